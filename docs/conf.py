@@ -58,11 +58,11 @@ autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"  # beside a class page: `add()`, not `MaxEnt.add()`
 RETURNED = [  # by public functions; nobody imports them
     "maxent_cvx.explorer.explorer.Explorer",
-    "maxent_cvx.model.explain.relaxation.Relaxation",
-    "maxent_cvx.solvers.backends.registry.Backend",
+    "maxent_cvx.model.explain.Relaxation",
+    "maxent_cvx.solvers.backends.Backend",
     "maxent_cvx.solvers.cvxpy.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
-    "maxent_cvx.tables.associations.Associations",
+    "maxent_cvx._utils.associations.Associations",
     "maxent_cvx.terms.people.People",
 ]
 autosummary_context = {"titles": {path: path.rpartition(".")[2] for path in RETURNED}}

@@ -1,5 +1,6 @@
-from . import attacks, datasets, disguise, measures, plots, sdc, solvers, testing, worlds
-from .errors import (
+from . import anonymize, attacks, datasets, measures, plots, sdc, solvers, testing, worlds
+from ._utils.associations import mine_associations
+from ._utils.errors import (
     BadProbability,
     DuplicateLabel,
     GroupTooLarge,
@@ -16,50 +17,38 @@ from .errors import (
     TableError,
     UnknownName,
 )
-from .explorer import explore
+from .experiments import compare_solvers, inference_channels, performance_profile, quantify, sweep
+from .explorer.explorer import explore
 from .model.loading import load_posterior
 from .model.maxent import MaxEnt
-from .model.partitioned.partitioned_maxent import PartitionedMaxEnt
-from .model.partitioned.partitioned_posterior import PartitionedPosterior
+from .model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
+from .releases.base import View
+from .releases.generalized import GroupedRelease
+from .releases.partitioned import PartitionedRelease
+from .releases.qi_table import QITable
+from .releases.release import Release
+from .releases.series import ReleaseSeries
 from .reporting.report import report
-from .rules.rule_set import RuleSet
-from .sources import (
-    AnsweredQueries,
-    BucketInvariants,
-    Count,
-    Covariance,
-    E,
-    Monotone,
-    NoisyMarginal,
-    P,
-    PublishedCorrelation,
-    PublishedMoments,
-    PublishedQuantile,
-    PublishedRegression,
-    PublishedRuleList,
-    PublishedRules,
-    PublishedTable,
-    PublishedTree,
-    RandomizedResponse,
-    SameValue,
-    Source,
-    Statement,
-    StrongestAssociations,
-    read_knowledge,
-    soft,
-)
-from .studies.compare_solvers import compare_solvers
-from .studies.inference_channels import inference_channels
-from .studies.performance_profile import performance_profile
-from .studies.quantify import quantify
-from .studies.sweep import sweep
-from .tables.mining import mine_associations
-from .terms.blocks.block import Block
+from .rules import RuleSet
+from .sources.associations import StrongestAssociations
+from .sources.base import Source
+from .sources.invariants import BucketInvariants
+from .sources.moments import Covariance, PublishedCorrelation, PublishedMoments, PublishedQuantile
+from .sources.order import Monotone
+from .sources.parser import read_knowledge
+from .sources.people import SameValue
+from .sources.queries import AnsweredQueries, NoisyMarginal, RandomizedResponse
+from .sources.regression import PublishedRegression
+from .sources.rules import PublishedRuleList, PublishedRules
+from .sources.soft import soft
+from .sources.statements import Count, E, P, Statement
+from .sources.tables import PublishedTable
+from .sources.trees import PublishedTree
+from .terms.block import Block
 from .terms.rows import Rows
 from .terms.space import Space
-from .views import GroupedRelease, PartitionedRelease, QITable, Release, ReleaseSeries, View
 
 __all__ = [
     "AnsweredQueries",
@@ -113,10 +102,10 @@ __all__ = [
     "TableError",
     "UnknownName",
     "View",
+    "anonymize",
     "attacks",
     "compare_solvers",
     "datasets",
-    "disguise",
     "explore",
     "inference_channels",
     "load_posterior",

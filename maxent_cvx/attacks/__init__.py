@@ -7,26 +7,13 @@ release, or several releases that share people.
 
 from __future__ import annotations
 
-from .composition.intersection import intersection
-from .composition.intersection_result import IntersectionResult
-from .judgement import Judgement
-from .known_algorithm.downcoding.downcoding import downcoding
-from .known_algorithm.downcoding.minimal import Minimal
-from .known_algorithm.downcoding.result import DowncodingResult
-from .known_algorithm.minimality import minimality
-from .known_algorithm.result import MinimalityResult
-from .learning.definetti import definetti
-from .presence.aggregates import aggregates
-from .presence.aggregates_result import AggregatesResult
-from .presence.membership import membership
-from .presence.membership_result import MembershipResult
-from .reconstruction.reconstruct import reconstruct
-from .reconstruction.result import Reconstruction
-from .reconstruction.statistic import Statistic
-from .reconstruction.tabulate import tabulate
-from .result import AttackResult
-from .skyline import skyline
-from .worst_case import worst_case
+from .definetti import definetti
+from .intersection import IntersectionResult, intersection
+from .membership import AggregatesResult, MembershipResult, aggregates, membership
+from .minimality import DowncodingResult, Minimal, MinimalityResult, downcoding, minimality
+from .reconstruction import Reconstruction, Statistic, reconstruct, tabulate
+from .result import AttackResult, Judgement
+from .worst_case import skyline, worst_case
 
 __all__ = [
     "AggregatesResult",

@@ -8,16 +8,25 @@ import copy
 import pandas as pd
 
 from .. import attacks, plots
-from ..errors import TableError
-from ..views import Release
-from . import document
-from .output import PICTURES, check_output, draw, without_formulas, write
-from .reading import free_name, read_table, values_as_printed
-from .releases import one_source_of_buckets, released
+from .._utils.errors import TableError
+from ..releases.release import Release
+from .inputs import (
+    free_name,
+    one_source_of_buckets,
+    read_domain,
+    read_statistics,
+    read_table,
+    released,
+    values_as_printed,
+)
+from .output import PICTURES, check_output, draw, tabulated, without_formulas, write
 from .streams import say, table_text
-from .tables import read_domain, read_statistics
 
-__all__ = ["definetti", "reconstruct", "worst_case"]
+__all__ = [
+    "definetti",
+    "reconstruct",
+    "worst_case",
+]
 
 #: The surest inferences that are printed.
 LISTED = 10
@@ -49,7 +58,7 @@ def worst_case(options: argparse.Namespace) -> None:
     if options.plot:
         draw(options.plot, plots.worst_case(found))
     if options.json:
-        document.tabulated(options, worst_case=table.reset_index(drop=True), releases=releases)
+        tabulated(options, worst_case=table.reset_index(drop=True), releases=releases)
 
 
 def definetti(options: argparse.Namespace) -> None:
@@ -78,7 +87,7 @@ def definetti(options: argparse.Namespace) -> None:
         draw(options.plot, found.plot())
     if options.json:
         right = None if judged is None else judged.right
-        document.tabulated(options, said=str(found), probabilities=found.table, right=right)
+        tabulated(options, said=str(found), probabilities=found.table, right=right)
 
 
 def reconstruct(options: argparse.Namespace) -> None:
@@ -103,7 +112,7 @@ def reconstruct(options: argparse.Namespace) -> None:
     if options.json:
         solutions = [one.to_dict("records") for one in found.solutions]
         certain = found.certain.reset_index(drop=True)
-        document.tabulated(
+        tabulated(
             options, unique=found.unique, complete=found.complete, stopped=found.stopped, certain=certain,
             solutions=solutions,
         )  # fmt: skip

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 import pandas as pd
 
 from .. import measures
-from ..datasets import load_hospital
+from ..datasets.load import load_hospital
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..sources import P
-from ..views import Release
+from ..releases.release import Release
+from ..sources.statements import P
 
-__all__ = ["run", "story"]
+__all__ = [
+    "run",
+    "story",
+]
 
 
 def run(options: argparse.Namespace) -> None:

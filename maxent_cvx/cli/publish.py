@@ -9,17 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from .. import disguise
-from ..errors import TableError, unknown_name
+from .. import anonymize
+from .._utils.errors import TableError, unknown_name
 from ..priors import QIDistribution
-from ..views import Release
-from .generalized_cells import as_text
+from ..releases.release import Release
+from .inputs import as_list, as_text, bucketed, free_name, people_of, read_csv, read_table, values_as_printed
 from .output import check_output, not_a_formula, without_formulas, write
-from .reading import as_list, free_name, people_of, read_csv, read_table, values_as_printed
-from .releases import bucketed
 from .streams import DASH, outputs, say
 
-__all__ = ["run"]
+__all__ = [
+    "run",
+]
 
 #: What each method cannot do without.
 NEEDED = {
@@ -73,7 +73,7 @@ def _similar_linkage(records: pd.DataFrame, options: argparse.Namespace, files: 
         say(f"prior: {prior.about}")
     else:
         prior = _prior(options.prior, records, options)
-    release = disguise.similar_linkage(
+    release = anonymize.similar_linkage(
         records, **roles, prior=prior, r=options.r, condition=options.condition, exempt=options.exempt or 0,
         suppress=options.suppress, seed=options.seed,
     )  # fmt: skip
@@ -86,14 +86,14 @@ def _republish(records: pd.DataFrame, options: argparse.Namespace, files: list[s
     people, values = read_csv(options.before), read_csv(options.before_sa)
     roles: dict[str, Any] = {"qi": options.qi, "sa": options.sa, "bucket": options.bucket, "id": options.id}
     before = Release.from_tables(people, values, **roles, count=options.before_count, counterfeits=True)
-    release = disguise.republish(
+    release = anonymize.republish(
         before, records, method=options.strategy, l=options.l, exempt=options.exempt or 0, seed=options.seed
     )
     _two_tables(release, options, files, before=[options.before, options.before_sa])
 
 
 def _mondrian(records: pd.DataFrame, options: argparse.Namespace, files: list[str]) -> None:
-    found = disguise.mondrian_table(records, qi=options.qi, sa=options.sa, k=options.k, l=options.l, safe=options.safe)
+    found = anonymize.mondrian_table(records, qi=options.qi, sa=options.sa, k=options.k, l=options.l, safe=options.safe)
     for name in options.qi:
         found[name] = found[name].map(as_text)
     ids = []
@@ -109,7 +109,7 @@ def _mondrian(records: pd.DataFrame, options: argparse.Namespace, files: list[st
 
 
 def _rules(records: pd.DataFrame, options: argparse.Namespace, files: list[str]) -> None:
-    rules = disguise.mine_rules(
+    rules = anonymize.mine_rules(
         records, qi=options.qi, sa=options.sa, support=options.support, confidence=options.confidence,
         attributes=options.attributes,
     )  # fmt: skip

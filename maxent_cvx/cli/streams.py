@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -12,13 +13,21 @@ from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..errors import TableError, arguments, one_line, visible
+from .._utils.errors import TableError, one_line, visible
+from .._utils.validation import read_file_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "CONTRADICTORY",
     "DASH",
+    "DEFECT",
+    "EXPOSED",
+    "INTERRUPTED",
+    "NO_READER",
+    "UNDECIDED",
+    "UNUSABLE",
     "ForPeople",
     "Output",
     "Unwritable",
@@ -26,13 +35,33 @@ __all__ = [
     "check_streams",
     "data_stream",
     "discard",
+    "in_options",
     "outputs",
     "read_text",
+    "redirect_messages",
     "say",
     "source_name",
     "table_text",
-    "talking",
 ]
+
+# Exit statuses, which scripts rely on.
+
+
+#: Somebody is exposed above what --fail-above allows.
+EXPOSED = 1
+#: There is no answer: the input cannot be used, or a solver has none.
+UNUSABLE = 2
+#: What is known contradicts what is published.
+CONTRADICTORY = 3
+#: Nobody is exposed above what --fail-above allows, but the values cannot be judged as they are; --within decides.
+UNDECIDED = 4
+#: A defect of this program: EX_SOFTWARE of sysexits.h. Python's own status would be that of somebody who is exposed.
+DEFECT = 70
+#: The user has stopped it: 128 and SIGINT's 2, as shells give.
+INTERRUPTED = 130
+#: Who read standard output is gone: 128 and SIGPIPE's 13, as shells give for a program that this has ended.
+NO_READER = 141
+
 
 #: Stands for standard input, or output.
 DASH = "-"
@@ -101,7 +130,7 @@ def source_name(path: str) -> str:
 def read_text(path: str) -> str:
     """Read a text in UTF-8, or standard input, whole."""
     if path != DASH:
-        return arguments.text_of_file(path, "the file")
+        return read_file_text(path, "the file")
     if sys.stdin is None:
         raise TableError("standard input is closed; give a file")
     try:
@@ -164,7 +193,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def talking(options: argparse.Namespace) -> Iterator[None]:
+def redirect_messages(options: argparse.Namespace) -> Iterator[None]:
     """Take messages for people out of the way of programs, which then find their data alone on standard output.
 
     With ``--json`` messages go nowhere, as the document contains them; with ``--out -`` to standard error.
@@ -205,3 +234,58 @@ def discard(stream: TextIO) -> None:
         pass
     finally:
         os.close(nothing)
+
+
+# Messages in the words of the command line: what a function calls ``exempt=1`` is ``--exempt 1`` here.
+
+
+#: Parameters of functions, where the option of the same meaning has another name.
+RENAMED = {
+    "hierarchies": "hierarchy", "method": "strategy", "sa_values": "values", "sa_distribution": "distribution",
+}  # fmt: skip
+#: What a user has written, which stays as it is: quoted texts, and statements.
+OWN = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?:\b[PE]|#)\([^()]*\)"
+#: A parameter with its value, as Python is told: exempt=1, id='Pseudonym', limit=..., qi=[], safe=(0.5, 1).
+VALUE = r"\.\.\.|\[[^\]]*\]|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\([^()]*\)|-?[\w.]*\w|'[^']*'"
+TOLD = rf"\b(?P<name>[a-z][a-z_]*)=(?P<value>{VALUE})?|\b(?P<bare>[a-z]+_[a-z_]+)\b"
+EITHER = re.compile(f"{OWN}|{TOLD}")
+#: Advice that only a program can follow, and what it is here.
+ADVICE = tuple(
+    (re.compile(said), instead)
+    for said, instead in (
+        (r"make (it|statements) vague with \.about\(value, eps\)", r"make \1 vague, as in '= 0.3 +- 0.05'"),
+        (r"drop those rows with \.dropna\(subset=\[\.\.\.\]\)", "leave those rows out"),
+        (r"make 'missing' a value of its own with \.fillna\('\?'\)", "give what is missing a value of its own"),
+        (r"repeat the rows, table\.loc\[.*?\]\)\]\.drop\(columns='(.*?)'\)", r"if it is that, give --count \1"),
+        (r"say who that is with MaxEnt\(release, people=.*?\}\)", "say who that is (--people)"),
+        (r"P\(value, who=\.\.\.\); leave people out", "P(value | pseudonym); leave out --people"),
+        (r"leave it out, \.drop\(columns=.*?\)", "rename it or leave it out"),
+        (r"Judge it by itself, sensitive=\{'(.*?)': None\}", r"Judge it by itself, --sa \1"),
+        (r",? or (pass|solve with) allow_inaccurate=True( to see how far it is off)?", ""),
+        (r"use (\w+), which is more precise, or polish=True, change its tolerances", r"--solver \1 is more precise"),
+    )
+)
+#: The role of a column.
+ROLE = re.compile(r"\b(given as|and as) (qi|sa|bucket|count|id|population)\b")
+
+
+def in_options(message: str, options: argparse.Namespace) -> str:
+    """Write the parameters of functions in a message as the options of the command that was called."""
+
+    def option(found: re.Match[str]) -> str:
+        name = RENAMED.get(found["name"] or "", found["name"] or found["bare"])
+        if name is None or name not in vars(options):
+            return found[0]
+        return f"--{name.replace('_', '-')} {_as_typed(found['value'] or '')}".rstrip()
+
+    for said, instead in ADVICE:
+        message = said.sub(instead, message)
+    return ROLE.sub(r"\1 --\2", EITHER.sub(option, message))
+
+
+def _as_typed(value: str) -> str:
+    """Write a value as it is typed after an option."""
+    if value.startswith("{"):
+        return "..."
+    plain = re.sub(r"['\[\]()]", "", value)
+    return "" if plain in ("True", "None") else re.sub(r",\s+", ",", plain)

@@ -8,9 +8,15 @@ from os import PathLike
 
 import pandas as pd
 
-from ..errors import TableError, arguments, listing
+from .._utils.errors import TableError, join_names
+from .._utils.validation import check_bool, read_file_text
 
-__all__ = ["ADULT_QI", "load_adult", "load_hospital", "load_patients"]
+__all__ = [
+    "ADULT_QI",
+    "load_adult",
+    "load_hospital",
+    "load_patients",
+]
 
 #: The eight quasi-identifiers of Adult that go with "education" as the sensitive attribute.
 ADULT_QI = (
@@ -104,14 +110,14 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     >>> adult[[*mx.datasets.ADULT_QI]].drop_duplicates().shape                # QI tuples
     (4480, 8)
     """
-    arguments.flag(complete, "complete")
+    check_bool(complete, "complete")
     if path is None:
         if not complete:
             raise TableError(
                 "the package carries Adult's complete rows only; pass path='adult.data' (from UCI) for all"
             )
         return pd.read_csv(str(files(__package__) / "adult.csv.gz"))
-    text = arguments.text_of_file(path, "path")
+    text = read_file_text(path, "path")
     try:
         adult = pd.read_csv(StringIO(text), header=None, na_values="?", skipinitialspace=True, comment="|")
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -121,5 +127,5 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     adult.columns = pd.Index(UCI_COLUMNS)
     adult["salary"] = adult["salary"].astype(str).str.rstrip(".")  # adult.test ends its labels with a full stop
     if strangers := sorted(set(adult["salary"]) - {"<=50K", ">50K"}):
-        raise TableError(f"{str(path)!r} has {listing(strangers)} as its class, UCI's Adult has '<=50K' and '>50K'")
+        raise TableError(f"{str(path)!r} has {join_names(strangers)} as its class, UCI's Adult has '<=50K' and '>50K'")
     return adult.dropna(ignore_index=True) if complete else adult

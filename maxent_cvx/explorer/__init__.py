@@ -1,6 +1,10 @@
 """The explorer: a model under the hand, whose knowledge is moved while what follows from it is seen."""
 
-from .explore import explore
-from .explorer import Explorer
+from __future__ import annotations
 
-__all__ = ["Explorer", "explore"]
+from .explorer import Explorer, explore
+
+__all__ = [
+    "Explorer",
+    "explore",
+]

@@ -2,20 +2,261 @@
 
 from __future__ import annotations
 
+import textwrap
 from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
 from importlib.util import find_spec
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
+from .._utils.formatting import as_label, escaped, isolated
+from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
+from ..measures.exposure import judged_values
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from .answers import Answer
-from .exploration import Exploration
-from .static_picture import as_png, picture
+from ..plots.posterior import posterior
+from ..terms.people import count_pairs
+from .state import Answer, Assumptions, NoAnswer, State, answered, assumptions_of, contradiction, typed, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Explorer"]
+__all__ = [
+    "Exploration",
+    "Explorer",
+    "explore",
+    "heat_map",
+]
+
+# P(s | q) as a table of coloured cells, with the interval of each: a heat map that is drawn at once and read aloud.
+
+
+#: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
+COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
+#: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.
+DARK = 0.67
+#: Intervals this narrow are a number: what bounds are proved to, as a probability, and the digits that are shown.
+NARROW = 5e-3
+#: What rounding may leave of a probability of 0, or take from one of 1.
+ROUNDING = 1e-9
+
+
+def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
+    """Write a table: a row a QI tuple, a column a sensitive value; below each P(s | q) its interval.
+
+    Parameters
+    ----------
+    answer : Answer
+    threshold : float
+        From this P on a cell has a frame, if its value counts and has not that probability overall.
+    is_current : bool
+        If not, it is greyed: there is no picture of now.
+
+    Returns
+    -------
+    str
+        HTML, in which every label is escaped.
+    """
+    view, columns = answer.post.space.view, possible(answer)
+    people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
+    limits = np.where(answer.exposing(threshold), threshold, np.inf)
+    heads = "".join(f'<th scope="col">{escaped(named(answer.shown.columns[j]))}</th>' for j in columns)
+    rows = []
+    for i, q in enumerate(answer.shown.index):
+        ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
+        cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
+        rows.append(f'<tr><th scope="row">{escaped(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
+    who, what = named(tuple(answer.shown.index.names)), named(view.sensitive)
+    name = escape(isolated(f"P({what} | {who})"))
+    return (
+        f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
+        f'<div><table aria-label="{name}"><thead><tr><th scope="col">{escaped(who)}</th><th scope="col">people</th>'
+        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
+    )
+
+
+def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
+    """Say what the cells are, and what is left out."""
+    shown, total = answer.shown, len(answer.post.space.groups[1])
+    before = "" if is_current else "<strong>The last picture, of before.</strong> "
+    groups = f" of the {len(shown)} most exposed of {total} groups" if len(shown) < total else " of each group"
+    below = ", and below it the interval that the rows alone leave open" if answer.interval is not None else ""
+    n_left_out = shown.shape[1] - len(possible(answer))
+    left_out = f" {n_left_out} values that none of these can have are left out." if n_left_out else ""
+    what = escaped(named(answer.post.space.view.sensitive))
+    return (
+        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Framed: inferred with P &gt;= "
+        f"{threshold:g}.{left_out}"
+    )
+
+
+def possible(answer: Answer) -> np.ndarray:
+    """The columns of values that somebody who is shown can have, by position."""
+    largest = answer.shown.to_numpy() if answer.interval is None else answer.interval[1]
+    return np.flatnonzero(largest.max(axis=0) > ROUNDING)
+
+
+def _cell(p: float, threshold: float, *interval: float) -> str:
+    """One P(s | q) with its interval."""
+    red, green, blue = (round(float(np.interp(p, [0, 0.5, 1], mixed))) for mixed in COLOURS.T)
+    colour = "#fff" if p >= DARK else "#111"
+    between = _interval(*interval) if interval else ""
+    if p <= ROUNDING and not between:
+        return '<td class="maxent-none">0</td>'
+    frame = ' class="maxent-exposed"' if p >= threshold else ""
+    return f'<td{frame} style="background:rgb({red},{green},{blue});color:{colour}">{short(p)}{between}</td>'
+
+
+def _interval(low: float, high: float) -> str:
+    """Write an interval; of one that is a number, that nothing else is possible; of 0, nothing."""
+    if high < NARROW:
+        return ""
+    if high - low < NARROW:
+        return f"<small>{'certain' if low > 1 - NARROW else 'exactly'}</small>"
+    return f"<small>{short(low)}&ndash;{short(high)}</small>"
+
+
+def short(p: float) -> str:
+    """Write a probability in two digits: .25, 1, 0; what is not 0 or 1 is not written so."""
+    if p <= ROUNDING or p >= 1 - ROUNDING:
+        return f"{p:.0f}"
+    text = f"{p:.2f}"
+    return {"0.00": "&lt;.01", "1.00": "&gt;.99"}.get(text, text.removeprefix("0"))
+
+
+def named(label: object) -> str:
+    """Write a QI tuple, or a sensitive value."""
+    return ", ".join(map(as_label, label)) if isinstance(label, tuple) else as_label(label)
+
+
+# One exploration: where the controls are, what follows from it, and what was so before a contradiction.
+
+
+@dataclass(eq=False)
+class Exploration:
+    """The state of the controls, and everything that is shown of it; no widget is needed for any of it.
+
+    Attributes
+    ----------
+    assumptions : Assumptions
+    original : DataFrame or None
+        The records that were published.
+    max_rows : int
+        QI tuples that are shown.
+    seconds : float
+        For a solve, and for the intervals of what is shown.
+    sensitive : object
+        The values that count as exposed; by default all.
+    """
+
+    assumptions: Assumptions
+    original: pd.DataFrame | None
+    max_rows: int
+    seconds: float
+    sensitive: object = None
+    state: State = field(init=False)
+    answer: Answer | NoAnswer = field(init=False)
+    pictured: Answer | None = field(init=False, default=None)
+    _start: Answer | NoAnswer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = self.assumptions.start
+        self._start = self._answered(self.state)
+        self._hold(self._start)
+
+    def go(self, state: State) -> None:
+        """Move the controls.
+
+        Parameters
+        ----------
+        state : State
+        """
+        is_known = state.knowledge == self.state.knowledge
+        self.state = state
+        if state.knowledge == self.assumptions.start.knowledge:
+            self._hold(self._start)
+        elif not is_known:
+            self._hold(self._answered(state))
+
+    def _answered(self, state: State) -> Answer | NoAnswer:
+        """Solve the model of a state."""
+        return answered(self.assumptions.model_at(state), self.original, self.max_rows, self.seconds, self.sensitive)
+
+    def _hold(self, answer: Answer | NoAnswer) -> None:
+        """Show an answer; where there is none, the last picture stays."""
+        self.answer = answer
+        self.pictured = answer if isinstance(answer, Answer) else self.pictured
+
+    @property
+    def sentences(self) -> tuple[str, list[str]]:
+        """What is said: of an answer a list of sentences, of a contradiction a sentence and what clashes."""
+        if isinstance(self.answer, NoAnswer):
+            return contradiction(self.answer)
+        return "", verdict(self.answer, self._start, self.state.threshold, self.assumptions.start.threshold)
+
+    @property
+    def picture(self) -> str:
+        """The heat map, as HTML; greyed where it is one of before, empty where there was none."""
+        if self.pictured is None:
+            return ""
+        return heat_map(self.pictured, self.state.threshold, is_current=self.pictured is self.answer)
+
+    @property
+    def code(self) -> str:
+        """The lines that make the model of now."""
+        return typed(self.assumptions, self.state)
+
+
+# A picture where there are no widgets: the same heat map, drawn by Matplotlib, with the verdict in words.
+
+
+#: Letters in a line below the picture, an inch.
+LETTERS = 12
+
+
+def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> Figure:
+    """Draw a posterior, and write below it what is said of it.
+
+    Parameters
+    ----------
+    answer : Answer or NoAnswer
+        Of a contradiction, the words alone.
+    sentences : list of str
+    max_rows : int
+        QI tuples to be drawn.
+
+    Returns
+    -------
+    Figure
+        Of no window: it is shown where it is asked for.
+    """
+    from matplotlib.figure import Figure
+
+    width, height = 8.0, 1.2
+    if isinstance(answer, Answer):
+        width = max(width, 3.4 + 0.6 * answer.shown.shape[1])
+        height = 2.2 + 0.32 * len(answer.shown)
+    words = "\n".join(textwrap.fill(sentence, int(LETTERS * width)) for sentence in sentences)
+    figure = Figure(figsize=(width, height + 0.2 * words.count("\n")), layout="constrained")
+    if isinstance(answer, Answer):
+        posterior(answer.post, ax=figure.subplots(), max_rows=max_rows)
+        figure.supxlabel(words, ha="left", x=0.01, fontsize="medium")
+    else:
+        figure.text(0.02, 0.9, words, va="top")
+    return figure
+
+
+def as_png(figure: Figure) -> bytes:
+    """Draw a figure into the bytes of a picture."""
+    target = BytesIO()
+    figure.savefig(target, format="png", dpi=90)
+    return target.getvalue()
+
 
 #: What the page is made of, beyond what the package needs.
 NEEDED = ("ipywidgets", "anywidget")
@@ -77,7 +318,7 @@ class Explorer:
         if missing := [name for name in NEEDED if find_spec(name) is None]:
             raise ImportError(f"{' and '.join(missing)} not installed, so that there are no sliders; {INSTALL}")
         if self._page is None:
-            from .widgets.page import Page  # ipywidgets is an extra, and nothing else needs it
+            from .widgets import Page  # ipywidgets is an extra, and nothing else needs it
 
             self._page = Page(self._exploration)
         return self._page.box
@@ -140,3 +381,81 @@ class Explorer:
         said = "\n".join(f"  {sentence}" for sentence in (head, *items) if sentence)
         how = "" if all(map(find_spec, NEEDED)) else f" ({INSTALL} for sliders)"
         return f"<Explorer, with sliders in a notebook{how}>\n{said}"
+
+
+# mx.explore: sliders for what is known, and at once what follows from it.
+
+
+def explore(
+    model: MaxEnt,
+    original: pd.DataFrame | None = None,
+    *,
+    threshold: float = 0.8,
+    sensitive: object = None,
+    statements: Sequence[str] | None = None,
+    min_support: int = 3,
+    max_rows: int = 20,
+    time_limit: float = 10.0,
+) -> Explorer:
+    """Move what is known, and see at once P(s | q), its intervals, who is exposed, and how near the truth that is.
+
+    In a notebook, sliders for the value and the vagueness of each statement, for the number of strongest associations
+    and for the threshold; a tick for whatever else is known. Where statements have come to contradict each other the
+    page says which. The code that makes the model as it is now is shown below. Elsewhere a picture is drawn.
+
+    Parameters
+    ----------
+    model : MaxEnt
+        What is known at the start. It is not changed.
+    original : DataFrame, optional
+        The records that were published. With them the score is the divergence from the truth, bits, and K+ and K- of
+        their strongest associations can be known.
+    threshold : float
+        The probability from which on somebody counts as exposed, of whose value it is not the overall probability.
+    sensitive : object, optional
+        The values that count, as of :func:`maxent_cvx.measures.exposed`; by default all.
+    statements : sequence of str, optional
+        Labels of ``model.knowledge`` that get sliders; by default the first 20. The others are known, or not.
+    min_support : int
+        Of the associations, as of :class:`maxent_cvx.StrongestAssociations`; those that the model holds keep theirs.
+    max_rows : int
+        QI tuples that are shown: of more, those of which most is inferred.
+    time_limit : float
+        Seconds for a solve, and for the intervals of what is shown.
+
+    Returns
+    -------
+    Explorer
+        Of which ``.model``, ``.posterior`` and ``.code`` are those of now; ``.widget`` is the page.
+
+    Raises
+    ------
+    StatementError
+        If the model is no MaxEnt, or an argument cannot be read.
+    BadProbability
+        If the threshold is not between 0 and 1.
+    UnknownName, TableError
+        If there is no such statement; if the original records lack a column or are not the people of the view.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3 +- 0.05", "P(Breast Cancer | Gender=male) = 0")
+    >>> explorer = mx.explore(model, hospital)
+    >>> round(explorer.posterior.prob("Flu", {"Gender": "male"}), 3)
+    0.35
+    """
+    check_instance(model, MaxEnt, "model")
+    check_float(threshold, "threshold", 0.0, 1.0)
+    check_int(min_support, "min_support", 1)
+    check_int(max_rows, "max_rows", 1)
+    limit = check_seconds(time_limit, "time_limit")
+    chosen = None if statements is None else check_list(statements, "statements", "labels")
+    if original is not None:
+        check_dataframe(original, "original")
+        count_pairs(model.view, original)  # which are the people of the view, or an error says who is not
+    assumptions = assumptions_of(model, original, threshold, min_support, chosen)
+    judged_values(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
+    return Explorer(Exploration(assumptions, original, max_rows, limit, sensitive))

@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-__all__ = ["Setting", "State"]
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.associations import Associations, mine_associations
+from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
+from .._utils.validation import check_label
+from ..measures.accuracy import overall_divergence
+from ..measures.exposure import Exposure, exposed, judged_values
+from ..model.bounds import LinearQuery, bounds_of
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..releases.generalized import OUTSIDE
+from ..solvers.monitor import Iteration
+from ..sources.associations import StrongestAssociations
+from ..sources.base import Source
+from ..sources.invariants import PriorZeros
+from ..sources.parser import read_statement
+from ..sources.statements import Probability, Statement
+
+__all__ = [
+    "MOST_STATEMENTS",
+    "Adjustable",
+    "Answer",
+    "Assumptions",
+    "Contradiction",
+    "NoAnswer",
+    "Scale",
+    "Setting",
+    "State",
+    "adjustable",
+    "answered",
+    "assumptions_of",
+    "contradiction",
+    "intervals",
+    "solved",
+    "typed",
+    "verdict",
+]
 
 
 @dataclass(frozen=True)
@@ -54,3 +95,668 @@ class State:
     def knowledge(self) -> tuple[Any, ...]:
         """What a model depends on: everything but the threshold."""
         return tuple(self.settings.items()), self.positive, self.negative
+
+
+# Statements with a value that can be moved: what their value and their vagueness may be, and what is then said.
+
+
+#: Steps of a scale that a keyboard takes from one end to the other, at least.
+STEPS = 50
+#: How many times finer a scale may be made, each time by ten, so that the value as typed is on it.
+FINER = 2
+#: Steps by which a number may miss one and still be on it: what rounding does to it.
+ON_STEP = 1e-6
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values low, low + step, ..., high of a slider, in the unit of the statement.
+
+    Attributes
+    ----------
+    low, high, step : float
+    digits : int
+        Decimals that its values are written with.
+    """
+
+    low: float
+    high: float
+    step: float
+    digits: int
+
+    @classmethod
+    def of(cls, low: float, high: float, *shown: float) -> Scale:
+        """Choose a step, a power of ten, so that numbers to be shown are on the scale, if they are not too fine."""
+        digits = -math.floor(math.log10((high - low) / STEPS))
+        finest = digits + FINER
+        while digits < finest and any(abs(round(x / 10.0**-digits) - x / 10.0**-digits) > ON_STEP for x in shown):
+            digits += 1
+        step = 10.0**-digits
+        ends = math.ceil(low / step - ON_STEP), math.floor(high / step + ON_STEP)
+        return cls(round(ends[0] * step, digits), round(ends[1] * step, digits), step, max(digits, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustable:
+    """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved.
+
+    Attributes
+    ----------
+    label : str
+        Under which the model holds it.
+    said : Statement
+        As the model holds it.
+    values : Scale
+        What the value may be.
+    vagueness : Scale or None
+        What the half width may be, or the standard deviation of a soft statement; None where there is none.
+    start : Setting
+        The statement as the model holds it.
+    """
+
+    label: str
+    said: Statement
+    values: Scale
+    vagueness: Scale | None
+    start: Setting
+
+    @property
+    def what(self) -> Probability:
+        """The combination that has the value."""
+        return Probability(dict(self.said.terms))
+
+    @property
+    def has_own_label(self) -> bool:
+        """Whether somebody chose the label, so that it stays where the statement's text changes."""
+        return self.label != self.said.label
+
+    def at(self, setting: Setting) -> Statement:
+        """Say it with another value and vagueness.
+
+        Parameters
+        ----------
+        setting : Setting
+
+        Returns
+        -------
+        Statement
+        """
+        if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
+            return self.said
+        value, low, high = setting.value, self.said.low, self.said.high
+        if self.said.penalty is not None:
+            half = (high - low) / 2 if math.isfinite(high - low) else 0.0
+            low, high = (value - half if math.isfinite(low) else low), (value + half if math.isfinite(high) else high)
+            sd = {} if self.vagueness is None else {"sd": setting.vagueness}
+            return replace(self.said, low=low, high=high, penalty=replace(self.said.penalty, **sd), where="")
+        if math.isinf(low):
+            return self.what <= value
+        if math.isinf(high):
+            return self.what >= value
+        return self.what.about(value, setting.vagueness) if setting.vagueness else self.what == value
+
+
+def adjustable(label: str, source: Source) -> Adjustable | None:
+    """Find out what of a source can be moved; None where it is no statement with a value.
+
+    Parameters
+    ----------
+    label : str
+    source : Source
+
+    Returns
+    -------
+    Adjustable or None
+    """
+    if not isinstance(source, Statement) or (math.isinf(source.low) and math.isinf(source.high)):
+        return None
+    least, most = Probability(dict(source.terms)).attainable()
+    if not (math.isfinite(most - least) and least < most):
+        return None
+    if math.isinf(source.low) or math.isinf(source.high):
+        value, half = (source.high if math.isinf(source.low) else source.low), None
+    else:  # of 0.1 and 0.3 the middle is 0.2, and not the double beside it
+        value, half = round((source.low + source.high) / 2, 12), round((source.high - source.low) / 2, 12)
+    if source.penalty is not None:
+        half = source.penalty.sd if isinstance(source.penalty.sd, float) else None
+    values = Scale.of(least, most, value)
+    if half is None:
+        return Adjustable(label, source, values, None, Setting(value))
+    widest = (most - least) / 2
+    vagueness = Scale.of(0.0, widest, half)
+    if source.penalty is not None:  # a standard deviation is above 0
+        vagueness = replace(vagueness, low=vagueness.step)
+    return Adjustable(label, source, values, vagueness, Setting(value, half))
+
+
+# What the rows alone leave open of some groups: the interval of every P(s | q) that is shown.
+
+
+def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
+    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q.
+
+    Parameters
+    ----------
+    model : MaxEnt
+        Of linear knowledge.
+    groups : ndarray of int
+        QI tuples, or named people and the others of each, by their number in ``model.space.groups``.
+    seconds : float
+        For all of them.
+
+    Returns
+    -------
+    ndarray, shape (2, groups, sensitive values)
+        Probabilities, never narrower than the truth; in large models an end may be further outside. What nobody can
+        have is 0 to 0.
+
+    Raises
+    ------
+    Infeasible, SolverError, NotDecided
+        As :meth:`maxent_cvx.MaxEnt.bounds`.
+    """
+    if model.convex:
+        raise SolverError("intervals are of linear rows, and the model holds a convex constraint of your own")
+    space = model.space
+    n_values, n_terms = len(space.view.sensitive_values), len(space)
+    of_term, people = space.groups
+    row_of = np.full(len(people), -1)
+    row_of[groups] = np.arange(len(groups))
+    terms = np.flatnonzero(row_of[of_term] >= 0)
+    cell = row_of[of_term[terms]] * n_values + space.codes["s"][terms]
+    cells, place = np.unique(cell, return_inverse=True)
+    records = people[groups][cells // n_values]
+    n = len(cells)
+    matrix = sp.csr_array((1 / records[place], (place, terms)), shape=(n, n_terms))
+    ends = np.stack([np.zeros(n), np.ones(n)])
+    asked = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
+    found = np.zeros((2, len(groups) * n_values))
+    found[:, cells] = bounds_of(asked, model, False, seconds, False, None).value
+    return found.reshape(2, len(groups), n_values)
+
+
+# A solve for which somebody waits: knowledge that seems contradictory is examined before the solver has given up.
+
+
+#: Iterations after which one asks whether there is any answer: consistent knowledge of Adult takes 6 to 12, and of
+#: contradictory one Newton's method takes hundreds before it says so.
+PATIENCE = 16
+
+
+class Contradiction(Exception):
+    """The knowledge is contradictory, by the table that :meth:`maxent_cvx.MaxEnt.diagnose` gives."""
+
+    def __init__(self, conflict: pd.DataFrame) -> None:
+        super().__init__("contradictory")
+        self.conflict = conflict
+
+
+def solved(model: MaxEnt, seconds: float) -> Posterior:
+    """Solve a model, or find out soon what contradicts what.
+
+    Parameters
+    ----------
+    model : MaxEnt
+    seconds : float
+        For the solve, and for the search.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    Contradiction
+        If the knowledge is contradictory, and it took the solver long to see it.
+    MaxEntError
+        As :meth:`maxent_cvx.MaxEnt.solve` and :meth:`maxent_cvx.MaxEnt.diagnose`.
+    """
+    if model.convex:  # which nobody diagnoses
+        return model.solve(time_limit=seconds)
+    try:
+        return model.solve(time_limit=seconds, callback=_takes_long)
+    except SolverError:
+        found = model.diagnose(time_limit=seconds)
+    if len(found):
+        raise Contradiction(found)
+    return model.solve(time_limit=seconds)
+
+
+def _takes_long(iteration: Iteration) -> bool:
+    """Whether it is time to ask."""
+    return iteration.iteration >= PATIENCE
+
+
+# What follows from the position of the controls: a posterior and what is shown of it, or why there is none.
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is inferred, and of the rows that are shown what is certain.
+
+    Attributes
+    ----------
+    post : Posterior
+    divergence : float or None
+        From the truth, bits; None without the original records.
+    sensitive : object
+        The values that count as exposed, as of :func:`maxent_cvx.measures.exposed`.
+    groups : ndarray of int
+        Who is shown: QI tuples, or where people are named these and the others of each, by their number in
+        ``post.space.groups``; the most exposed first if these are not all.
+    interval : ndarray or None, shape (2, groups, sensitive values)
+        Of the P(s | q) shown: low <= P(s | q) <= high in every distribution that satisfies the rows.
+    without_intervals : str
+        Why there are none.
+    """
+
+    post: Posterior
+    divergence: float | None
+    sensitive: object
+    groups: np.ndarray
+    interval: np.ndarray | None
+    without_intervals: str = ""
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """P(s | q) of the groups that are shown."""
+        return self.post.inferences()[0].iloc[self.groups]
+
+    def exposing(self, threshold: float) -> np.ndarray:
+        """Mark the columns of which a probability from the threshold on exposes somebody.
+
+        Those are of values that count, and that not everybody is known to have with that probability.
+
+        Parameters
+        ----------
+        threshold : float
+            A probability.
+
+        Returns
+        -------
+        ndarray of bool
+        """
+        values = self.post.space.view.sensitive_values
+        inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
+        baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
+        counted = judged_values(inside, self.sensitive).includes[:, baseline < threshold]
+        return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
+
+    def exposure(self, threshold: float) -> Exposure:
+        """Who is exposed, beside the overall distribution of the values, where it is published.
+
+        Parameters
+        ----------
+        threshold : float
+            A probability.
+
+        Returns
+        -------
+        Exposure
+        """
+        if threshold not in self._exposures:
+            try:
+                found = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
+            except StatementError:
+                found = exposed(self.post, threshold, sensitive=self.sensitive)
+            self._exposures[threshold] = found
+        return self._exposures[threshold]
+
+    @cached_property
+    def _exposures(self) -> dict[float, Exposure]:
+        """By threshold, those that were asked for: words and frames ask for the same."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class NoAnswer:
+    """Why nothing can be inferred.
+
+    Attributes
+    ----------
+    conflict : DataFrame or None
+        Statements that cannot all be true, as :meth:`maxent_cvx.MaxEnt.diagnose` gives them; None if it is no
+        contradiction.
+    message : str
+        What the error says.
+    """
+
+    conflict: pd.DataFrame | None
+    message: str
+
+
+def answered(
+    model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
+) -> Answer | NoAnswer:
+    """Solve a model, and find the intervals of what is shown.
+
+    Each solve begins anew: the same controls give the same digits, whatever was tried before. Multipliers of the model
+    before are no better start where knowledge forces zeros, and save little where it does not.
+
+    Parameters
+    ----------
+    model : MaxEnt
+    original : DataFrame, optional
+        The records that were published.
+    max_rows : int
+        Groups that are shown.
+    seconds : float
+        For the solve; and for the intervals.
+    sensitive : object
+        The values that count as exposed; by default all.
+
+    Returns
+    -------
+    Answer or NoAnswer
+    """
+    try:
+        post = solved(model, seconds)
+    except Contradiction as error:
+        return NoAnswer(error.conflict, str(error))
+    except Infeasible as error:
+        return NoAnswer(error.conflict, str(error))
+    except MaxEntError as error:
+        return NoAnswer(None, str(error))
+    groups = most_exposed(post, max_rows, sensitive)
+    divergence = None if original is None else overall_divergence(post, original)
+    try:
+        return Answer(post, divergence, sensitive, groups, intervals(model, groups, seconds))
+    except MaxEntError as error:
+        return Answer(post, divergence, sensitive, groups, None, str(error))
+
+
+def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
+    """The groups of which most is inferred, by number; all of them, in their own order, where these are few."""
+    table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
+    largest = judged_values(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
+    if len(largest) <= max_rows:
+        return np.arange(len(largest))
+    return np.argsort(-largest, kind="stable")[:max_rows]
+
+
+# What can be assumed of an adversary: the knowledge of a model, of which some can be moved, and associations.
+
+
+#: Statements that get sliders if nobody says which: more would not be found on a page.
+MOST_STATEMENTS = 20
+#: The largest K of a slider, unless the model begins with more.
+LARGEST_K = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Assumptions:
+    """A model, taken apart into what can be moved and what stays.
+
+    Attributes
+    ----------
+    model : MaxEnt
+        As it was given; it is never changed.
+    adjustable : dict of str to Adjustable
+        The statements with sliders, by label.
+    others : dict of str to Source
+        Other knowledge, by label, which is known as it is, or not.
+    mined : Associations or None
+        What K counts.
+    replaced : str or None
+        The label of the model's own strongest associations, in whose place those of K+ and K- are.
+    start : State
+        What the model says.
+    """
+
+    model: MaxEnt
+    adjustable: dict[str, Adjustable]
+    others: dict[str, Source]
+    mined: Associations | None
+    replaced: str | None
+    start: State
+
+    @cached_property
+    def most(self) -> tuple[int, int]:
+        """The largest K+ and K- of a slider."""
+        if self.mined is None:
+            return 0, 0
+        there = len(self.mined.positive), len(self.mined.negative) if self.mined.has_negative else 0
+        begun = self.start.positive, self.start.negative
+        return min(there[0], max(LARGEST_K, begun[0])), min(there[1], max(LARGEST_K, begun[1]))
+
+    def model_at(self, state: State) -> MaxEnt:
+        """Make the model that the controls say.
+
+        The terms, and the rows of what has not moved, are those of the model that was given.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        MaxEnt
+        """
+        found = self._with_associations(state.positive, state.negative).copy()
+        moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
+        for label in moved:  # all before any is said anew: one may come to say what another has said
+            found.remove(label)
+        for label, setting in moved.items():
+            if label in self.adjustable and setting.known:
+                one = self.adjustable[label]
+                with warnings.catch_warnings():  # two statements may have come to say the same
+                    warnings.simplefilter("ignore", RepeatedStatement)
+                    found.add(one.at(setting), label=label if one.has_own_label else None)
+        return found
+
+    def _with_associations(self, positive: int, negative: int) -> MaxEnt:
+        """The model with so many of the strongest associations."""
+        if (positive, negative) == (self.start.positive, self.start.negative):
+            return self.model
+        if (positive, negative) not in self._made:
+            found = self.model.copy()
+            if self.replaced is not None:
+                found.remove(self.replaced)
+            if positive or negative:
+                assert self.mined is not None
+                found.add(StrongestAssociations(self.mined, positive, negative))
+            self._made.clear()
+            self._made[positive, negative] = found
+        return self._made[positive, negative]
+
+    @cached_property
+    def _made(self) -> dict[tuple[int, int], MaxEnt]:
+        """The model with the associations that were asked for last; they are many rows."""
+        return {}
+
+
+def assumptions_of(
+    model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
+) -> Assumptions:
+    """Take a model apart.
+
+    Parameters
+    ----------
+    model : MaxEnt
+    original : DataFrame, optional
+        Of which associations are mined, unless the model holds some already.
+    threshold : float
+    min_support : int
+    chosen : sequence of str, optional
+        Labels of the statements that get sliders.
+
+    Raises
+    ------
+    UnknownName
+        If a label is not one of the model's knowledge.
+    """
+    knowledge = {label: one for label, one in model.knowledge.items() if not isinstance(one, PriorZeros)}
+    for label in chosen or ():
+        check_label(label, "label of the model's knowledge", knowledge)
+    strongest = [label for label, one in knowledge.items() if isinstance(one, StrongestAssociations)]
+    replaced = strongest[0] if len(strongest) == 1 else None
+    wanted = list(knowledge)[:MOST_STATEMENTS] if chosen is None else chosen
+    found = {label: adjustable(label, knowledge[label]) for label in wanted}
+    sliders = {label: one for label, one in found.items() if one is not None}
+    others = {label: one for label, one in knowledge.items() if label not in sliders and label != replaced}
+    mined = _mined(model, None if replaced is None else knowledge[replaced], original, min_support)
+    positive, negative = _k(None if replaced is None else knowledge[replaced], mined)
+    settings = {label: one.start for label, one in sliders.items()} | dict.fromkeys(others, Setting())
+    return Assumptions(model, sliders, others, mined, replaced, State(settings, positive, negative, threshold))
+
+
+def _mined(model: MaxEnt, held: Source | None, original: pd.DataFrame | None, min_support: int) -> Associations | None:
+    """The associations that the model's own are the strongest of; or those of the original records."""
+    qi, sa = model.view.qi, model.view.sensitive
+    if isinstance(held, StrongestAssociations):
+        if isinstance(held.original, Associations):
+            return held.original
+        return mine_associations(held.original, qi=qi, sa=sa, min_support=held.min_support, attributes=held.attributes)
+    return None if original is None else mine_associations(original, qi=qi, sa=sa, min_support=min_support)
+
+
+def _k(held: Source | None, mined: Associations | None) -> tuple[int, int]:
+    """K+ and K- of the model's own strongest associations; None stands for all."""
+    if not isinstance(held, StrongestAssociations) or mined is None:
+        return 0, 0
+    positive, negative = held.positive, held.negative
+    return (
+        len(mined.positive) if positive is None else positive,
+        len(mined.negative) if negative is None else negative,
+    )
+
+
+# The lines that make a model again: what was explored, to be typed.
+
+
+def typed(assumptions: Assumptions, state: State) -> str:
+    """Write the Python that makes the model of a state.
+
+    Names stand for what only the reader has: ``release``, ``people``, ``prior``, ``original``, and ``explored`` for the
+    model that was given, of which knowledge is taken that no text says.
+
+    Parameters
+    ----------
+    assumptions : Assumptions
+    state : State
+
+    Returns
+    -------
+    str
+    """
+    model = assumptions.model
+    arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
+    lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
+    for label, setting in state.settings.items():
+        if not setting.known:
+            continue
+        one = assumptions.adjustable.get(label)
+        source = assumptions.others[label] if one is None else one.at(setting)
+        was = assumptions.others[label] if one is None else one.said
+        lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
+    if state.positive or state.negative:
+        lines.append(_associations(assumptions, state))
+    if any("explored.knowledge" in line for line in lines):
+        lines.insert(0, "# explored: the model that mx.explore was given")
+    imports = ["from dataclasses import replace", ""] if any("replace(" in line for line in lines) else []
+    return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
+
+
+def _added(label: str, source: Source, was: Source, own: bool) -> str:
+    """The line that adds one source."""
+    named = f", label={label!r}" if own else ""
+    if isinstance(source, Statement) and _is_text(source):
+        return f"model.add({str(source)!r}{named})"
+    held = f"explored.knowledge[{label!r}]"
+    if isinstance(source, Statement) and isinstance(was, Statement) and source != was:
+        sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
+        held = f"replace({held}, {sides})"
+        if (cost := source.penalty) is not None:
+            said = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
+            held = f"mx.soft(replace({held}, penalty=None), {said})"
+    return f"model.add({held}{named})"
+
+
+def _is_text(said: Statement) -> bool:
+    """Whether the statement's text is read as the same statement."""
+    try:
+        return read_statement(str(said)) == said
+    except MaxEntError:
+        return False
+
+
+def _associations(assumptions: Assumptions, state: State) -> str:
+    """The line that adds the strongest associations."""
+    mined = assumptions.mined
+    assert mined is not None
+    if assumptions.replaced is not None:
+        held = f"explored.knowledge[{assumptions.replaced!r}]"
+        if (state.positive, state.negative) == (assumptions.start.positive, assumptions.start.negative):
+            return f"model.add({held})"
+        own = assumptions.model.knowledge[assumptions.replaced]
+        is_mined = isinstance(own, StrongestAssociations) and isinstance(own.original, Associations)
+        mining = "" if is_mined else f", {held}.min_support, {held}.attributes"
+        return f"model.add(mx.StrongestAssociations({held}.original, {state.positive}, {state.negative}{mining}))"
+    minimum = "" if mined.min_support == 3 else f", min_support={mined.min_support}"
+    return f"model.add(mx.StrongestAssociations(original, {state.positive}, {state.negative}{minimum}))"
+
+
+# What is said of an answer, or of a contradiction, in words: for a page, and as text.
+
+
+def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
+    """Judge an answer in sentences, beside what was so at the start: the divergence if the truth is known, exposure.
+
+    Parameters
+    ----------
+    answer : Answer
+    start : Answer or NoAnswer
+    threshold, first_threshold : float
+        Now, and at the start.
+    """
+    sentences = []
+    is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
+    if answer.divergence is not None:
+        sentence = f"Divergence from the truth: {_bits(answer.divergence)}"
+        before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
+        sentences.append(f"{sentence}{before}; 0 would be the truth itself.")
+    found = answer.exposure(threshold)
+    sentence = f"{found.people} of {found.total} people exposed: {found.meaning}"
+    if is_moved and isinstance(start, Answer):
+        at = "" if threshold == first_threshold else f", with P >= {first_threshold:g}"
+        sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
+    sentences += [f"{sentence}.", *found.distances, *found.warnings]
+    if answer.without_intervals:
+        sentences.append(f"No intervals: {answer.without_intervals}.")
+    return sentences
+
+
+def _bits(divergence: float | None) -> str:
+    """Write a divergence."""
+    if divergence is None or math.isinf(divergence):
+        return "infinite (something true is ruled out)"
+    return f"{divergence:.3f} bits"
+
+
+def contradiction(found: NoAnswer) -> tuple[str, list[str]]:
+    """Say why there is no answer: a sentence, and each of the statements that clash.
+
+    Parameters
+    ----------
+    found : NoAnswer
+
+    Returns
+    -------
+    (str, list of str)
+    """
+    if found.conflict is None or found.conflict.empty:
+        return f"There is no answer. {found.message}", []
+    rest = "what is published leaves" if len(found.conflict) == 1 else "the others leave"
+    one_by_one = [_clash(str(label), row, rest) for label, row in found.conflict.iterrows()]
+    if len(one_by_one) == 1:
+        return "Contradictory: what is published rules this out.", one_by_one
+    return f"Contradictory: these {len(one_by_one)} statements cannot all be true.", one_by_one
+
+
+def _clash(label: str, row: pd.Series, rest: str) -> str:
+    """Say what would have to give: "P(Flu) = 0.6: the others leave between 0.2 and 0.5"."""
+    least, most = row["least"], row["most"]
+    if not (math.isfinite(least) and math.isfinite(most)):
+        return label
+    can_be = f"{most:.3g}" if most - least < 1e-9 else f"between {least:.3g} and {most:.3g}"
+    return f"{label}: {rest} {can_be}"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from .accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
-from .differences import top_differences
+from .accuracy import (
+    estimation_accuracy,
+    individual_divergence,
+    individual_entropy,
+    overall_divergence,
+    term_divergence,
+    top_differences,
+)
 from .disclosure import disclosure
-from .equivocation.equivocation import Equivocation, equivocation
-from .equivocation.individual_equivocation import individual_equivocation
-from .exposure.exposed import exposed
-from .exposure.exposure import Exposure
-from .leakage.leakage import leakage
-from .marginals import marginal_distance
-from .queries import query_error
-from .reidentification.reidentification import reidentification
-from .reidentification.result import Reidentification
-from .risk_utility import risk_utility
-from .uncertainty import individual_entropy
+from .equivocation import Equivocation, equivocation, individual_equivocation
+from .exposure import Exposure, exposed
+from .leakage import leakage
+from .reidentification import Reidentification, reidentification
+from .utility import marginal_distance, query_error, risk_utility
 
 __all__ = [
     "Equivocation",

@@ -13,14 +13,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.special import rel_entr
+from scipy.special import rel_entr, xlogy
 
-from ..errors import BadProbability, Inaccurate, StatementError, amount, arguments, shown
-from ..model.partitioned.partitioned_posterior import PartitionedPosterior
+from .._utils.errors import BadProbability, Inaccurate, StatementError, pluralize, short_repr
+from .._utils.validation import check_instance, check_int
+from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..terms.truth import count_pairs
+from ..terms.people import count_pairs
 
-__all__ = ["estimation_accuracy", "individual_divergence", "original_counts", "overall_divergence", "term_divergence"]
+__all__ = [
+    "estimation_accuracy",
+    "individual_divergence",
+    "individual_entropy",
+    "original_counts",
+    "overall_divergence",
+    "term_divergence",
+    "top_differences",
+]
 
 #: The largest base of a logarithm that is accepted.
 LARGEST = 1e300
@@ -76,7 +85,7 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     """
     if isinstance(post, PartitionedPosterior):
         return _of_parts(post, original, base)
-    arguments.instance(post, Posterior, "post")
+    check_instance(post, Posterior, "post")
     return float(individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records))
 
 
@@ -92,7 +101,7 @@ def _of_parts(post: PartitionedPosterior, original: pd.DataFrame, base: float) -
     total, n_unsure = post.reduce(_Divergence(truth, 0, bound), _summed)
     if n_unsure and math.isfinite(total):
         raise Inaccurate(
-            f"{amount(n_unsure, 'probability', 'probabilities')} of what is true cannot be told from 0, being below "
+            f"{pluralize(n_unsure, 'probability', 'probabilities')} of what is true cannot be told from 0, being below "
             f"the certificate's {bound:.1e}, so that the divergence may be infinite; solve the release in memory, or "
             "with a smaller tolerance, solve(tolerance=1e-12)"
         )
@@ -177,7 +186,7 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
             high school    0.889
     Name: divergence, dtype: float64
     """
-    arguments.instance(post, Posterior, "post")
+    check_instance(post, Posterior, "post")
     check_base(base)
     inferred = post.conditional()
     truth = original_counts(post, original) / post.space.view.n_q[:, None]
@@ -226,7 +235,7 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     >>> round(mx.measures.term_divergence(model.solve(), hospital), 3)
     0.751
     """
-    arguments.instance(post, Posterior, "post")
+    check_instance(post, Posterior, "post")
     check_base(base)
     truth = post.space.count(original)
     return float(rel_entr(truth, post.counts).sum() / post.space.n_records / math.log(base))
@@ -242,5 +251,141 @@ def check_base(base: float) -> None:
     is_one = isinstance(base, numbers.Real) and not isinstance(base, bool) and 1 < base <= LARGEST
     if not is_one:
         raise BadProbability(
-            f"base={shown(base)}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats"
+            f"base={short_repr(base)}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats"
         )
+
+
+# The QI tuples for which two posteriors differ most in their divergence from the truth.
+
+
+def top_differences(
+    first: Posterior, second: Posterior, original: pd.DataFrame, k: int | None = 10, base: float = 2
+) -> pd.DataFrame:
+    """The QI tuples q with the largest D2(q) - D1(q), D being the divergence of P(. | q) from each posterior.
+
+    Parameters
+    ----------
+    first, second : Posterior
+        Of the same people. If `first` has more knowledge, those come first whom that knowledge exposes most.
+    original : DataFrame
+        The records.
+    k : int or None
+        How many to list; None is all.
+    base : float
+        Of the logarithm: 2 for bits, ``math.e`` for nats.
+
+    Returns
+    -------
+    DataFrame
+        A row a QI tuple, the largest difference first. Columns (top level): "divergence" with "difference", "first",
+        "second"; then "original", "first" and "second" with P(s | q) for every value s. A difference of two infinite
+        divergences is 0.
+
+    Raises
+    ------
+    StatementError
+        If the posteriors are of other people, or `k` is not an integer of at least 1.
+    BadProbability
+        If the base is not larger than 1.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the release.
+
+    Notes
+    -----
+    Published rules, Fig. 7(a), which is in nats.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> before = mx.MaxEnt(release).solve()
+    >>> found = mx.measures.top_differences(knows, before, hospital, k=2)
+    >>> print(found["divergence"].round(3))
+                   difference  first  second
+    Gender Degree
+    female junior       1.585  0.000   1.585
+           college      1.000  0.792   1.792
+    """
+    for post in (first, second):
+        if not isinstance(post, Posterior):
+            raise StatementError(f"two posteriors are compared, not {short_repr(post)}")
+    one, two = first.space.view, second.space.view
+    if not one.quasi_identifiers.equals(two.quasi_identifiers) or not np.array_equal(one.n_q, two.n_q):
+        raise StatementError("the two posteriors are of different people; compare two models of the same people")
+    if not one.sensitive_values.equals(two.sensitive_values):
+        raise StatementError("the two posteriors are of different sensitive values; give both views the same sa_values")
+    if k is not None:
+        check_int(k, "k", 1)
+    divergence = [individual_divergence(post, original, base) for post in (first, second)]
+    with np.errstate(invalid="ignore"):
+        difference = (divergence[1] - divergence[0]).fillna(0.0)
+    truth = pd.DataFrame(
+        original_counts(first, original) / one.n_q[:, None], index=difference.index, columns=one.sensitive_values
+    )
+    parts = {
+        "divergence": pd.DataFrame({"difference": difference, "first": divergence[0], "second": divergence[1]}),
+        "original": truth,
+        "first": first.conditional(),
+        "second": second.conditional(),
+    }
+    order = np.argsort(-difference.to_numpy(), kind="stable")[:k]
+    listed = {name: part.iloc[order].set_axis(part.columns.to_flat_index(), axis=1) for name, part in parts.items()}
+    return pd.concat(listed, axis=1)
+
+
+# The entropy of an adversary's inference about each person.
+
+
+def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
+    """H(q) = -sum_s P(s | q) log P(s | q), of every QI tuple, or of every person in a series.
+
+    Parameters
+    ----------
+    post : Posterior
+        What the adversary infers.
+    base : float
+        Of the logarithm: ``math.e`` for nats, 2 for bits.
+
+    Returns
+    -------
+    Series
+        Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over records is H(S | Q), of a series
+        H(S | I) (Re-publishing, Eq. (1)); the mean over some people is the uncertainty that is left about these.
+
+    Raises
+    ------
+    StatementError
+        If `post` is no Posterior.
+    BadProbability
+        If the base is not larger than 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).solve()
+    >>> mx.measures.individual_entropy(post, base=2).round(3)
+    Gender  Degree
+    female  college        2.138
+            graduate       1.585
+            junior         1.585
+    male    college        1.907
+            graduate       1.585
+            high school    1.968
+    Name: entropy, dtype: float64
+    """
+    check_instance(post, Posterior, "post")
+    check_base(base)
+    records, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
+    pair, of = np.unique(post.space.cells, return_inverse=True)  # pairs that occur: a full table could be huge
+    p = np.bincount(of, post.counts) / records[pair // n_values]
+    entropy = np.bincount(pair // n_values, -xlogy(p, p), len(records)) / math.log(base)
+    persons = getattr(post.space.view, "persons", None)
+    if isinstance(persons, pd.Index):
+        return pd.Series(entropy, index=persons, name="entropy")
+    roles = [*["who"][: len(post.space.people)], "q"]
+    index = post.space.axes.labels(roles, post.space.first_of_group)
+    return pd.Series(entropy, index=index if index.nlevels > 1 else index.get_level_values(0), name="entropy")

@@ -12,12 +12,20 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from ..errors import StatementError, arguments, whole
-from ..model.partitioned.partitioned_posterior import PartitionedPosterior
+from .._utils.errors import StatementError
+from .._utils.validation import check_bool, check_in, check_instance, check_int
+from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..views import OUTSIDE, View
+from ..releases.base import View
+from ..releases.generalized import OUTSIDE
 
-__all__ = ["NEGLIGIBLE", "disclosure", "distances", "of_those_inside", "published"]
+__all__ = [
+    "NEGLIGIBLE",
+    "disclosure",
+    "distances",
+    "of_those_inside",
+    "published",
+]
 
 #: Probabilities below this are zero to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
@@ -88,12 +96,12 @@ def disclosure(
     graduate       1   0.33           3       3.00  0.40
     junior         1   1.00           1       1.00  0.80
     """
-    arguments.flag(worst, "worst")
-    whole(l, "l", 1)
-    arguments.choice(distance, "distance", ("auto", "equal", "ordered"))
+    check_bool(worst, "worst")
+    check_int(l, "l", 1)
+    check_in(distance, "distance", ("auto", "equal", "ordered"))
     if isinstance(post, PartitionedPosterior):
         return _of_parts(post, l, distance, worst)
-    arguments.instance(post, Posterior, "post")
+    check_instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
     measure = _Disclosure(conditional.columns, published(post.space.view), l, distance)
     found = measure.of_each(conditional.to_numpy(), people).set_index(conditional.index)

@@ -6,17 +6,18 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from ..errors import TableError, arguments, listing
-from ..solvers import Certificate, Status
-from ..system.files import path_of
-from .certifying import certified_by
-from .maxent import MaxEnt
+from .._utils.errors import TableError, join_names
+from .._utils.files import path_of
+from .._utils.validation import check_bool, check_int, check_seconds, check_str
+from ..solvers.answer import Status
+from ..solvers.certificate import Certificate
+from .maxent import MaxEnt, certified_by
 from .posterior import ABOUT, Posterior
-from .storage.checksum import decoding
-from .storage.models import model_of_parts
-from .storage.storage import read_terms
+from .storage import decoding, model_of_parts, read_terms
 
-__all__ = ["load_posterior"]
+__all__ = [
+    "load_posterior",
+]
 
 
 def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior:
@@ -64,29 +65,29 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
     >>> list(post.model.knowledge)
     ['P(HIV | Gender=male) = 0.1']
     """
-    arguments.flag(verify, "verify")
+    check_bool(verify, "verify")
     space, counts, about, parts = read_terms(path)
     what = repr(str(path_of(path)))
     with decoding(what, "solve and save again"):
         if unknown := about.keys() - {"certificate", *ABOUT}:
-            raise TableError(f"it says something unknown of the posterior: {listing(sorted(unknown))}")
+            raise TableError(f"it says something unknown of the posterior: {join_names(sorted(unknown))}")
         loaded = Posterior(
             space,
             counts,
             _certificate(about["certificate"]),
             Status(about["status"]),
-            arguments.text(about["solver"], "solver"),
-            arguments.whole(about["iterations"], "iterations", 0),
-            arguments.seconds(about["compile_seconds"], "compile_seconds"),
-            arguments.seconds(about["solve_seconds"], "solve_seconds"),
+            check_str(about["solver"], "solver"),
+            check_int(about["iterations"], "iterations", 0),
+            check_seconds(about["compile_seconds"], "compile_seconds"),
+            check_seconds(about["solve_seconds"], "solve_seconds"),
         )
     return _verified(loaded, parts, what) if verify else loaded
 
 
 def _certificate(written: dict[str, Any]) -> Certificate:
     """Read a certificate: non-negative numbers, some of which may be infinite."""
-    forced = arguments.whole(written.pop("forced"), "forced", 0)
-    return Certificate(forced=forced, **{name: arguments.seconds(value, name) for name, value in written.items()})
+    forced = check_int(written.pop("forced"), "forced", 0)
+    return Certificate(forced=forced, **{name: check_seconds(value, name) for name, value in written.items()})
 
 
 def _verified(loaded: Posterior, parts: dict[str, Any] | None, what: str) -> Posterior:

@@ -17,9 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, arguments, listing, shown
+from .._utils.errors import StatementError, join_names, short_repr
+from .._utils.validation import check_measure, check_str, is_several
 
-__all__ = ["Measure", "Measures", "can_be_called", "own_name"]
+__all__ = [
+    "Measure",
+    "Measures",
+    "can_be_called",
+    "own_name",
+]
 
 #: One function of the posterior, or several, by name or to be called by their own names.
 Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
@@ -61,14 +67,14 @@ class Measures:
             If it is no measure, or has the name of another column.
         """
         if isinstance(measure, Mapping):
-            named = {arguments.text(name, "the name of a measure"): of for name, of in measure.items()}
+            named = {check_str(name, "the name of a measure"): of for name, of in measure.items()}
         else:
-            is_list = arguments.is_several(measure) and not callable(measure) and not isinstance(measure, str | bytes)
+            is_list = is_several(measure) and not callable(measure) and not isinstance(measure, str | bytes)
             named = _by_own_names(list(measure) if is_list else [measure])  # type: ignore[call-overload]
         for name, of in named.items():
             if not callable(of):
                 raise StatementError(
-                    f"measure={shown(of)}: a function of the posterior is expected, or a dictionary or list of some"
+                    f"measure={short_repr(of)}: a function of the posterior is expected, or a dictionary or list of some"
                 )
             if name in set(reserved):
                 raise StatementError(
@@ -157,7 +163,7 @@ def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
         return f"the measure {name!r} cannot be called as {name}(post); a function of the posterior is expected"
     bound = ", ".join(f"{one}=..." for one in needed)
     return (
-        f"the measure {name!r} is called as {name}(post), and needs {listing(needed)}, too; "
+        f"the measure {name!r} is called as {name}(post), and needs {join_names(needed)}, too; "
         f"bind that, functools.partial({name}, {bound})"
     )
 
@@ -186,5 +192,5 @@ def _number(given: object, what: str) -> float:
     """Read a number; of anything but a number or a text a message shows the type only, since it may hold data."""
     plain = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
     if plain is None or isinstance(plain, Number | str):
-        return arguments.measured(plain, what)
+        return check_measure(plain, what)
     raise StatementError(f"{what} gives a {type(given).__name__}: a number is expected")

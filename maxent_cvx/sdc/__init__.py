@@ -2,22 +2,14 @@
 
 Every technique has ``publish(table, confidential)`` and ``infer(published, known, population)``, the intruder's
 probabilities of the confidential values of a person of whom some attributes are known; judge them with
-:func:`maxent_cvx.measures.equivocation`. :func:`experiment` compares techniques.
+:func:`maxent_cvx.measures`. :func:`experiment` compares techniques.
 """
 
 from __future__ import annotations
 
 from .experiment import experiment
-from .noise.binomial_noise import BinomialNoise
-from .noise.channel import Channel, noise_limit
-from .noise.noisy_table import NoisyTable
-from .published import Published
-from .range_queries.bounds import half_overlapping_bounds, record_bounds
-from .range_queries.range_queries import RangeQueries
-from .range_queries.range_sums import RangeSums
-from .range_queries.window_sums import WindowSums, WithinBounds
-from .sampling import Sample, Sampling
-from .technique import Technique
+from .range_queries import RangeQueries, RangeSums, WindowSums, WithinBounds, half_overlapping_bounds, record_bounds
+from .techniques import BinomialNoise, Channel, NoisyTable, Published, Sample, Sampling, Technique, noise_limit
 
 __all__ = [
     "BinomialNoise",

@@ -3,23 +3,118 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, arguments, shown, whole
-from ..measures.equivocation.areas import widths_asked
-from ..system.parallel import Workers
-from ..system.progress import progress_bar
-from ..tables.columns import names
-from ..tables.numbers import as_list
-from .domains import check_confidential, numeric_domain
-from .intruders import DRAWS, Intruders
-from .technique import Technique
+from .._utils.errors import StatementError, TableError, short_repr
+from .._utils.parallel import Workers
+from .._utils.progress import progress_bar
+from .._utils.tables import as_list, as_numbers, names, sort_distinct
+from .._utils.validation import check_in, check_int, is_several
+from ..measures.equivocation import areas, in_units, widths_asked
+from .techniques import Technique, check_confidential, domain_of, numeric_domain
 
-__all__ = ["experiment"]
+__all__ = [
+    "experiment",
+]
+
+# Intruders who read one publication, each knowing more or less of one person.
+
+
+DRAWS = ("people", "values")
+#: What is told of every intruder.
+COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
+#: How far the probabilities of a technique may be from a sum of 1.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Intruders:
+    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`.
+
+    Attributes
+    ----------
+    table : DataFrame
+    confidential : str
+    attributes : list of str
+        What may be known.
+    sizes : list of int
+        How many of these are known.
+    targets : int
+        People of each size.
+    draw : {"people", "values"}
+    eps : list of float
+    """
+
+    table: pd.DataFrame
+    confidential: str
+    attributes: Sequence[str]
+    sizes: Sequence[int]
+    targets: int
+    draw: str
+    eps: Sequence[float]
+
+    def read(self, name: str, make: Callable[..., Technique], strength: Any, seeds: Sequence[int]) -> pd.DataFrame:
+        """Publish the table, and tell what each intruder infers from it: a row an intruder."""
+        rng = np.random.default_rng(seeds)  # the same for every technique and strength
+        seed = int(rng.integers(2**31))
+        order = [self.attributes[i] for i in rng.permutation(len(self.attributes))]
+        technique = make(strength, seed=seed)
+        if not isinstance(technique, Technique):
+            raise StatementError(f"{name} makes {short_repr(technique)}, which has not both publish and infer")
+        published = technique.publish(self.table.copy(), self.confidential)  # whatever it does to its table
+        population = self.table.drop(columns=self.confidential)
+        domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
+        rows, inferred, seen = [], [], {}
+        for size in self.sizes:
+            those = sorted(order[:size], key=list(self.table.columns).index)
+            for person in self._targets(those, size, seeds):
+                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in those}
+                if (key := (size, *(self.table[attribute].iloc[person] for attribute in those))) not in seen:
+                    seen[key] = _checked(technique.infer(published, known, population), domain, name)
+                like = [(self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in those]
+                people = int(np.logical_and.reduce(like).sum()) if those else len(self.table)
+                true = seen[key][domain.get_loc(truth.iloc[person])]
+                rows.append((name, strength, seeds[-1], size, ", ".join(those), person, people, true))
+                inferred.append(seen[key])
+        _, units, unit = in_units(domain, self.confidential)
+        judged = areas(units, unit, np.array(inferred), self.eps)
+        return pd.concat([pd.DataFrame(rows, columns=COLUMNS), judged], axis=1)
+
+    def _targets(self, attributes: list[str], size: int, seeds: Sequence[int]) -> list[int]:
+        """Places of people in the table: the same for each size, or anew from the combinations that somebody has."""
+        chances = np.random.default_rng([*seeds, 0 if self.draw == "people" else size]).random((self.targets, 2))
+        if self.draw == "people" or not attributes:
+            return [int(place) for place in chances[:, 0] * len(self.table)]
+        code, tuples = sort_distinct(self.table[attributes])
+        order, people = np.argsort(code, kind="stable"), np.bincount(code)
+        drawn = (chances[:, 0] * len(tuples)).astype(int)
+        among = np.cumsum(people)[drawn] - people[drawn] + (chances[:, 1] * people[drawn]).astype(int)
+        return [int(place) for place in order[among]]
+
+
+def _plain(value: object) -> object:
+    """A value as it is known; in a list if it could be read as more than one."""
+    return [value] if isinstance(value, tuple | pd.Interval) else value
+
+
+def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
+    """The probabilities that a technique gives, over the domain."""
+    if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
+        what = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
+        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
+    share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
+    if not (share >= 0).all():
+        raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")
+    if abs(share.sum() - 1) > ROUNDING:
+        raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
+    return share
+
 
 #: More repetitions, or targets of each, than this would take years.
 MOST_RUNS = 10**6
@@ -82,7 +177,7 @@ def experiment(
         A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, the
         `target` (the place of a person in the table), how many `people` match what is known, ``|Mo|``, the probability
         of the `truth`; `initial`, `area`, `eps_max` and
-        `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
+        `disclosure_risk` of :func:`maxent_cvx.measures`; and "H(eps)". Average with ``.groupby``.
 
     Raises
     ------
@@ -105,18 +200,18 @@ def experiment(
     >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
-    targets = arguments.whole(targets, "targets", 1, MOST_RUNS)
-    repetitions = arguments.whole(repetitions, "repetitions", 1, MOST_RUNS)
+    targets = check_int(targets, "targets", 1, MOST_RUNS)
+    repetitions = check_int(repetitions, "repetitions", 1, MOST_RUNS)
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
     wanted = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
-    arguments.choice(draw, "draw", tuple(DRAWS))
+    check_in(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
-        raise StatementError(f"progress={shown(progress)}: True, False or None is expected")
+        raise StatementError(f"progress={short_repr(progress)}: True, False or None is expected")
     workers = Workers.asked(n_jobs, client)
-    whole(seed, "seed", 0)
+    check_int(seed, "seed", 0)
     tasks = [
         (name, make, strength, [seed, repetition])
         for name, make, strengths in _named(techniques)
@@ -143,7 +238,7 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
 
 def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
-    found = sorted({whole(size, "sizes", 0, most) for size in as_list(sizes)})
+    found = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
     if not found:
         raise StatementError("sizes=[]: at least one number of known attributes is expected")
     return found
@@ -152,16 +247,20 @@ def _sizes(sizes: object, most: int) -> list[int]:
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
     """Read the techniques, their names and strengths."""
     if not isinstance(techniques, Mapping) or not techniques:
-        raise StatementError(f"techniques must be a dictionary {{technique: strengths}}, not {shown(techniques)}")
+        raise StatementError(f"techniques must be a dictionary {{technique: strengths}}, not {short_repr(techniques)}")
     found = []
     for make, strengths in techniques.items():
         if not callable(make):
-            raise StatementError(f"a technique is a class, or a function of (strength, seed=...), not {shown(make)}")
-        if not arguments.is_several(strengths) or isinstance(strengths, str) or not (listed := list(strengths)):
-            raise StatementError(f"the strengths of a technique are a list of at least one, not {shown(strengths)}")
+            raise StatementError(
+                f"a technique is a class, or a function of (strength, seed=...), not {short_repr(make)}"
+            )
+        if not is_several(strengths) or isinstance(strengths, str) or not (listed := list(strengths)):
+            raise StatementError(
+                f"the strengths of a technique are a list of at least one, not {short_repr(strengths)}"
+            )
         name = getattr(make, "__name__", "")
         if isinstance(make, partial):
-            settings = ", ".join(f"{key}={shown(value)}" for key, value in make.keywords.items())
+            settings = ", ".join(f"{key}={short_repr(value)}" for key, value in make.keywords.items())
             name = f"{getattr(make.func, '__name__', '')}({settings})"
         try:
             inspect.signature(make).bind(listed[0], seed=0)

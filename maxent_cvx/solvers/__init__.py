@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .answer import Answer, Status
-from .backends.registry import SOLVERS, available, find, register
-from .certificate.certificate import ACCURACY, Certificate
-from .monitoring.iteration import Iteration
-from .solving.solution import Solution
+from .backends import SOLVERS, available, find, register
+from .certificate import ACCURACY, Certificate, Solution
+from .monitor import Iteration
 
 if TYPE_CHECKING:
     from .cvxpy.derivatives import derivatives
-    from .cvxpy.dual_newton import DualNewton, register_with_cvxpy
+    from .cvxpy.solver import DualNewton, register_with_cvxpy
 
 __all__ = [
     "ACCURACY",
@@ -34,7 +33,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load `DualNewton`, the solver that CVXPY calls, on first use: importing CVXPY takes a second."""
     if name == "DualNewton":
-        from .cvxpy.dual_newton import DualNewton
+        from .cvxpy.solver import DualNewton
 
         return DualNewton
     if name == "derivatives":
@@ -42,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
         return derivatives
     if name == "register_with_cvxpy":
-        from .cvxpy.dual_newton import register_with_cvxpy
+        from .cvxpy.solver import register_with_cvxpy
 
         return register_with_cvxpy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,11 +8,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from ..display import Shown
-from ..errors import amount
-from .linear_algebra.schur_preconditioner import SchurComplement
+from .._utils.errors import pluralize
+from .._utils.formatting import ReprMixin
+from .schur import SchurComplement
 
-__all__ = ["Answer", "Status"]
+__all__ = [
+    "Answer",
+    "Status",
+]
 
 
 class Status(StrEnum):
@@ -41,7 +44,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Shown):
+class Answer(ReprMixin):
     """What a backend returns.
 
     Attributes
@@ -87,7 +90,7 @@ class Answer(Shown):
     corner: SchurComplement | None = None
 
     def __repr__(self) -> str:
-        sizes = "no counts" if self.counts is None else f"{amount(len(self.counts), 'count')}"
-        rows = "no multipliers" if self.multipliers is None else amount(len(self.multipliers), "multiplier")
+        sizes = "no counts" if self.counts is None else f"{pluralize(len(self.counts), 'count')}"
+        rows = "no multipliers" if self.multipliers is None else pluralize(len(self.multipliers), "multiplier")
         said = f"; {self.message}" if self.message else ""
-        return f"<Answer: {self.status} after {amount(self.iterations, 'iteration')}; {sizes}, {rows}{said}>"
+        return f"<Answer: {self.status} after {pluralize(self.iterations, 'iteration')}; {sizes}, {rows}{said}>"

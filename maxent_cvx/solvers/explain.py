@@ -31,37 +31,29 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import Inaccurate, Infeasible, NotDecided, SolverError
+from .._utils.errors import Inaccurate, Infeasible, NotDecided, SolverError
+from .aggregate import aggregate
 from .answer import Answer, Status
-from .certificate.certificate import Certificate
-from .dual.newton import newton
-from .dual.vanishing_terms import facial_reduction
+from .blocks import single_thread
+from .certificate import Certificate
+from .duality import empty_terms, proved_violation
+from .form import LinearForm, Problem
 from .linear import elastic_relaxation, linear_bounds
-from .linear_algebra.newton_system import newton_system
-from .linear_algebra.single_thread import single_thread
-from .monitoring.deadline import DIAGNOSIS, check_time, diagnosing, seconds_left
-from .monitoring.monitor import Monitor
-from .parameters.tolerances import FEASIBILITY, PRESOLVE
-from .presolve.aggregation import aggregate
-from .presolve.bound_propagation import ActivityBounds, term_bounds
-from .presolve.reduce import reduce
-from .presolve.zero_proofs import empty_terms
-from .program.block_detection import detect_blocks
-from .program.linear_form import LinearForm
-from .program.problem import Problem
-from .program.weak_duality import proved_violation
+from .monitor import DIAGNOSIS, Monitor, check_time, diagnosing, seconds_left
+from .newton import facial_reduction, newton
+from .parameters import FEASIBILITY, PRESOLVE
+from .presolve import ActivityBounds, reduce, term_bounds
 from .proofs import rationalised
-from .rows.sparse import entry_rows
+from .schur import detect_blocks, newton_system
+from .sparse import entry_rows
 
 __all__ = [
     "PRECISE_LOG",
     "SMALL_COUNT",
-    "Conflict",
     "ForcingSets",
     "conflict",
     "contradiction",
     "failure",
-    "find_iis",
     "forcing_rows",
     "irreducible",
     "multipliers_beside",

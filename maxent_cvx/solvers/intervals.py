@@ -44,28 +44,27 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import Infeasible, SolverError
+from .._utils.errors import Infeasible, SolverError
 from .answer import Status
-from .dual.newton import newton
+from .attempts import presolved
+from .blocks import BucketInverse, single_thread
+from .duality import dual_bounds, error_of_sides
 from .explain import contradiction
+from .form import LinearForm, Problem
 from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
-from .linear_algebra.bucket_inverse import BucketInverse
-from .linear_algebra.schur_complement import schur_complement
-from .linear_algebra.single_thread import single_thread
-from .monitoring.deadline import check_time, seconds_left, within
-from .monitoring.monitor import Monitor
-from .parameters.size_limits import ATTEMPT_SIZES, NEWTON_COSTS
-from .parameters.tolerances import FEASIBILITY
-from .presolve.bound_propagation import term_bounds
-from .presolve.reduce import fix_implied, remaining
-from .presolve.reduced import Reduced
-from .program.linear_form import LinearForm
-from .program.problem import Problem
-from .program.weak_duality import dual_bounds, error_of_sides
-from .rows.sparse import entry_rows, most_by_row
-from .solving.presolving import presolved
+from .monitor import Monitor, check_time, seconds_left, within
+from .newton import newton
+from .parameters import ATTEMPT_SIZES, FEASIBILITY, NEWTON_COSTS
+from .presolve import Reduced, fix_implied, remaining, term_bounds
+from .schur import schur_complement
+from .sparse import entry_rows, most_by_row
 
-__all__ = ["Ends", "bounds", "many_bounds", "without_knowledge"]
+__all__ = [
+    "Ends",
+    "bounds",
+    "many_bounds",
+    "without_knowledge",
+]
 
 #: Expressions of one component up to which each has a linear program of its own from the start.
 FEW = 2

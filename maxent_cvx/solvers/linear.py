@@ -34,18 +34,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import Inaccurate, Infeasible, NotDecided, SolverError, number
+from .._utils.errors import Inaccurate, Infeasible, NotDecided, SolverError
+from .._utils.validation import check_number
 from .answer import Status
-from .certificate.residuals import exact_residuals
-from .dual.newton import newton
-from .monitoring.deadline import check_time, seconds_left
-from .monitoring.monitor import Monitor
-from .parameters.tolerances import FEASIBILITY
-from .presolve.reduced import Reduced
-from .presolve.zero_proofs import moved_along_recession
-from .program.linear_form import LinearForm
-from .program.weak_duality import dual_bound, error_of_sides
-from .rows.sparse import entry_rows, least_by_row, most_by_row
+from .duality import dual_bound, error_of_sides, exact_residuals, moved_along_recession
+from .form import LinearForm
+from .monitor import Monitor, check_time, seconds_left
+from .newton import newton
+from .parameters import FEASIBILITY
+from .presolve import Reduced
+from .sparse import entry_rows, least_by_row, most_by_row
 
 if TYPE_CHECKING:
     import highspy
@@ -54,7 +52,6 @@ __all__ = [
     "ANY_GAP",
     "GAP",
     "LARGE",
-    "ElasticRelaxation",
     "LinearProgram",
     "Minima",
     "Optimum",
@@ -463,7 +460,7 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
     SolverError, Inaccurate
         If HiGHS fails, or its answer does not satisfy the rows.
     """
-    seconds = number(seconds, "time_limit")
+    seconds = check_number(seconds, "time_limit")
     size = float(np.abs(objective).max(initial=0.0))
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
     for component, at in _components_with(form, objective != 0):
@@ -501,7 +498,7 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     Infeasible
         If no integer point satisfies the rows.
     """
-    seconds = number(seconds, "time_limit")
+    seconds = check_number(seconds, "time_limit")
     empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
     until = time.perf_counter() + seconds
     for component, at in _components_with(form, terms):

@@ -13,12 +13,16 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from .form import LinearForm
 from .linear import LinearProgram
-from .monitoring.deadline import diagnosing
-from .program.linear_form import LinearForm
-from .rows.components import components
+from .monitor import diagnosing
+from .sparse import components
 
-__all__ = ["local_proofs", "rationalised", "support_proof"]
+__all__ = [
+    "local_proofs",
+    "rationalised",
+    "support_proof",
+]
 
 #: A direction that is so close to multiples of 1/2, 1/3, ... is rounded to them, so that its sums are exact.
 NEAR_FRACTION = 1e-6

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import StatementError, shown
-from ..terms.penalty import Penalty
-from ..terms.rows import Rows
+from .._utils.errors import StatementError, short_repr
+from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source, as_list, as_source
-from .notation import read_statement
-from .statements.parametric_statement import ParametricStatement
-from .statements.statement import Statement
+from .parser import read_statement
+from .statements import ParametricStatement, Statement
 
-__all__ = ["SoftSource", "soft"]
+__all__ = [
+    "SoftSource",
+    "soft",
+]
 
 
 class SoftSource(Source):
@@ -86,7 +87,7 @@ class SoftSource(Source):
                 yield softened(said, self.penalty, f"{said.label}, softly")
             else:
                 raise StatementError(
-                    f"{self.original.label!r} emits a CVXPY constraint, {shown(said)}; of what is soft write rows, "
+                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(said)}; of what is soft write rows, "
                     "space.marginal(...) == values for example"
                 )
 

@@ -2,19 +2,96 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from ..display import Shown
-from ..errors import LargeModel, StatementError, amount, listing, shown, unknown_name
-from ..views import View
-from .descriptions import OTHERS, checked_names, codes_in_view, described_table, is_name
+from .._utils.errors import LargeModel, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
+from .._utils.formatting import ReprMixin
+from .._utils.tables import Microdata, sort_distinct
+from .._utils.validation import check_str, is_text
+from ..releases.base import View
+from ..releases.partitioned import PartitionedRelease
 
-__all__ = ["OTHERS", "People"]
+__all__ = [
+    "OTHERS",
+    "People",
+    "count_pairs",
+    "count_terms",
+]
+
+# Descriptions of people: tables of their quasi-identifiers by name, checked against a view.
+
+
+#: What everybody is called who has no name, in the index of the terms.
+OTHERS = "(others)"
+
+
+def described_table(described: object, view: View) -> pd.DataFrame:
+    """Read descriptions as a table of the release's QI columns, indexed by name; nothing may be missing."""
+    if isinstance(described, Mapping):
+        if strange := [name for name, of in described.items() if not isinstance(of, Mapping)]:
+            raise StatementError(
+                f"{short_repr(strange[0])} is described by {short_repr(described[strange[0]])}; a dictionary "
+                "{attribute: value} is expected"
+            )
+        described = pd.DataFrame(list(described.values()), index=pd.Index(list(described), dtype=object), dtype=object)
+    if not isinstance(described, pd.DataFrame):
+        raise StatementError(
+            "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
+            f"not {short_repr(described)}"
+        )
+    if "who" in view.columns:
+        raise StatementError("a column is called 'who', which stands for named people here; rename the column")
+    if strangers := [column for column in described.columns if column not in view.qi]:
+        raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
+    if described.columns.has_duplicates:
+        twice = described.columns[described.columns.duplicated()]
+        raise StatementError(f"people are described by two columns called {join_names(twice)}; leave one out")
+    for attribute in view.qi:
+        if attribute not in described.columns or (missing := described[attribute].isna()).all():
+            raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
+        if missing.any():
+            raise StatementError(
+                f"{join_names(described.index[missing])} is described without {attribute!r}; every QI attribute is needed"
+            )
+    return described
+
+
+def checked_names(index: pd.Index) -> pd.Index:
+    """Check that names are texts or integers, each once."""
+    if strange := [name for name in index if not is_name(name)]:
+        raise StatementError(f"a person's name is a text or a whole number, not {short_repr(strange[0])}")
+    if index.has_duplicates:
+        raise StatementError(
+            f"{join_names(index[index.duplicated()].unique())} is described more than once; a person has one description"
+        )
+    return index
+
+
+def is_name(name: object) -> bool:
+    """Whether somebody can be called so."""
+    if isinstance(name, str):
+        return is_text(name) and name not in ("", OTHERS)
+    return isinstance(name, numbers.Integral) and not isinstance(name, bool)
+
+
+def codes_in_view(column: pd.Series, level: pd.Index) -> np.ndarray:
+    """Number the values of one attribute as the view does."""
+    try:
+        # As objects: a number is not the interval that it lies in.
+        codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
+    except TypeError as error:  # a list, say
+        raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
+    if (codes < 0).any():
+        first = int((codes < 0).argmax())
+        raise unknown_name(f"value of {column.name!r} (of {column.index[first]!r})", column.iloc[first], level)
+    return codes
+
 
 #: From so many terms on, a model of named people is announced with its cost.
 MANY_TERMS = 3_000_000
@@ -23,7 +100,7 @@ GIGABYTES_PER_MILLION, SECONDS_PER_MILLION = 0.4, 5
 
 
 @dataclass(frozen=True, eq=False)
-class People(Shown):
+class People(ReprMixin):
     """The people who have a name, among those of a view.
 
     Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
@@ -85,7 +162,7 @@ class People(Shown):
         q = known.get_indexer(pd.MultiIndex.from_arrays(levels))
         if (q < 0).any():
             raise StatementError(
-                f"nobody in the {view.noun} has the {', '.join(view.qi)} of {listing(names[q < 0])}: "
+                f"nobody in the {view.noun} has the {', '.join(view.qi)} of {join_names(names[q < 0])}: "
                 "each value occurs, but not together; correct the description"
             )
         found = cls.at(names, q, view)
@@ -93,7 +170,7 @@ class People(Shown):
             first = int(few.argmax())
             alike = names[q == first]
             raise StatementError(
-                f"{len(alike)} people are described alike, {listing(alike)}, and the {view.noun} has "
+                f"{len(alike)} people are described alike, {join_names(alike)}, and the {view.noun} has "
                 f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
             )
         return found
@@ -104,7 +181,7 @@ class People(Shown):
         return cls(pd.Index(names, dtype=object, name="who"), q, view.n_q - np.bincount(q, minlength=len(view.n_q)))
 
     def __repr__(self) -> str:
-        return f"<People: {amount(len(self), 'person', 'people')} known by name, {int(self.unnamed.sum())} not>"
+        return f"<People: {pluralize(len(self), 'person', 'people')} known by name, {int(self.unnamed.sum())} not>"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -129,7 +206,7 @@ class People(Shown):
         if (n_terms := int(copies.sum())) >= MANY_TERMS:
             millions = n_terms / 1e6
             warnings.warn(
-                f"{amount(len(self), 'named person', 'named people')} make {n_terms:,} terms, one for every value and "
+                f"{pluralize(len(self), 'named person', 'named people')} make {n_terms:,} terms, one for every value and "
                 f"bucket that can be theirs: a solve takes about {GIGABYTES_PER_MILLION * millions:.0f} GB of memory "
                 f"and {SECONDS_PER_MILLION * millions:.0f} seconds. Name only people of whom something is known: "
                 "anybody else has the probabilities of the unnamed people with the same quasi-identifiers",
@@ -160,9 +237,130 @@ class People(Shown):
         wanted = list(names)
         if not len(self):
             raise StatementError(
-                f"{', '.join(map(shown, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
+                f"{', '.join(map(short_repr, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
                 "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
             )
         if unknown := [name for name in wanted if not is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)
         return np.asarray(self.names.isin(wanted))
+
+
+# The original records, counted: the truth that an answer is compared with, checked to be what was published.
+#
+# Counted over the terms, where the bucket of every record is known (and its name, if people are named), or over
+# pairs of a QI tuple and a sensitive value, for which neither is needed.
+
+
+#: From counts to their sums, and the sums that are published.
+Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]
+
+
+def count_terms(
+    view: View,
+    people: People,
+    index: pd.MultiIndex,
+    sums: Mapping[str, Margin],
+    records: pd.DataFrame,
+    id: str | None = None,
+) -> np.ndarray:
+    """Count the original records of every term.
+
+    Parameters
+    ----------
+    view : View
+    people : People
+        Who is known by name.
+    index : MultiIndex
+        The labels of the terms.
+    sums : dict of str to (callable, ndarray)
+        By what the view counts people: from counts of terms to these sums, and what is published of them.
+    records : DataFrame
+        With the view's columns: QI, sensitive, and the bucket of a release.
+    id : str, optional
+        The column of names; needed where people are named.
+
+    Returns
+    -------
+    ndarray of int, one a term
+
+    Raises
+    ------
+    UnknownName, TableError
+        If they are not the records that were published.
+    """
+    if id is not None:
+        check_str(id, "id")
+    data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
+    known = data.frame[view.columns]
+    if len(people):
+        known.insert(0, "who", _names(data.frame, people, id))
+    group, labels = sort_distinct(known)
+    at = index.get_indexer(labels)
+    strangers = f"{int((at < 0).sum())} of {len(at)} combinations in the original records"
+    buckets = ", with its buckets" * ("bucket" in view.axes)
+    return _counted(at[group], len(index), sums, view, strangers, buckets)
+
+
+def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
+    """Count the original records of every QI tuple and sensitive value, n(q, s).
+
+    Parameters
+    ----------
+    view : View or PartitionedRelease
+    records : DataFrame
+        With the view's QI and sensitive columns.
+
+    Returns
+    -------
+    ndarray of int, shape (QI tuples, sensitive values)
+
+    Raises
+    ------
+    UnknownName, TableError
+        If they are not the records that were published.
+    """
+    data = Microdata(records, view.qi, view.sensitive)
+    (group, tuples), (value, values) = data.tuples(), data.values()
+    q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)
+    strangers = f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records"
+    shape = len(view.n_q), len(view.sensitive_values)
+    at = np.where((q[group] < 0) | (s[value] < 0), -1, q[group] * shape[1] + s[value])
+    sums: dict[str, Margin] = {"QI": (lambda counts: counts.reshape(shape).sum(axis=1), view.n_q)}
+    if view.n_s is not None:
+        sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), view.n_s)
+    return _counted(at, shape[0] * shape[1], sums, view, strangers).reshape(shape)
+
+
+def _counted(
+    at: np.ndarray,
+    size: int,
+    sums: Mapping[str, Margin],
+    view: View | PartitionedRelease,
+    strangers: str,
+    buckets: str = "",
+) -> np.ndarray:
+    """Count the places of records, which have to be as many as are published, where they can be, and to sum up so."""
+    n, remedy = view.n_records, f"; pass the table that was published{buckets}"
+    if len(at) != n:
+        other = f"{abs(len(at) - n)} {'fewer' if len(at) < n else 'more'}"
+        raise TableError(f"the {len(at)} original records are {other} than the {n} people of the {view.noun}{remedy}")
+    if (at < 0).any():
+        raise TableError(f"{strangers} are not in the {view.noun} of {n} people{remedy}")
+    counts = np.bincount(at, minlength=size)
+    for by, (sum_up, published) in sums.items():
+        if (off := sum_up(counts) != published).any():
+            raise TableError(
+                f"the original records have other counts by {by} than the {view.noun} of {n} people, in "
+                f"{int(off.sum())} of {len(off)} places{remedy}"
+            )
+    return counts
+
+
+def _names(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
+    """Whom each record names, of those who are known by name."""
+    if id is None:
+        raise TableError("the model names people, so say which column of the records does: id=...")
+    if len(missing := people.names.difference(pd.Index(records[id]))):
+        raise TableError(f"column {id!r} of the records names nobody {join_names(missing)}, whom the model names")
+    called = pd.CategoricalDtype([*people.names, OTHERS])
+    return pd.Series(records[id].where(records[id].isin(people.names), OTHERS), dtype=called)

@@ -10,16 +10,135 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..display import MOST_ROWS, FirstRows, Shown
-from ..errors import BadProbability, StatementError, amount, arguments, shown
-from ..solvers.rows.sparse import condensed
-from .penalty import Penalty
+from .._utils.errors import BadProbability, StatementError, pluralize, short_repr
+from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
+from .._utils.validation import check_array, check_instance, check_int, check_number, check_positions, is_text
+from ..solvers.sparse import condensed
 
-__all__ = ["Rows"]
+__all__ = [
+    "Penalty",
+    "Rows",
+]
+
+# What it costs to miss a row: the difference between knowledge and evidence.
+
+
+#: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares,
+#: times the squares of numbers of records, are within what doubles can be.
+LEAST = 1e-60
+
+
+@dataclass(frozen=True)
+class Penalty:
+    r"""The cost, nats, of missing a value by r, in the unit of the value: r^2 / (2 sd^2), or weight \|r\|.
+
+    With `delta` it is Huber's: the square up to \|r\| = delta, linear beyond. The maximum-entropy objective N H(p) is,
+    up to Stirling's formula, the logarithm of the number of tables that look like p, so that a cost of r^2 / (2 sd^2)
+    is minus the log-likelihood of a value observed with Gaussian noise, and weight \|r\| that with Laplace noise of
+    the scale 1 / weight; the answer is then the maximum a posteriori.
+
+    Parameters
+    ----------
+    sd : float or ndarray, one a row, optional
+        Standard deviation, in the unit of the value.
+    weight : float or ndarray, one a row, optional
+        Nats per unit of the value.
+    delta : float or ndarray, one a row, optional
+        From which \|r\| on the cost is linear, in the unit of the value.
+
+    Raises
+    ------
+    StatementError
+        If there is neither `sd` nor `weight`, or both, or `delta` without `sd`.
+    BadProbability
+        If one of them is not above 0, or beyond what doubles can be squared.
+
+    Examples
+    --------
+    It is what :func:`maxent_cvx.soft` makes of its arguments, and a function of the space may give its rows:
+
+    >>> from maxent_cvx.terms.rows import Penalty
+    >>> print(Penalty(sd=0.05, delta=0.1))
+    sd 0.05, delta 0.1
+    """
+
+    sd: float | np.ndarray | None = None
+    weight: float | np.ndarray | None = None
+    delta: float | np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if (self.sd is None) == (self.weight is None):
+            raise StatementError(
+                "a soft statement has a standard deviation, sd=0.05, or costs weight=50 nats per unit: give one of both"
+            )
+        if self.delta is not None and self.sd is None:
+            raise StatementError("delta= says where a squared cost becomes linear, which needs sd=; weight= is linear")
+        for name in ("sd", "weight", "delta"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not isinstance(value, np.ndarray):
+                object.__setattr__(self, name, check_number(value, name))
+            found = np.atleast_1d(getattr(self, name))
+            if (bad := ~((found >= LEAST) & (found <= 1 / LEAST))).any():
+                raise BadProbability(
+                    f"{name} must be a number above 0, from {LEAST:g} to {1 / LEAST:g}; {found[bad][0]:.12g} is not"
+                )
+
+    def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        variance : ndarray, shape (n,)
+            0 where the cost is the absolute error.
+        slope : ndarray, shape (n,)
+            Nats per unit; infinite where the cost is a square.
+        """
+        if self.sd is None:
+            assert self.weight is not None
+            return np.zeros(n), np.broadcast_to(np.asarray(self.weight, dtype=float), n)
+        variance = np.broadcast_to(np.asarray(self.sd, dtype=float) ** 2, n)
+        return variance, np.full(n, np.inf) if self.delta is None else np.asarray(self.delta, dtype=float) / variance
+
+    def at(self, rows: np.ndarray) -> Penalty:
+        """Keep the costs of some rows."""
+        return Penalty(*(side[rows] if isinstance(side, np.ndarray) else side for side in self._sides))
+
+    def same_as(self, other: object) -> bool:
+        """Whether another penalty is the same."""
+        return isinstance(other, Penalty) and all(
+            np.array_equal(a, b, equal_nan=True) for a, b in zip(self._as_arrays, other._as_arrays, strict=True)
+        )
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are costs of; None if they are the same for any number."""
+        return max((side.size for side in self._sides if isinstance(side, np.ndarray)), default=None)
+
+    @property
+    def _sides(self) -> tuple[float | np.ndarray | None, ...]:
+        return self.sd, self.weight, self.delta
+
+    @property
+    def _as_arrays(self) -> list[np.ndarray]:
+        return [np.asarray(np.nan if side is None else side, dtype=float).ravel() for side in self._sides]
+
+    def __str__(self) -> str:
+        sides = {"sd": self.sd, "weight": self.weight, "delta": self.delta}
+        known = {name: np.atleast_1d(side) for name, side in sides.items() if side is not None}
+        ranges = {name: (side.min(initial=np.inf), side.max(initial=-np.inf)) for name, side in known.items()}
+        return ", ".join(
+            f"{name} {low:.12g}" + ("" if low == high else f" to {high:.12g}") for name, (low, high) in ranges.items()
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Shown):
+class Rows(ReprMixin):
     """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
 
     An equation has ``low == high``; an inequality has an infinite side. Everything else is derived
@@ -80,12 +199,12 @@ class Rows(Shown):
 
     def __post_init__(self) -> None:
         if not isinstance(self.matrix, sp.csr_array):
-            raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {shown(self.matrix)}")
+            raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {short_repr(self.matrix)}")
         object.__setattr__(self, "matrix", condensed(self.matrix))
-        if not arguments.is_text(self.label):
-            raise StatementError(f"the label of rows is a text, not {shown(self.label)}")
+        if not is_text(self.label):
+            raise StatementError(f"the label of rows is a text, not {short_repr(self.label)}")
         if self.penalty is not None and not isinstance(self.penalty, Penalty):
-            raise StatementError(f"the penalty of {self.label} is a Penalty, or None, not {shown(self.penalty)}")
+            raise StatementError(f"the penalty of {self.label} is a Penalty, or None, not {short_repr(self.penalty)}")
         if self.penalty is not None and self.penalty.n_rows not in (None, len(self)):
             raise StatementError(f"{self.label} has {len(self)} rows, and costs of {self.penalty.n_rows}; one each")
         for name in ("low", "high"):
@@ -94,7 +213,7 @@ class Rows(Shown):
             if not fits or value.dtype.kind not in "fiu":
                 raise StatementError(
                     f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one a row, not "
-                    f"{shown(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
+                    f"{short_repr(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
                 )
         if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
             raise StatementError(f"the index of {self.label} must name its {self.matrix.shape[0]} rows, one each")
@@ -128,15 +247,15 @@ class Rows(Shown):
         return ">=" if np.isposinf(self.high).all() else "between"
 
     def __repr__(self) -> str:
-        size = f"{amount(len(self), 'row')} ({self.relation}) of {amount(self.matrix.shape[1], 'term')}"
+        size = f"{pluralize(len(self), 'row')} ({self.relation}) of {pluralize(self.matrix.shape[1], 'term')}"
         return f"<Rows: {self.label}; {size}>"
 
-    def _tables(self) -> Iterable[FirstRows]:
+    def _tables(self) -> Iterable[TablePreview]:
         first = range(min(MOST_ROWS, len(self)))
         sides = {"low": self.low[: len(first)], "high": self.high[: len(first)]}
         names = pd.Index([self.name(i) for i in first], name="row")
         table = pd.DataFrame({**sides, "terms": np.diff(self.matrix.indptr)[: len(first)]}, index=names)
-        return [FirstRows(table, "rows", len(self))]
+        return [TablePreview(table, "rows", len(self))]
 
     def at(self, rows: np.ndarray) -> Rows:
         """Keep some of the rows, by a mask or by position.
@@ -163,7 +282,7 @@ class Rows(Shown):
         >>> rows.at(rows.index == "Flu").name(0)
         'P(Disease): Flu'
         """
-        rows = arguments.places(rows, "rows", len(self))
+        rows = check_positions(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
         kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         penalty = None if self.penalty is None else self.penalty.at(rows)
@@ -194,7 +313,7 @@ class Rows(Shown):
         >>> (mx.MaxEnt(release).space.marginal(["q", "Bucket"]) == release.p_qb).name(0)
         'P(Gender, Degree, Bucket): female, college, 1'
         """
-        arguments.whole(i, "the number of a row", -len(self), len(self) - 1)
+        check_int(i, "the number of a row", -len(self), len(self) - 1)
         if self.index is None:
             return self.label if len(self) == 1 else f"{self.label} [{i + 1}]"
         at = self.index[i]
@@ -225,7 +344,7 @@ class Rows(Shown):
         >>> (block <= 0.3).same_as(block <= 0.3), (block <= 0.3).same_as(block <= 0.4)
         (True, False)
         """
-        arguments.instance(other, Rows, "what rows are compared with")
+        check_instance(other, Rows, "what rows are compared with")
         if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
         same_costs = self.penalty.same_as(other.penalty) if self.penalty else other.penalty is None
@@ -260,6 +379,6 @@ class Rows(Shown):
         >>> rows.residual(post.counts / post.space.n_records).max().round(4).item()
         0.0056
         """
-        p = arguments.array(p, "p", self.matrix.shape[1])
+        p = check_array(p, "p", self.matrix.shape[1])
         value = self.matrix @ p
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)

@@ -1,36 +1,358 @@
 """The space of a model: linear expressions over its terms, P(q, s, b) or P(q, s).
 
 Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
-labelled :class:`~maxent_cvx.terms.blocks.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
+labelled :class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
 for P(value | given). Both are sparse matrices: nothing here loops over terms, buckets or people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ..errors import StatementError, arguments, unknown_name
-from ..solvers.rows.sparse import compact
-from ..tables.coding import group_codes
-from .axes import as_names, level_of
-from .blocks.block import Block
-from .blocks.empty_groups import Groups
-from .blocks.labelled import Provenance
-from .blocks.labels import subset_keys
-from .events import values_named
-from .records import CountedTerms
-from .truth import count_terms
+from .._utils.errors import StatementError, pluralize, unknown_name
+from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
+from .._utils.tables import group_codes
+from .._utils.validation import check_instance, check_label, check_positions
+from ..priors import QIDistribution
+from ..releases.base import View
+from ..solvers.sparse import compact
+from .axes import Axes, as_names, level_of, subset_keys, tuples_described, values_named
+from .block import Block, Groups, Provenance
+from .people import People, count_terms
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Space"]
+__all__ = [
+    "Space",
+    "Terms",
+]
+
+# The terms of a model: one variable P(q, s, b), or P(q, s), for each combination that can be non-zero.
+
+
+@dataclass(frozen=True, eq=False)
+class Terms(ReprMixin):
+    """The terms that can be non-zero: what each is about, how it weighs in the entropy, and its label.
+
+    Attributes
+    ----------
+    view : View
+        What is published.
+    people : People
+        Who is known by name.
+    codes : dict of str to ndarray
+        For every term, the positions of its "q", "s" and (of a release) "bucket" in the view's indices; and of its
+        "who" among the names, if people are named.
+    prior : ndarray or None
+        For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
+    """
+
+    view: View
+    people: People
+    codes: Mapping[str, np.ndarray]
+    prior: np.ndarray | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copy the codes: NumPy leaves unpickled arrays on top of bytes, and SciPy cannot select by these."""
+        codes = {name: codes.copy() for name, codes in state["codes"].items()}
+        self.__dict__.update(state, codes=codes)
+
+    @classmethod
+    def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Self:
+        """Number the terms of a published view, of named people apart from the others.
+
+        Parameters
+        ----------
+        view : View
+            What is published.
+        people : People, optional
+            Who is known by name; by default nobody.
+        prior : QIDistribution, optional
+            What the adversary takes for likely before anything is published.
+
+        Returns
+        -------
+        Space
+
+        Raises
+        ------
+        StatementError
+            If something is not what it should be.
+        UnknownName
+            If the prior has nothing to say about a signature, or a value.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Space.of(release)
+        <Space: 27 terms P(q, s, b) of <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of
+        'Disease'>>
+        """
+        check_instance(view, View, "view", "make one with Release.from_buckets(...)")
+        if people is not None:
+            check_instance(people, People, "people")
+        if prior is not None:
+            check_instance(prior, QIDistribution, "prior")
+        people = People.of(None, view) if people is None else people
+        codes = people.split(view.terms()) if len(people) else view.terms()
+        if prior is None:
+            return cls(view, people, codes)
+        of_tuples = prior.of_tuples(view.quasi_identifiers, view.sensitive_values)
+        return cls(view, people, codes, of_tuples[codes["q"], codes["s"]])
+
+    @cached_property
+    def axes(self) -> Axes:
+        """The columns and roles by which terms are named."""
+        return Axes(self.view, self.people, self.codes)
+
+    def __len__(self) -> int:
+        return len(self.codes["s"])
+
+    def _tables(self) -> Iterable[TablePreview]:
+        first = self._labels(slice(0, MOST_ROWS))
+        return [TablePreview(first.to_frame(index=False), "terms", len(self))]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {pluralize(len(self), 'term')} {self.term} of {self.view!r}>"
+
+    @property
+    def term(self) -> str:
+        """What a term is: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) where people are named."""
+        return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
+
+    @cached_property
+    def multiplicities(self) -> np.ndarray:
+        """How many interchangeable variables each term stands for: the w of the entropy H = -sum p log(p / w).
+
+        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one person
+        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Where the view
+        is conditional, H is H(S | Q), and they are P(q).
+        """
+        if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
+            return (self.view.n_q / self.n_records)[self.codes["q"]]
+        if not len(self.people):
+            return np.broadcast_to(1.0, len(self))
+        return np.where(self.codes["who"] < len(self.people), 1.0, self.people.unnamed[self.codes["q"]])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weights of the objective: the multiplicities of QI tuples some of whom have a name, and 1 elsewhere.
+
+        The same distribution is best: P(q) is known, so that the entropy changes by a constant only. And terms of
+        tuples without names stay interchangeable.
+        """
+        some = self.people.unnamed < self.view.n_q
+        if not some.any():
+            return np.broadcast_to(1.0, len(self))
+        return np.where(some[self.codes["q"]], self.multiplicities, 1.0)
+
+    @cached_property
+    def prior_density(self) -> np.ndarray:
+        """The prior p(s : x) of every term as a factor of its weight: 1 without a prior.
+
+        Also 1 where the prior is 0: rows of their own say that such terms are 0, and a logarithm needs a number.
+        """
+        return np.broadcast_to(1.0, len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
+
+    @property
+    def pseudonyms(self) -> np.ndarray:
+        """Deprecated: the earlier name of `multiplicities`."""
+        warnings.warn("Space.pseudonyms is deprecated; use Space.multiplicities", DeprecationWarning, stacklevel=2)
+        return self.multiplicities
+
+    @property
+    def believed(self) -> np.ndarray:
+        """Deprecated: the earlier name of `prior_density`."""
+        warnings.warn("Space.believed is deprecated; use Space.prior_density", DeprecationWarning, stacklevel=2)
+        return self.prior_density
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every term the number of its group, and how many records each group has.
+
+        A group shares one conditional distribution P(s | ...): a person with a name, or the others of a QI tuple.
+        """
+        q, n_q = self.codes["q"], self.view.n_q
+        if not len(self.people):
+            return q, n_q
+        who = self.codes["who"]
+        group = np.where(who < len(self.people), len(n_q) + who, q)
+        every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
+        some, number = np.unique(group, return_inverse=True)
+        return number, every[some]
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """For every term its group and its value as one number: group * n_values + s."""
+        return self.groups[0] * len(self.view.sensitive_values) + self.codes["s"]
+
+    @cached_property
+    def _by_value(self) -> tuple[np.ndarray, np.ndarray]:
+        """The terms in the order of their sensitive values, ascending within each, and where each value begins."""
+        s = self.codes["s"]
+        ends = np.cumsum(np.bincount(s, minlength=len(self.view.sensitive_values)))
+        narrow = s.astype(np.int16) if len(ends) < np.iinfo(np.int16).max else s  # which NumPy sorts by radix
+        return np.argsort(narrow, kind="stable").astype(np.int32 if len(s) < 2**31 else np.int64), np.append(0, ends)
+
+    def _terms_of_values(self, values: np.ndarray) -> np.ndarray:
+        """The terms of some sensitive values, given by their numbers, in ascending order."""
+        order, starts = self._by_value
+        if len(values) == len(starts) - 1:
+            return np.arange(len(self))
+        found = [order[starts[value] : starts[value + 1]] for value in values.tolist()]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate([*found, order[:0]]))
+
+    @cached_property
+    def first_of_group(self) -> np.ndarray:
+        """The first term of every group."""
+        return np.unique(self.groups[0], return_index=True)[1]
+
+    @property
+    def n_records(self) -> int:
+        """N, the number of records."""
+        return self.view.n_records
+
+    @cached_property
+    def counts(self) -> cp.Variable:
+        """The :class:`cvxpy.Variable` N p, one entry a term, in records.
+
+        Counts and not probabilities: conic solvers lose p ~ 1e-5 in their tolerances.
+        """
+        import cvxpy as cp  # takes a second to load, which closed forms and tables need not wait for
+
+        return cp.Variable(len(self), nonneg=True, name="counts")
+
+    @cached_property
+    def p(self) -> cp.Expression:
+        """The probabilities P(q, s, b), a :class:`cvxpy.Expression`."""
+        return self.counts / self.n_records
+
+    @cached_property
+    def index(self) -> pd.MultiIndex:
+        """The labels of the terms: QI attributes, sensitive attribute, bucket."""
+        return self._labels(slice(None))
+
+    def _labels(self, terms: slice) -> pd.MultiIndex:
+        """The labels of some of the terms."""
+        return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], terms)
+
+
+# How many records are as described, of the QI tuples that the terms are of.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedTerms(Terms):
+    """The terms of a model, and the records of their QI tuples, as described."""
+
+    def described(self, given: Mapping[str, object] | None) -> np.ndarray:
+        """Mark the QI tuples that are as described.
+
+        Parameters
+        ----------
+        given : dict or None
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple
+
+        Raises
+        ------
+        UnknownName
+            For an attribute that is not a QI, or a value that was not published.
+        StatementError
+            If nobody in the view is as described.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.Space.of(release)
+        >>> release.quasi_identifiers[space.described({"Gender": "female"})].to_list()
+        [('female', 'college'), ('female', 'graduate'), ('female', 'junior')]
+        """
+        return tuples_described(self.view, given)
+
+    def records_described(self, given: Mapping[str, object] | None) -> int:
+        """Count the records that are as described, n(given).
+
+        Parameters
+        ----------
+        given : dict or None
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        UnknownName, StatementError
+            As in :meth:`described`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Space.of(release).records_described({"Gender": "female"})
+        4
+        """
+        return self._described(given)[1]
+
+    def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
+        """Count the records that are as described by their value of a QI attribute, n(given, value).
+
+        Parameters
+        ----------
+        attribute : str
+            A QI attribute.
+        given : dict, optional
+            As in :meth:`prob`; None is everybody.
+
+        Returns
+        -------
+        ndarray of int
+            One a value, in the order of the attribute's level of ``view.quasi_identifiers``.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If the attribute is no QI attribute, and as in :meth:`described`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> mx.Space.of(release).records_by("Degree", {"Gender": "female"}).tolist()    # college, graduate, ...
+        [2, 1, 0, 1]
+        """
+        check_label(attribute, f"quasi-identifier of the {self.view.noun}", self.view.qi)
+        codes, values = level_of(self.view.axes["q"][1], self.view.qi.index(attribute))
+        here = self.described(given)
+        return np.bincount(codes[here], self._records_of_tuples()[here], len(values)).astype(np.int64)
+
+    def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
+        """Mark the QI tuples that are as described, and count their records."""
+        those = self.described(given)
+        return those, int(self._records_of_tuples()[those].sum())
+
+    def _records_of_tuples(self) -> np.ndarray:
+        """Records of each QI tuple."""
+        return self.view.n_q
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
@@ -187,8 +509,8 @@ class Space(CountedTerms):
         >>> (space.joint(members, np.array([flu, flu])) @ space.count(hospital)).tolist()     # records of each
         [3.0, 0.0]
         """
-        arguments.instance(members, sp.csr_array, "members")
-        s = arguments.places(s, "s", len(self.view.sensitive_values), members.shape[0])
+        check_instance(members, sp.csr_array, "members")
+        s = check_positions(s, "s", len(self.view.sensitive_values), members.shape[0])
         if members.shape[1] != (n_tuples := len(self.view.axes["q"][1])):
             raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({n_tuples})")
         n_values = len(self.view.sensitive_values)

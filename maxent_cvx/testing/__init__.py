@@ -10,10 +10,12 @@ Run them on those you write:
 
 from __future__ import annotations
 
-from . import problems
-from .backend import check_backend
-from .source import check_source
-from .technique import check_technique
-from .view import check_view
+from .checks import check_backend, check_source, check_technique, check_view
 
-__all__ = ["check_backend", "check_source", "check_technique", "check_view", "problems"]
+__all__ = [
+    "check_backend",
+    "check_source",
+    "check_technique",
+    "check_view",
+    "problems",
+]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from .conditions import conditions
-from .deviation import DeltaCondition, delta_ceiling, delta_condition
-from .exact import posterior
-from .linkage import linkage
-from .robustness import r_robustness
-from .sampled_linkage import sample_linkage
-from .sampling import SampledPosterior, sample
+from .conditions import DeltaCondition, SoundCondition, conditions, delta_ceiling, delta_condition, sound_condition
+from .linkage import linkage, r_robustness
+from .posterior import joint, posterior
+from .sampling import SampledPosterior, sample, sample_linkage
 from .sentences import Sentence, at_least, at_most, exactly, has, read_sentence
-from .sound import SoundCondition, sound_condition
-from .ties import joint
 
 __all__ = [
     "DeltaCondition",

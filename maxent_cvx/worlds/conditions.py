@@ -2,20 +2,456 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from .._utils.errors import BadProbability, StatementError, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
 from ..priors import QIDistribution
-from ..views import Release
-from ..views.base import attach
-from .deviation import ROUNDING, delta_ceiling, one_r
-from .groups import Groups
-from .linked import impossible
-from .reading import check_release
-from .sound import at_most
-from .swaps import odds_ratios, upper_bounds
+from ..releases.base import attach
+from ..releases.release import Release
+from .groups import Groups, check_release, impossible
 
-__all__ = ["conditions", "deviations", "swap_bounds"]
+__all__ = [
+    "DEVIATION_ROUNDING",
+    "DeltaCondition",
+    "SoundCondition",
+    "conditions",
+    "delta_ceiling",
+    "delta_condition",
+    "deviations",
+    "one_r",
+    "sound_condition",
+    "swap_bounds",
+]
+
+# The paper's bounding condition: how much priors may deviate in a group (Probabilistic Inference Protection, IV).
+
+
+#: The number of tuples of a group is below this.
+LARGEST = 1e15
+
+
+#: Relative: a bound that is exceeded by no more than this holds but for rounding.
+DEVIATION_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaCondition(ReprMixin):
+    """Delta_max <= Delta_ceil, for a value, or each of an array of values.
+
+    Attributes
+    ----------
+    deviations : ndarray, shape (tuples, ...)
+        Delta_v = f_max - f_v, probabilities (Definition 7).
+    deviation : float or ndarray
+        Delta_max, the largest of them (Definition 8).
+    ceiling : float or ndarray
+        Delta_ceil; negative where the group has fewer than r tuples, so that nothing holds.
+    holds : bool or ndarray of bool
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.delta_condition([0.1, 0.003], r=2)       # the running example: Delta_max is above Delta_ceil
+    <DeltaCondition: deviation 0.097, ceiling 0.0, holds False>
+    """
+
+    deviations: np.ndarray
+    deviation: Any
+    ceiling: Any
+    holds: Any
+
+    def __bool__(self) -> bool:
+        """Whether it holds for every value."""
+        return bool(np.all(self.holds))
+
+    def __repr__(self) -> str:
+        deviation, ceiling = np.round(self.deviation, 6), np.round(self.ceiling, 6)
+        return f"<DeltaCondition: deviation {deviation}, ceiling {ceiling}, holds {self.holds}>"
+
+
+def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> Any:
+    """Delta_ceil = (N - r) f / (f (r - 1) / (1 - f) + (N - 1)), f being f_max (Definition 8; vectorised).
+
+    Parameters
+    ----------
+    n : int or array
+        N, the tuples of a group.
+    r : float or array
+        At least 1: what is promised is P(t : x) <= 1 / r.
+    f_max : float or array
+        The largest prior probability of the value among the group's tuples.
+
+    Returns
+    -------
+    float or ndarray
+        A difference of probabilities; 0 for f = 0 and for f = 1, f for r = 1.
+
+    Raises
+    ------
+    BadProbability
+        If `f_max` is no probability.
+    StatementError
+        If `n` is no integer of at least 1, `r` no number of at least 1, or shapes do not go together.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> round(mx.worlds.delta_ceiling(3, 2, 0.1), 4)       # Table V
+    0.0474
+
+    Notes
+    -----
+    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, and no fact: in the paper's running example
+    (N = r = 2, priors .1 and .003) it is 0 and .097. And that in an extremely large group "there will be no privacy
+    breach" does not follow: Delta_ceil comes close to f_max as N grows and stays below it, and if all others have a
+    prior of 0, the one that is left has x for certain, in a group of any size.
+    """
+    try:
+        size = np.asarray(n, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        size = np.array(np.nan)
+    if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
+        raise StatementError(f"n={short_repr(n)}: whole numbers of tuples are expected, at least 1")
+    r, f = checked_r(r), _probabilities(f_max)
+    try:
+        size, r, f = np.broadcast_arrays(size, r, f)
+    except ValueError as error:
+        raise StatementError(f"n, r and f_max do not go together: {error}") from error
+    # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
+    above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
+    found = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
+    return found.item() if found.ndim == 0 else found
+
+
+def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
+    """Delta_max <= Delta_ceil, which in the two-valued model implies P(t : x) <= 1 / r for every tuple t (Theorem 1).
+
+    What it does guarantee: x occurs once in the group, and a world says who has it and nothing of the others, whose
+    factor is 1 - f. There the condition is sound, and tight. It is **not** sound where worlds deal three values or
+    more, of which each has a prior of its own, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
+
+    Parameters
+    ----------
+    f : array, shape (tuples,) or (tuples, ...)
+        Prior probabilities of x, one a tuple; of more values at once along further axes.
+    r : float
+        At least 1.
+
+    Returns
+    -------
+    DeltaCondition
+        True or False as a whole, if asked so.
+
+    Raises
+    ------
+    BadProbability
+        If a prior is no probability.
+    StatementError
+        If `r` is no number of at least 1, or there is no tuple.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> found = mx.worlds.delta_condition([0.1, 0.08, 0.09], r=2)      # Example 2
+    >>> round(found.deviation, 4), round(found.ceiling, 4), found.holds
+    (0.02, 0.0474, True)
+    """
+    r, f = one_r(r), np.atleast_1d(_probabilities(f))
+    if not len(f):
+        raise StatementError("the condition is about a group's tuples, and none is given")
+    most = f.max(axis=0)
+    deviations = most - f
+    deviation, ceiling = deviations.max(axis=0), np.asarray(delta_ceiling(len(f), r, most))
+    holds = deviation <= ceiling + DEVIATION_ROUNDING * most
+    if f.ndim == 1:
+        return DeltaCondition(deviations, float(deviation), float(ceiling), bool(holds))
+    return DeltaCondition(deviations, deviation, ceiling, holds)
+
+
+def checked_r(r: npt.ArrayLike) -> np.ndarray:
+    """Read the privacy parameter, at least 1."""
+    try:
+        found = np.asarray(r, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array(np.nan)
+    if not (np.isfinite(found) & (found >= 1)).all():
+        raise StatementError(f"r={short_repr(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
+    return found
+
+
+def one_r(r: object) -> float:
+    """Read one privacy parameter, at least 1."""
+    found = checked_r(r)  # type: ignore[arg-type]
+    if found.ndim or found > LARGEST:
+        raise StatementError(f"r={short_repr(r)}: one number is expected, of at most {LARGEST:g}")
+    return float(found)
+
+
+def _probabilities(f: npt.ArrayLike) -> np.ndarray:
+    """Read prior probabilities."""
+    try:
+        found = np.asarray(f, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array(np.nan)
+    if not ((found >= 0) & (found <= 1)).all():
+        raise BadProbability(
+            f"prior probabilities must be numbers from 0 to 1; {short_repr(f)} is not, or not all of it"
+        )
+    return found
+
+
+# Upper bounds of P(t : x), by comparing worlds that differ in the swap of two values.
+
+
+def odds_ratios(f: np.ndarray) -> np.ndarray:
+    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values.
+
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+
+    Returns
+    -------
+    ndarray, shape (groups, values)
+        At least 1; infinite where t can have x and not y, or j y and not x.
+    """
+    found, log_f = np.zeros((len(f), f.shape[2])), _log(f)
+    for y in range(f.shape[2]):
+        with np.errstate(invalid="ignore"):
+            ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN if t can have neither: it is in no such swap
+            found = np.fmax(found, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
+    with np.errstate(over="ignore"):
+        return np.exp(found)
+
+
+def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values.
+
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+        Prior probabilities.
+    n, m : ndarray of int, shape (groups, signatures) and (groups, values)
+        Tuples of each signature, and how often each value occurs.
+
+    Returns
+    -------
+    ndarray, shape (groups, signatures, values)
+        Probabilities.
+    """
+    bounds = np.empty(f.shape)
+    for t in range(f.shape[1]):
+        among = n.copy()
+        among[:, t] -= 1  # the other tuples
+        swap = _swaps(f, f[:, [t]], among)
+        least = np.maximum(_least_sum(swap, among, m, 3, 1), _least_sum(swap, among, m, 1, 3))
+        bounds[:, t] = m / (m + least)
+    return np.where(f > 0, bounds, 0.0)
+
+
+def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0.
+
+    Parameters
+    ----------
+    f : ndarray, shape (groups, signatures, values)
+    own : ndarray, shape (groups, 1, values)
+        That of t.
+    among : ndarray of int, shape (groups, signatures)
+        The other tuples.
+    """
+    log_f, log_own = _log(f), _log(own)
+    has = (f > 0) & (among[:, :, None] > 0)
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN of an x that t cannot have, which is not looked at
+        take = np.where(f > 0, log_f - log_own, -np.inf)  # log f_j(x) / f_t(x)
+        give = np.where(has, log_own - log_f, -np.inf)  # log f_t(y) / f_j(y)
+        swap = np.exp(take[:, :, :, None] + give[:, :, None, :])
+    swap = np.where(has[:, :, None, :], swap, np.inf)
+    x = np.arange(f.shape[2])
+    swap[:, :, x, x] = np.inf
+    return swap
+
+
+def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
+    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the other.
+
+    Returns
+    -------
+    ndarray, shape (groups, values x)
+    """
+    total = np.zeros(m.shape)
+    rest = swap
+    for axis in (first, then):
+        least = rest.min(axis=axis)
+        with np.errstate(invalid="ignore"):
+            rest = np.where(np.isinf(rest), np.inf, rest - np.expand_dims(least, axis))
+        if axis == 3:
+            total += _without_largest(least, among[:, :, None], m[:, None, :] - 1)
+        else:
+            x = np.arange(m.shape[1])
+            least[:, x, x] = 0.0
+            total += (least * m[:, None, :]).sum(axis=2)
+    return total
+
+
+def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
+    """Add up over the tuples, but for so many with the largest.
+
+    Parameters
+    ----------
+    least : ndarray, shape (groups, signatures, values)
+    among : ndarray of int, shape (groups, signatures, 1)
+    spared : ndarray of int, shape (groups, 1, values)
+    """
+    order = np.argsort(-least, axis=1, kind="stable")
+    many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
+    kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
+    sorted_ = np.take_along_axis(least, order, axis=1)
+    return np.asarray(np.where(kept > 0, sorted_ * np.maximum(kept, 1), 0.0).sum(axis=1))
+
+
+def _log(f: np.ndarray) -> np.ndarray:
+    """The logarithm; -inf of 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(f))
+
+
+# A condition that is sound for any number of values, by a swap argument.
+
+
+@dataclass(frozen=True, eq=False)
+class SoundCondition(ReprMixin):
+    """Whether a group keeps P(t : x) <= 1 / r, for every tuple and value, by swaps.
+
+    Attributes
+    ----------
+    kappa : Series
+        kappa_x by value: the most that a swap of x with another value can change the weight of a world.
+    limit : Series
+        (N - m) / (m (r - 1)) by value, of which there are m: if kappa_x is no larger, x is safe.
+    bounds : DataFrame
+        Upper bounds of P(t : x), probabilities, shaped like the group; of a value that does not occur, 0.
+    holds : bool
+        Whether no bound is above 1 / r: so it is where every kappa_x is within its limit, and in other cases, too.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> found = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
+    >>> found
+    <SoundCondition: does not hold; every P(t : x) is at most 0.7159>
+    >>> found.kappa.round(2).to_dict(), found.limit.to_dict()
+    ({'Flu': 9.0, 'HIV': 9.0, 'Cancer': 3.5}, {'Flu': 4.0, 'HIV': 4.0, 'Cancer': 4.0})
+    """
+
+    kappa: pd.Series
+    limit: pd.Series
+    bounds: pd.DataFrame
+    holds: bool
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return self.holds
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.holds else "does not hold"
+        return f"<SoundCondition: {verdict}; every P(t : x) is at most {self.bounds.to_numpy().max():.4g}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.bounds, "tuples")]
+
+
+def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -> SoundCondition:
+    """kappa_x <= (N - m) / (m (r - 1)), which implies P(t : x) <= 1 / r for every tuple t of a group of N.
+
+    x occurs m times, and kappa_x is the largest f_t(x) f_j(y) / (f_t(y) f_j(x)) over tuples t and j and values y other
+    than x. Any number of values, repeated or not, and priors of 0. What is tested is sharper, see the notes.
+
+    Parameters
+    ----------
+    group : DataFrame
+        f_t(x), prior probabilities: a row a tuple, a column a sensitive value.
+    values : sequence
+        The values of the group, as many as there are tuples; they may repeat.
+    r : float
+        At least 1.
+
+    Returns
+    -------
+    SoundCondition
+        True or False as a whole, if asked so.
+
+    Raises
+    ------
+    Infeasible
+        If the priors rule out every world.
+    TableError, UnknownName, BadProbability
+        If `group` is no table of priors, or `values` are not its values.
+    StatementError
+        If `r` is no number of at least 1.
+
+    Notes
+    -----
+    *Proof.* Take a world w in which t has x, and another tuple j, which has w(j) = y other than x. Let them swap: in
+    the world w' t has y and j has x, and P(w') = h_j(y) P(w) with h_j(y) = f_t(y) f_j(x) / (f_t(x) f_j(y)). A world w'
+    in which t has not x is met m times in this way: once for each tuple that has x in it, from which t takes it back:
+
+        sum over w with (t : x) of P(w) sum_j h_j(w(j)) = m (1 - P(t : x)).
+
+    If S is a lower bound of the inner sum in every such world of positive weight, then S P(t : x) <= m (1 - P(t : x)),
+    and P(t : x) <= m / (m + S). The inner sum has N - m terms, none below 1 / kappa_x: S = (N - m) / kappa_x gives the
+    condition. Sharper, and as simple: each j has at least its least h_j(y) over the y that it can have, and the m - 1
+    tuples that have x as well are at best those with the largest of them; and each place of y adds at least the least
+    over the j of what is left of h_j(y) then. Or places first, and then tuples: S is the larger of both sums, which are
+    values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
+
+    The condition is not necessary. It is tight where all priors are equal, and for two values that occur once among
+    tuples of two kinds.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
+    >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
+    >>> values = ["Flu", "HIV", "Cancer"]
+    >>> bool(mx.worlds.sound_condition(group, values, r=1.3)), bool(mx.worlds.sound_condition(group, values, r=1.5))
+    (True, False)
+    >>> mx.worlds.sound_condition(group, values, r=1.3).bounds.loc["Eve"].round(3).to_dict()         # at most so much
+    {'Flu': 0.1, 'HIV': 0.716, 'Cancer': 0.218}
+    >>> mx.worlds.posterior(group, values).loc["Eve"].round(3).to_dict()                             # and exactly
+    {'Flu': 0.092, 'HIV': 0.697, 'Cancer': 0.211}
+    """
+    one, signature, column = Groups.single(group, values)
+    r = one_r(r)
+    if one.without_world().any():
+        raise impossible(one.names)
+    f, n, m = one.prior[None], one.tuples.data[None], one.values.data[None]
+    bounds = np.zeros(group.shape)
+    bounds[:, column] = upper_bounds(f, n, m)[0][signature]
+    index = group.columns[column]
+    limit = (n.sum() - m[0]) / (m[0] * (r - 1)) if r > 1 else np.full(m.shape[1], np.inf)
+    kappa = pd.Series(odds_ratios(f)[0], index=index, name="kappa")
+    return SoundCondition(
+        kappa,
+        pd.Series(limit, index=index, name="limit"),
+        pd.DataFrame(bounds, index=group.index, columns=group.columns),
+        bool(at_most(bounds, r).all()),
+    )
+
+
+def at_most(p: np.ndarray, r: float) -> np.ndarray:
+    """Whether probabilities are at most 1 / r, but for rounding."""
+    return np.asarray(p * r <= 1 + DEVIATION_ROUNDING)
+
 
 #: Numbers held at once, for some groups.
 AT_ONCE = 1 << 20
@@ -99,7 +535,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
     most = groups.over_tuples(groups.f)
     deviation = most - groups.over_tuples(groups.f, np.minimum)
     ceiling = delta_ceiling(groups.sizes[groups.group_of_value], r, most)
-    return deviation, ceiling, deviation <= ceiling + ROUNDING * most
+    return deviation, ceiling, deviation <= ceiling + DEVIATION_ROUNDING * most
 
 
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -10,14 +10,86 @@ from typing import Self
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import gammaln
 
-from ..errors import StatementError
+from .._utils.errors import (
+    BadProbability,
+    GroupTooLarge,
+    Infeasible,
+    StatementError,
+    TableError,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from .._utils.tables import ranges, tally
+from .._utils.validation import check_label, check_number, is_several
 from ..priors import QIDistribution
-from ..tables.coding import ranges, tally
-from ..views import Release
-from .reading import checked_priors
+from ..releases.base import View
+from ..releases.release import Release
 
-__all__ = ["Groups", "some_world"]
+__all__ = [
+    "STEPS",
+    "Groups",
+    "Lattice",
+    "TiedGroup",
+    "Ties",
+    "check_release",
+    "dealt",
+    "impossible",
+    "items_of",
+    "linked",
+    "log_sum",
+    "members_of",
+    "shares",
+    "some_world",
+    "weighed",
+]
+
+# Checks of input: releases with priors, and tables of priors of one group.
+
+
+def check_release(view: object, prior: object, *, optional: bool = False) -> None:
+    """Refuse a view without buckets, and anything that is not a prior, nor None if that may be."""
+    if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
+        raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
+    if not isinstance(view, Release):
+        what = f"a {type(view).__name__}" if isinstance(view, View) else short_repr(view)
+        raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
+
+
+def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
+    """Check one group's priors, and count how often each of its columns occurs among its values."""
+    if not isinstance(group, pd.DataFrame):
+        raise TableError(
+            f"a group is a DataFrame of prior probabilities, a row a tuple and a column a value, not {short_repr(group)}"
+        )
+    if group.columns.has_duplicates:
+        twice = group.columns[group.columns.duplicated()].unique()
+        raise TableError(f"the group has a column twice: {join_names(twice)}")
+    if isinstance(values, str):
+        raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
+    if not is_several(values):
+        raise TableError(f"values={short_repr(values)}: the list of the group's values is expected")
+    held = list(values)
+    try:
+        at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
+    except (TypeError, pd.errors.InvalidIndexError) as error:
+        raise TableError(f"the values cannot be found among the group's columns: {error}") from error
+    if (at < 0).any():
+        raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
+    if len(held) != len(group) or not held:
+        raise TableError(
+            f"the group has {pluralize(len(group), 'tuple')} and {pluralize(len(held), 'value')}; equally many are expected"
+        )
+    try:
+        f = group.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadProbability(f"the group's priors must be numbers: {error}") from error
+    if not ((f >= 0) & (f <= 1)).all():
+        raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")
+    return f, np.bincount(at, minlength=len(group.columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,3 +261,360 @@ def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
     table.eliminate_zeros()
     table.sort_indices()
     return table
+
+
+# Sums over all ways to deal items to places, by dynamic programming over how many of each kind of place are left.
+#
+# The weight of a way is a product, a factor for every item and the kind of place it gets; the sum over all ways is a
+# permanent whose columns repeat. What was dealt to the first j items matters only by how many places of each kind are
+# taken, so that prod(m + 1) states are enough, where there are N! / prod(m!) ways. All is done in logarithms: no factor
+# is too small, and 0 is -inf.
+
+
+#: Numbers held at once, for one layer of states of some groups.
+AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix.
+
+    Attributes
+    ----------
+    places : ndarray of int
+        m, the places of each kind.
+    """
+
+    places: np.ndarray
+
+    @property
+    def stride(self) -> np.ndarray:
+        """What one place more of each kind adds to a state's number."""
+        return np.concatenate([[1], np.cumprod(self.places[:-1] + 1)]).astype(np.int64)
+
+    def layers(self) -> list[np.ndarray]:
+        """The states with 0, 1, ..., N places taken."""
+        taken = np.zeros(1, dtype=np.int64)
+        for m in self.places:
+            taken = (np.arange(m + 1)[:, None] + taken).ravel()
+        order = np.argsort(taken, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(taken))[:-1])
+
+    def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
+        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds).
+
+        One that does not exist has the number of states.
+        """
+        digit = states[:, None] // self.stride % (self.places + 1)
+        inside = digit < self.places if step > 0 else digit > 0
+        return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
+
+    def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
+        """As :meth:`neighbours`, with so many places of each kind more or less at once, shape (states, ways)."""
+        digit = states[:, None] // self.stride % (self.places + 1)
+        after = digit[:, None] + step * takes
+        inside = ((after >= 0) & (after <= self.places)).all(axis=2)
+        return np.where(inside, states[:, None] + step * (takes @ self.stride), np.prod(self.places + 1))
+
+
+def shares(
+    log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The total weight of all ways, and the share of it in which each item has each kind of place.
+
+    Parameters
+    ----------
+    log_factor : ndarray, shape (groups, items, kinds)
+        Of groups with the same numbers of places.
+    places : ndarray of int, shape (kinds,)
+        Places of each kind; their sum is the number of items, or more with `log_ends`.
+    log_ends : ndarray, shape (states,), optional
+        What it counts, as a logarithm, that the items have taken these places, and left the others. By default all
+        places are taken.
+
+    Returns
+    -------
+    log_total : ndarray, shape (groups,)
+        Its logarithm; -inf where no way has a weight.
+    share : ndarray, shape (groups, items, kinds)
+        Sums to 1 over the kinds; NaN where no way has a weight.
+    """
+    n_groups, n_items, n_kinds = log_factor.shape
+    lattice = Lattice(places)
+    layers = lattice.layers()
+    n_states = int(np.prod(places + 1))
+    before = dealt(log_factor, lattice, layers)
+    after = np.full_like(before, -np.inf)
+    if log_ends is None:
+        after[:, n_states - 1] = 0.0
+    else:
+        after[:, :n_states] = log_ends
+    total = log_sum(before[:, layers[n_items]] + after[:, layers[n_items]])[0]
+    share = np.zeros_like(log_factor)
+    scale = np.where(np.isfinite(total), total, np.nan)[:, None]
+    for item in reversed(range(n_items)):
+        for states in _some(layers[item], n_groups * n_kinds):
+            at = lattice.neighbours(states, 1)
+            after[:, states], of_kind, of_all = log_sum(after[:, at] + log_factor[:, item, None, :])
+            through = np.exp(before[:, states] + after[:, states] - scale) / np.maximum(of_all, 1.0)
+            share[:, item] += np.einsum("gs,gsk->gk", through, of_kind)
+    return total, share
+
+
+def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
+    """The weight of all ways to deal the items so that they take the places of each state, logarithms.
+
+    Returns
+    -------
+    ndarray, shape (groups, states + 1)
+        Of the states with as many places taken as there are items, or fewer: those of the first items. The last is of
+        states that do not exist.
+    """
+    n_groups, _, n_kinds = log_factor.shape
+    before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
+    before[:, 0] = 0.0
+    for item, layer in enumerate(layers[1 : log_factor.shape[1] + 1]):
+        for states in _some(layer, n_groups * n_kinds):
+            at = lattice.neighbours(states, -1)
+            before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, None, :])
+    return before
+
+
+def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least.
+
+    Of nothing but -inf -inf, and both others are 0.
+    """
+    top = x.max(axis=-1)
+    term = np.exp(x - np.where(np.isfinite(top), top, 0.0)[..., None])
+    total = term.sum(axis=-1)
+    with np.errstate(divide="ignore"):
+        return top + np.log(total), term, total
+
+
+def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
+    """Cut a layer so that its parts are held at once."""
+    return np.array_split(states, 1 + len(states) * width // AT_ONCE)
+
+
+# P(t : x) of many groups, batched by the shape of their dynamic program.
+
+
+#: Steps that a group may take unless more are allowed: some ten seconds, and a gigabyte.
+STEPS = 2e8
+#: States that are held at once, of as many groups as fit.
+STATES = 1 << 22
+
+
+def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
+    """P(t : x) of every pair of many groups, probabilities.
+
+    Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
+    Groups that are too large, or have no world, are errors; if not `strict`, NaN.
+    """
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(groups.prior)
+    found, total = weighed(groups, log_prior, limit, strict=strict)
+    if strict and (without := np.isneginf(total)).any():
+        raise impossible(groups.names[without])
+    return found
+
+
+def weighed(
+    groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds.
+
+    A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
+    the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
+    """
+    limit = check_number(limit, "limit")
+    n_v = groups.width[1]
+    cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
+    too_large = cost.min(axis=1) > limit
+    if strict:
+        check_steps(groups, cost.min(axis=1), limit)
+    found, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
+    to_values = cost[:, 0] <= cost[:, 1]
+    orders = _log_orders(groups.tuples) - _log_orders(groups.values)
+    for dealt, kinds, some, transposed in (
+        (groups.tuples, groups.values, to_values & ~too_large, False),
+        (groups.values, groups.tuples, ~to_values & ~too_large, True),
+    ):
+        for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(some)):
+            i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
+            total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
+            item_at, kind_at = (
+                (item - dealt.indptr[group, None])[:, :, None],
+                (kind - kinds.indptr[group, None])[:, None],
+            )
+            u, v = (kind_at, item_at) if transposed else (item_at, kind_at)
+            if transposed:  # of the places of a signature each of the m(x) has a share; tuples, not values, are people
+                share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
+                total = total + orders[group]
+            weight[group] = total
+            found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
+    return found, weight
+
+
+def impossible(names: pd.Index) -> Infeasible:
+    """The error that the priors rule out every world."""
+    return Infeasible(
+        f"the prior rules out every possible world of {join_names(names)}: whoever is given the values, somebody has one "
+        "of prior probability 0; estimate the prior with smoothing, or correct it"
+    )
+
+
+def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
+    """Refuse groups that take too long, before anything is done."""
+    if (large := cost > limit).any():
+        worst = int(cost.argmax())
+        too_large = pluralize(len(groups), "group is", "groups are")
+        raise GroupTooLarge(
+            f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
+            f"{join_names(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
+            f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
+            f"{limit:.0e} are allowed; ask worlds.sample(...), allow more with limit=, or publish smaller groups"
+        )
+
+
+def _steps(table: sp.csc_array) -> np.ndarray:
+    """How many steps each group takes when something is dealt to the entries of its column, k prod(m + 1)."""
+    with np.errstate(over="ignore"):
+        states = np.multiply.reduceat(table.data + 1.0, table.indptr[:-1])
+    return np.asarray(states * np.diff(table.indptr))
+
+
+def _log_orders(table: sp.csc_array) -> np.ndarray:
+    """The logarithm of the ways to put what is alike in each column in order, prod(m!)."""
+    return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
+
+
+def _alike(
+    dealt: sp.csc_array, kinds: sp.csc_array, some: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Put groups together whose kinds have equally many places, if not in the same order.
+
+    Yields
+    ------
+    groups : ndarray of int
+    item : ndarray of int, shape (groups, items)
+        The position of each item among the entries of `dealt`; an entry with multiplicity n is n items.
+    kind : ndarray of int, shape (groups, kinds)
+        Where each kind is among the entries of `kinds`, that with the most places first.
+    places : ndarray of int
+    """
+    if not len(some):
+        return
+    width = np.diff(kinds.indptr)
+    group = np.repeat(np.arange(len(width)), width)
+    order = np.lexsort((-kinds.data, group))  # entries stay in their group
+    rank = np.arange(len(group)) - kinds.indptr[group]
+    pattern = np.zeros((len(width), width.max()), dtype=np.int64)
+    pattern[group, rank] = kinds.data[order]
+    patterns, which = np.unique(pattern[some], axis=0, return_inverse=True)
+    items, first = np.repeat(np.arange(len(dealt.data)), dealt.data), np.append(0, np.cumsum(dealt.data))
+    for i, padded in enumerate(patterns):
+        places = padded[padded > 0]
+        same = some[which.reshape(-1) == i]
+        held = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
+        for part in held:
+            at = kinds.indptr[part][:, None] + np.arange(len(places))
+            dealt_at = first[dealt.indptr[part]][:, None] + np.arange(places.sum())
+            yield part, items[dealt_at], order[at], places
+
+
+# Tuples that are tied, and their joint priors, read from tables.
+
+
+#: Joint priors by the names of who is tied: of two a DataFrame, a row a value of the first; of more a Series.
+Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
+
+
+@dataclass(frozen=True, eq=False)
+class TiedGroup:
+    """Tuples that are tied, and the logarithm of their joint prior, an axis each."""
+
+    members: tuple[int, ...]
+    log_prior: np.ndarray
+
+    def ways(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Their possible combinations: the values, how many places of each these take, and the log prior."""
+        value = np.argwhere(np.isfinite(self.log_prior))
+        takes = (value[:, :, None] == np.arange(len(places))).sum(axis=1)
+        fits = (takes <= places).all(axis=1)
+        return value[fits], takes[fits], self.log_prior[tuple(value[fits].T)]
+
+
+def items_of(
+    group: pd.DataFrame, values: Sequence[Hashable], ties: Ties
+) -> tuple[list[TiedGroup], np.ndarray, np.ndarray]:
+    """The tied tuples, the columns of the values that occur, and how often each does."""
+    f, every = checked_priors(group, values)
+    if not group.index.is_unique:
+        raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")
+    column = np.flatnonzero(every)
+    if not isinstance(ties, Mapping):
+        raise StatementError(f"ties is a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
+    of_several = [
+        TiedGroup(members_of(group, who), _joint_prior(group.columns, who, table, column))
+        for who, table in ties.items()
+    ]
+    held = [member for item in of_several for member in item.members]
+    if len(set(held)) < len(held):
+        twice = group.index[[member for member in held if held.count(member) > 1]].unique()
+        raise StatementError(f"{join_names(twice)} is in two ties; write one joint prior of all who are tied")
+    with np.errstate(divide="ignore"):
+        alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in held]
+    return [*of_several, *alone], column, every[column]
+
+
+def members_of(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
+    """Find tuples by their labels."""
+    if isinstance(who, str) or not isinstance(who, Sequence):
+        raise StatementError(f"{short_repr(who)}: two different tuples of the group are expected, or more")
+    names = [check_label(name, "tuple of the group", group.index) for name in who]
+    at = group.index.get_indexer(pd.Index(names, dtype=object))
+    if (at < 0).any():
+        raise unknown_name("tuple of the group", names[int((at < 0).argmax())], group.index)
+    if len(names) < 2 or len(set(at)) < len(names):
+        raise StatementError(f"{join_names(names)}: two different tuples of the group are expected, or more")
+    return tuple(at.tolist())
+
+
+def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, column: np.ndarray) -> np.ndarray:
+    """Read a joint prior as an array with an axis for each tuple, logarithms."""
+    labels_of = (table.index, table.columns) if isinstance(table, pd.DataFrame) else (getattr(table, "index", None),)
+    if any(isinstance(labels, pd.Index) and labels.has_duplicates for labels in labels_of):
+        raise TableError(f"the joint prior of {join_names(who)} has a label twice; write each once")
+    if isinstance(table, pd.DataFrame) and len(who) == 2:
+        axes, entries = [table.index, table.columns], _numbers(table, who)
+    elif isinstance(table, pd.Series) and table.index.nlevels == len(who):
+        wide = pd.MultiIndex.from_product([values] * len(who))
+        axes = [values] * len(who)
+        entries = _numbers(table.reindex(wide), who).reshape((len(values),) * len(who))
+    else:
+        raise TableError(
+            f"the joint prior of {join_names(who)} must be a {'DataFrame or ' * (len(who) == 2)}Series with a level each, "
+            f"not {short_repr(table)}"
+        )
+    for axis, labels in enumerate(axes):
+        at = labels.get_indexer(values[column])
+        if (at < 0).any():
+            raise unknown_name(f"value in the joint prior of {join_names(who)}", values[column][at < 0][0], labels)
+        entries = entries.take(at, axis=axis)
+    if not ((entries >= 0) & (entries <= 1)).all():
+        raise BadProbability(
+            f"the joint prior of {join_names(who)} must hold a probability from 0 to 1 for every combination of the "
+            "group's values; at least one is missing, or something else"
+        )
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(entries))
+
+
+def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.ndarray:
+    """Read a table as numbers."""
+    try:
+        return table.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadProbability(f"the joint prior of {join_names(who)} must hold numbers: {error}") from error

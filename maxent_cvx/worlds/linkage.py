@@ -2,25 +2,292 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
-from ..errors import StatementError, number, shown
+from .._utils.errors import StatementError, short_repr
+from .._utils.validation import check_number
 from ..priors import QIDistribution
+from ..releases.base import attach
+from ..releases.release import Release
 from ..terms.people import People
-from ..views import Release
-from ..views.base import attach
-from .conditioning.people import known_people
-from .groups import Groups
-from .linked import STEPS, linked
-from .reading import check_release
-from .sentences.reader import listed
-from .sentences.syntax import Sentence
+from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditioned, contradiction, parts
+from .groups import STEPS, Groups, check_release, impossible, linked
+from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
-__all__ = ["linkage"]
+__all__ = [
+    "linkage",
+    "r_robustness",
+]
+
+# A release as named people see it: which records they may be, and what those may have.
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """The buckets of a release, and what is believed of their tuples, if anything.
+
+    Attributes
+    ----------
+    release : Release
+    tuples : csr_array, shape (tuples, buckets)
+        How many records each QI tuple has in each bucket.
+    groups : Groups
+        The buckets, with the prior.
+    signature : ndarray of int, one a QI tuple
+        The row of the prior; None where all worlds are equally likely.
+    limit : float
+        Steps that are allowed.
+    """
+
+    release: Release
+    tuples: sp.csr_array
+    groups: Groups
+    signature: np.ndarray | None
+    limit: float
+
+    @classmethod
+    def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
+        """Read a release, with the prior of an attribute set or none.
+
+        Raises
+        ------
+        Infeasible
+            If the prior rules out every world of a bucket, whoever may be in it.
+        """
+        groups = Groups.of(release, prior, key)
+        if prior is not None and (without := groups.without_world()).any():
+            raise impossible(groups.names[without])
+        signature = None if prior is None else prior.rows(release.quasi_identifiers, key)
+        return cls(release, sp.csr_array(release.n_qb), groups, signature, limit)
+
+    @property
+    def values(self) -> sp.csc_array:
+        """How often each value occurs in each bucket."""
+        return self.groups.values
+
+    def buckets_of(self, q: int) -> np.ndarray:
+        """Where a QI tuple has records."""
+        return self.tuples.indices[slice(*self.tuples.indptr[q : q + 2])]
+
+    def touched(self, q: np.ndarray) -> np.ndarray:
+        """The buckets in which any of some QI tuples has records."""
+        return np.unique(self.tuples[np.unique(q)].indices)
+
+    def believed(self, q: np.ndarray) -> Believed:
+        """What each of some QI tuples has in each of its buckets, before anything else is known."""
+        if self.signature is None:
+            return Believed(self, np.empty(0, dtype=np.int64), None)
+        some = self.touched(q)
+        groups = replace(
+            self.groups,
+            tuples=self.groups.tuples[:, some],
+            values=self.groups.values[:, some],
+            names=self.groups.names[some],
+        )
+        share = linked(groups, self.limit)
+        group, u, v = groups.pairs
+        row = group * len(groups.prior) + groups.tuples.indices[u]
+        shape = (len(some) * len(groups.prior), self.values.shape[0])
+        return Believed(self, some, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
+
+    def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
+        """A bucket in which several people may be, given their QI tuples and the values that sentences mention."""
+        of_kind, kind = np.unique(q, return_inverse=True)
+        room = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
+        at = slice(*self.values.indptr[bucket : bucket + 2])
+        classes, left = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
+        others = np.zeros(self.values.shape[0])
+        if self.signature is not None:
+            log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, left)
+            return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, log_rest)
+        named = np.isin(classes, mentioned)
+        if n_others := int(left[~named].sum()):
+            others[classes[~named]] = left[~named] / n_others
+        classes = np.concatenate([classes[named], np.full(int(n_others > 0), -1)])
+        left = np.concatenate([left[named], np.full(int(n_others > 0), n_others)])
+        log_prior = np.zeros((len(of_kind), len(classes)))
+        return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, closed_form(left))
+
+    def _with_prior(
+        self, bucket: int, signature: np.ndarray, classes: np.ndarray, left: np.ndarray
+    ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
+        """Logarithms of the priors of people with some signatures in a bucket, and what its others count."""
+        groups = self.groups
+        at = slice(*groups.tuples.indptr[bucket : bucket + 2])
+        signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(groups.prior[np.ix_(signatures, classes)])
+        own = (signatures == signature[:, None]).astype(np.int64)  # kinds x signatures
+        rest = ResidualGroup(log_prior, n, left, self.release.buckets[bucket], self.limit)
+        return log_prior[own.argmax(axis=1)], lambda u, c: rest.log_weights(u @ own, c)
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """P(t : x) of some QI tuples in their buckets, before anything else is known.
+
+    Attributes
+    ----------
+    published : Published
+    some : ndarray of int
+        The buckets that a prior was asked about, sorted.
+    share : csr_array or None
+        By bucket and signature; None where the shares of the buckets are everybody's.
+    """
+
+    published: Published
+    some: np.ndarray
+    share: sp.csr_array | None
+
+    def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
+        """How many records of some QI tuples, counted in `tuples` by bucket, have each value, expected numbers."""
+        published = self.published
+        if self.share is None or published.signature is None:
+            return np.asarray((tuples / published.groups.sizes @ published.values.T).toarray())
+        entries = sp.coo_array(tuples)
+        at, bucket = entries.coords
+        row = np.searchsorted(self.some, bucket) * len(published.groups.prior) + published.signature[q[at]]
+        return np.asarray(
+            (sp.csr_array((entries.data, (at, row)), shape=(len(q), self.share.shape[0])) @ self.share).toarray()
+        )
+
+    def alone(self, person: int, q: int, buckets: np.ndarray, mentioned: Sequence[int]) -> Slot:
+        """All buckets in which somebody may be, and nobody else whom the sentences link."""
+        tuples = self.published.tuples[[q]].multiply(np.isin(np.arange(self.published.tuples.shape[1]), buckets))
+        weight = self.expected(np.array([q]), sp.csr_array(tuples))[0]
+        named = np.array([value for value in mentioned if weight[value] > 0], dtype=np.int64)
+        others = weight.copy()
+        others[named] = 0.0
+        rest = float(others.sum())
+        classes = np.concatenate([named, np.full(int(rest > 0), -1)])
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(np.concatenate([weight[named], np.full(int(rest > 0), rest)]))[None]
+        one = np.ones(len(classes), dtype=np.int64)
+        return Slot(
+            np.array([person]), np.zeros(1, dtype=np.int64), one[:1], classes, one, log_prior,
+            others / rest if rest > 0 else others, lambda u, c: np.zeros(len(u)),
+        )  # fmt: skip
+
+
+# Named people of a release, of whom sentences are known.
+
+
+def known_people(
+    release: Release,
+    prior: QIDistribution | None,
+    key: tuple[str, ...],
+    people: People,
+    knowledge: object,
+    limit: float,
+) -> pd.DataFrame:
+    """P(s | person) given the sentences, see :func:`maxent_cvx.worlds.linkage`."""
+    published = Published.of(release, prior, key, check_number(limit, "limit"))
+    known = PersonKnowledge.of(knowledge, people.names, release.sensitive_values, "person who is described")
+    of_tuple, which = np.unique(people.q, return_inverse=True)
+    linked = _Linked(published, published.believed(of_tuple), people.q, known, Residuals())
+    expected = linked.believed.expected(of_tuple, published.tuples[of_tuple])
+    share = (expected / expected.sum(axis=1, keepdims=True))[which.reshape(-1)]
+    every = linked.parts()
+    for part in every:
+        log_total, share[part.people] = linked.conditioned(part, part.sentences)
+        if np.isinf(log_total):
+            raise contradiction(part.sentences, partial(linked.possible, part))
+    linked.with_bystanders(every, share)
+    return pd.DataFrame(share, index=people.names, columns=release.sensitive_values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """People whom sentences or buckets link, by their positions, and the sentences about them."""
+
+    people: np.ndarray
+    sentences: list[Sentence]
+
+
+@dataclass(frozen=True, eq=False)
+class _Linked:
+    """Named people of a release with what is known of them.
+
+    Attributes
+    ----------
+    published : Published
+    believed : Believed
+    q : ndarray of int
+        Everybody's QI tuple.
+    known : Knowledge
+    residuals : Residuals
+    """
+
+    published: Published
+    believed: Believed
+    q: np.ndarray
+    known: PersonKnowledge
+    residuals: Residuals
+
+    def parts(self) -> list[_Part]:
+        """Those whom sentences mention, in parts that are independent: neither a sentence nor a bucket links them."""
+        about = [(n, person) for n, one in enumerate(self.known.sentences) for person in self.known.about(one)]
+        if not about:
+            return []
+        sentence, person = np.array(about).T
+        n, named = len(self.known.sentences), np.unique(person)
+        by_sentence = sp.csr_array((np.ones(len(about)), (person, sentence)), shape=(len(self.q), n))
+        links = sp.csr_array(sp.hstack([by_sentence[named], self.published.tuples[self.q[named]]]))
+        of_person, of_link = parts(links)
+        return [
+            _Part(named[of_person == one], [self.known.sentences[i] for i in np.flatnonzero(of_link[:n] == one)])
+            for one in np.unique(of_person)
+        ]
+
+    def conditioned(self, part: _Part, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
+        """The logarithm of what the worlds count in which sentences are true, and P(s | person) in them."""
+        true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
+        places = list(self._places(part))
+        found: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
+        share = np.zeros((len(part.people), self.published.values.shape[0]))
+        for place, of_class in zip(places, found.shares, strict=False):  # no shares, if there are no such worlds
+            np.add.at(share, np.searchsorted(part.people, place.people), place.of_values(of_class))
+        return found.log_total, share
+
+    def possible(self, part: _Part, sentences: list[Sentence]) -> bool:
+        """Whether there is a world in which some sentences are true."""
+        return bool(np.isfinite(self.conditioned(part, sentences)[0]))
+
+    def with_bystanders(self, every: list[_Part], share: np.ndarray) -> None:
+        """Put in what is said of those whom no sentence mentions, but who may be in a bucket with others of a part."""
+        mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
+        touched = [self.published.touched(self.q[part.people]) for part in every]
+        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple alike, whoever else is described
+            own = self.published.buckets_of(q)
+            beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(own, of_part).any()]
+            if not beside:
+                continue
+            like = np.flatnonzero(~mentioned & (self.q == q))
+            people = np.sort(np.concatenate([like[:1], *(part.people for part in beside)]))
+            sentences = [sentence for part in beside for sentence in part.sentences]
+            _, found = self.conditioned(_Part(people, sentences), sentences)
+            share[like] = found[np.searchsorted(people, like[0])]
+
+    def _places(self, part: _Part) -> Iterator[Slot]:
+        """Where they may be: buckets in which several of them may, and for everybody all others together."""
+        q = self.q[part.people]
+        mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
+        where = sp.csc_array(self.published.tuples[q])
+        number_here = np.diff(where.indptr)
+        for bucket in np.flatnonzero(number_here > 1).tolist():
+            here = np.sort(where.indices[slice(*where.indptr[bucket : bucket + 2])])
+            yield self.published.place(bucket, part.people[here], q[here], mentioned)
+        for person, own in zip(part.people.tolist(), q.tolist(), strict=True):
+            buckets = self.published.buckets_of(own)
+            if len(alone := buckets[number_here[buckets] == 1]):
+                yield self.believed.alone(person, own, alone, mentioned)
 
 
 def linkage(
@@ -101,9 +368,11 @@ def linkage(
     {'Alice': 1.0, 'Bob': 0.333, 'Charlie': 0.667}
     """
     check_release(release, prior, optional=True)
-    limit = number(limit, "limit")
+    limit = check_number(limit, "limit")
     if prior is None and attributes is not None:
-        raise StatementError(f"attributes={shown(attributes)} chooses an attribute set of a prior, and there is none")
+        raise StatementError(
+            f"attributes={short_repr(attributes)} chooses an attribute set of a prior, and there is none"
+        )
     key = () if prior is None else prior.attribute_set(attributes)
     sentences = listed(knowledge)
     if people is not None:
@@ -117,3 +386,84 @@ def linkage(
     of_tuple = attach(groups.names, group, signatures, groups.tuples.indices[u])
     labels = attach(of_tuple, np.arange(len(group)), release.sensitive_values, groups.values.indices[v])
     return pd.Series(share, index=labels, name="P(t : x)").sort_index()
+
+
+# r-robustness: the largest linkage probabilities of a release, for adversaries with priors.
+
+
+def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
+    """The largest P(t : x) over the tuples t of every bucket, for every value x: the release is r-robust if none > 1/r.
+
+    Parameters
+    ----------
+    release : Release
+        Without counterfeits.
+    prior : QIDistribution
+        The adversary is asked for each of its attribute sets.
+    limit : float
+        See :func:`posterior`.
+
+    Returns
+    -------
+    DataFrame
+        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest, the r that holds; and of the tuples
+        with it `attributes`, the attribute set, and `signature`, their values of it. The release holds
+        ``table["r"].min()``, or with the values that are not sensitive left out, what that is of the others.
+
+    Raises
+    ------
+    StatementError
+        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
+    UnknownName
+        If the prior lacks a signature or a value of the release.
+    Infeasible
+        If the prior rules out every world of a bucket.
+    GroupTooLarge
+        If more steps are needed than the limit allows.
+
+    Notes
+    -----
+    Probabilistic Inference Protection, Definition 3.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+    >>> found = mx.worlds.r_robustness(release, prior)
+    >>> print(found.loc[3].round(3))
+                 largest      r attributes  signature
+    Disease
+    Flu            0.727  1.375     Gender    (male,)
+    HIV            0.409  2.444     Gender  (female,)
+    Lung Cancer    0.455  2.200     Gender  (female,)
+    >>> found["r"].min().round(3).item()                  # what the whole release keeps
+    1.278
+    """
+    check_release(release, prior)
+    largest, at = [], []
+    for key in prior.attribute_sets:
+        groups = Groups.of(release, prior, key)
+        _, u, v = groups.pairs
+        p = linked(groups, limit)
+        order = np.lexsort((-p, v))  # of every value of every bucket, the tuples with the largest first
+        first = order[np.unique(v[order], return_index=True)[1]]
+        largest.append(p[first])
+        at.append(groups.tuples.indices[u[first]])
+    which = np.argmax(largest, axis=0)
+    pairs = np.arange(len(which))
+    most = np.asarray(largest)[which, pairs]
+    signature = np.empty(len(pairs), dtype=object)
+    for i, key in enumerate(prior.attribute_sets):
+        here = np.flatnonzero(which == i)
+        signature[here] = prior.tables[key].index.take(at[i][here]).to_numpy()
+    return pd.DataFrame(
+        {
+            "largest": most,
+            "r": 1 / most,
+            "attributes": [", ".join(prior.attribute_sets[i]) for i in which],
+            "signature": signature,
+        },
+        index=attach(groups.names, groups.group_of_value, release.sensitive_values, groups.values.indices),
+    )

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import AttackResult
-from maxent_cvx.attacks.judgement import judged
+from maxent_cvx.attacks.result import AttackResult, score_attack
 
 
 def people_and_result(rng: np.random.Generator, n: int = 400) -> tuple[pd.DataFrame, AttackResult]:
@@ -45,7 +44,7 @@ def test_probabilities_that_mean_what_they_say_are_calibrated() -> None:
     n, rows = 2000, 30
     table = rng.dirichlet(np.full(3, 0.7), rows)
     truth = np.array([rng.multinomial(n, p) for p in table])
-    found = judged(table, np.full((rows, 3), 1 / 3), truth).calibration.dropna()
+    found = score_attack(table, np.full((rows, 3), 1 / 3), truth).calibration.dropna()
     distance = (found["right"] - found["said"]).abs() / found["standard_error"].clip(lower=1e-9)
     assert len(found) > 4
     assert distance.max() < 4

@@ -164,7 +164,7 @@ def test_nothing_is_found_where_nothing_is(classifier: object) -> None:
     """Adult's occupations, shuffled among all people before they are published: right as often as the shares are."""
     adult = mx.datasets.load_adult().sample(3000, random_state=1).reset_index(drop=True)
     people = adult[["education", "sex", "workclass"]].assign(S=adult["occupation"].sample(frac=1, random_state=1).array)
-    people["Bucket"] = mx.disguise.anatomy_buckets(people, qi=["education", "sex", "workclass"], sa="S", l=3)
+    people["Bucket"] = mx.anonymize.anatomy_buckets(people, qi=["education", "sex", "workclass"], sa="S", l=3)
     judgement = mx.attacks.definetti(released(people), classifier, iterations=8).judge(people)
     assert abs(judgement.right - judgement.baseline) < 3 * judgement.standard_error
 
@@ -172,7 +172,7 @@ def test_nothing_is_found_where_nothing_is(classifier: object) -> None:
 def test_who_is_alike_stays_alike() -> None:
     """A generalised table publishes the people of a bucket as alike: the baseline. Its population tells them apart."""
     adult = mx.datasets.load_adult().head(600)[["age", "sex", "occupation"]]
-    table = mx.disguise.mondrian_table(adult, qi=["age", "sex"], sa="occupation", k=4)
+    table = mx.anonymize.mondrian_table(adult, qi=["age", "sex"], sa="occupation", k=4)
     found = mx.attacks.definetti(mx.Release.from_generalized(table, qi=["age", "sex"], sa="occupation"))
     np.testing.assert_allclose(found.table, found.baseline, atol=1e-12)
     listed = mx.Release.from_generalized(table, qi=["age", "sex"], sa="occupation", population=adult[["age", "sex"]])

@@ -11,12 +11,9 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import Minimal, downcoding
-from maxent_cvx.attacks.known_algorithm.downcoding import linked
-from maxent_cvx.attacks.known_algorithm.downcoding.asked import Asked
-from maxent_cvx.attacks.known_algorithm.downcoding.cells import Cells
-from maxent_cvx.attacks.known_algorithm.downcoding.column import Column
-from maxent_cvx.attacks.known_algorithm.refusing import group_ways
+from maxent_cvx.attacks import minimality as group_ways
+from maxent_cvx.attacks import minimality as linked
+from maxent_cvx.attacks.minimality import Cells, Column, McmcSampler, Minimal, downcoding
 
 QI = ["A", "B"]
 Mondrian = partial[mx.Release]
@@ -27,7 +24,7 @@ def random_case(seed: int) -> tuple[mx.Release, Mondrian, dict[str, object], set
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(4, 8)), int(rng.integers(1, 4))
     people = pd.DataFrame({"A": rng.integers(0, 4, n), "B": rng.choice(list("uvw")[: rng.integers(1, 4)], n), "S": "x"})
-    algorithm = partial(mx.disguise.mondrian, qi=QI, sa="S", k=k)
+    algorithm = partial(mx.anonymize.mondrian, qi=QI, sa="S", k=k)
     letters = sorted(people["B"].unique())
     weight = pd.Series(rng.random(6) + 0.1, index=range(-1, 5))
     domain = {"A": weight, "B": pd.Series(1.0 + np.arange(len(letters)), index=letters)}
@@ -45,7 +42,7 @@ def same_as_every_table(seeds: range, most: int) -> tuple[int, int]:
                 raise mx.TableError("another codebook")
             return run(table)
 
-        if Asked(Cells.of(release, domain, {}), known).n_tables > most:
+        if McmcSampler(Cells.of(release, domain, {}), known).n_tables > most:
             continue
         for of in QI:
             counted = downcoding(release, algorithm, of=of, domain=domain)
@@ -110,7 +107,7 @@ def test_splitting_and_sampling_agree_with_counting(monkeypatch: pytest.MonkeyPa
     for seed in range(60):
         rng = np.random.default_rng(seed)
         people = pd.DataFrame({"A": rng.integers(0, 6, 30), "B": rng.integers(0, 6, 30), "S": "x"})
-        algorithm = partial(mx.disguise.mondrian, qi=QI, sa="S", k=3)
+        algorithm = partial(mx.anonymize.mondrian, qi=QI, sa="S", k=3)
         release = algorithm(people)
         exact = downcoding(release, algorithm, of="A")
         assert exact.error == 0
@@ -218,7 +215,7 @@ def adult_by_mondrian() -> tuple[pd.DataFrame, mx.Release, Mondrian, dict[str, o
     """People of Adult in groups of five."""
     adult = mx.datasets.load_adult().sample(1_500, random_state=0)
     qi = ["age", "education-num", "sex"]
-    algorithm = partial(mx.disguise.mondrian, qi=qi, sa="salary", k=5)
+    algorithm = partial(mx.anonymize.mondrian, qi=qi, sa="salary", k=5)
     return adult, algorithm(adult), algorithm, {"sex": ["Female", "Male"]}
 
 
@@ -260,7 +257,7 @@ def test_cells_that_do_not_depend_on_the_data_tell_nothing() -> None:
 
 def test_chains_agree_with_counting() -> None:
     """Of Mondrian, its condition asked as a function that is not recognised, within some standard errors."""
-    algorithm = partial(mx.disguise.mondrian, qi="A", sa="S", k=2)
+    algorithm = partial(mx.anonymize.mondrian, qi="A", sa="S", k=2)
     release = algorithm(pd.DataFrame({"A": [20, 20, 20, 24], "S": list("xyxy")}))
     other = algorithm(pd.DataFrame({"A": [20, 20, 24, 24], "S": list("xyxy")}))
 
@@ -279,7 +276,7 @@ def test_chains_agree_with_counting() -> None:
 def test_what_cannot_be() -> None:
     """Exact QI, unknown values, a k that cannot be, trees that are none, and records of nobody."""
     people = pd.DataFrame({"A": [1, 1, 2, 4, 4, 4], "B": list("uvwuvw"), "S": list("xyxyxy")})
-    algorithm = partial(mx.disguise.mondrian, qi=QI, sa="S", k=3)
+    algorithm = partial(mx.anonymize.mondrian, qi=QI, sa="S", k=3)
     release = algorithm(people)
     domain = {"B": list("uvw")}
     with pytest.raises(mx.StatementError, match="of which attribute"):
@@ -291,7 +288,7 @@ def test_what_cannot_be() -> None:
     with pytest.raises(mx.StatementError, match="positive numbers"):
         downcoding(release, algorithm, of="A", domain={"B": pd.Series({"u": 1.0, "v": 0.0})})
     with pytest.raises(mx.Infeasible, match="of no table"):
-        downcoding(release, partial(mx.disguise.mondrian, qi=QI, sa="S", k=5), of="A", domain=domain)
+        downcoding(release, partial(mx.anonymize.mondrian, qi=QI, sa="S", k=5), of="A", domain=domain)
     with pytest.raises(mx.StatementError, match="exact QI"):
         downcoding(mx.Release.from_buckets(people.assign(G=1), qi=QI, sa="S", bucket="G"), algorithm, of="A")
     with pytest.raises(mx.StatementError, match="pass one of 'A'"):

@@ -189,7 +189,7 @@ def test_generalised_releases_are_linked_by_a_population() -> None:
     rng = np.random.default_rng(3)
     people = pd.DataFrame({"Age": rng.integers(20, 60, 60), "S": rng.choice(VALUES, 60)})
     parts = [people.iloc[:40], people.iloc[20:]]
-    made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
+    made = [mx.anonymize.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
     releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
     for prior in (PI, None):
         result = mx.attacks.intersection(releases, prior=prior)
@@ -208,7 +208,7 @@ def test_generalised_releases_of_known_people_have_the_maximum_entropy_answer() 
     rng = np.random.default_rng(7)
     people = pd.DataFrame({"Age": np.arange(20, 30), "S": rng.choice(VALUES, 10)})
     parts = [people.iloc[:7], people.iloc[4:]]
-    made = [mx.disguise.mondrian_table(part, qi="Age", sa="S", k=2) for part in parts]
+    made = [mx.anonymize.mondrian_table(part, qi="Age", sa="S", k=2) for part in parts]
     releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
     result = mx.attacks.intersection(releases, people.iloc[4:7][["Age"]])
     tables = [t.reset_index(drop=True).rename(columns={"Age": "Q"}).assign(B=lambda t: t["Q"].map(str)) for t in made]
@@ -228,7 +228,7 @@ def test_values_that_have_nothing_to_do_with_each_other_reveal_nothing() -> None
     qi, rng = ["age", "sex", "race"], np.random.default_rng(0)
     parts = [adult.iloc[:4000], adult.iloc[2000:]]
     parts = [part.assign(occupation=rng.permutation(part["occupation"])) for part in parts]
-    releases = [mx.disguise.anatomy(part, qi=qi, sa="occupation", l=4, seed=i) for i, part in enumerate(parts)]
+    releases = [mx.anonymize.anatomy(part, qi=qi, sa="occupation", l=4, seed=i) for i, part in enumerate(parts)]
     result = mx.attacks.intersection(releases)
     both = parts[0].iloc[2000:]
     found = result.judge(both[pd.MultiIndex.from_frame(both[qi]).isin(result.table.index)])
@@ -248,7 +248,7 @@ def test_what_cannot_be_said_is_refused() -> None:
         mx.attacks.intersection([*releases, releases[0]], 3)
     with pytest.raises(mx.UnknownName, match="value of the prior"):
         mx.attacks.intersection(releases, prior={"x": 1.0})
-    generalized = mx.disguise.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
+    generalized = mx.anonymize.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
     with pytest.raises(mx.TableError, match="generalised"):
         mx.attacks.intersection([generalized, generalized])
     two = [release(pd.DataFrame({"Q": ["a"], "S": [s], "B": [1]})) for s in "xy"]

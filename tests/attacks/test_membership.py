@@ -99,7 +99,7 @@ def test_the_people_of_mondrian_are_recognised_and_others_are_not() -> None:
     adult = mx.datasets.load_adult()[["age", "sex", "race", "hours-per-week", "occupation"]]
     qi, rng = ["age", "sex", "race", "hours-per-week"], np.random.default_rng(0)
     old = adult[adult["age"] + rng.normal(0, 12, len(adult)) > 45]
-    release = mx.disguise.mondrian(old, qi=qi, sa="occupation", k=10)
+    release = mx.anonymize.mondrian(old, qi=qi, sa="occupation", k=10)
     found = mx.attacks.membership(release, adult[qi]).judge(old)
     assert found.right > found.baseline + 10 * found.standard_error
     other = mx.attacks.membership(release, adult[qi]).judge(adult.iloc[rng.permutation(len(adult))[: len(old)]])

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import minimality
-from maxent_cvx.attacks.known_algorithm.refusing import group_ways
+from maxent_cvx.attacks import minimality as group_ways
+from maxent_cvx.attacks.minimality import minimality
 
 QI = ["A", "B"]
 
@@ -25,7 +25,7 @@ def people_and_mondrian(seed: int) -> tuple[pd.DataFrame, partial[mx.Release], m
     people = pd.DataFrame({"A": rng.integers(0, 4, n), "B": rng.choice(list("uvw"), n)})
     people["S"] = rng.choice(list("xyz")[:n_values], n)
     algorithm = partial(
-        mx.disguise.mondrian, qi=QI, sa="S", k=int(rng.integers(1, 4)), l=int(rng.integers(2, n_values + 1))
+        mx.anonymize.mondrian, qi=QI, sa="S", k=int(rng.integers(1, 4)), l=int(rng.integers(2, n_values + 1))
     )
     try:
         return people, algorithm, algorithm(people)
@@ -60,7 +60,7 @@ def products(
     The release was made by the algorithm; the adversary supposes that it was, or that the arguments were others.
     """
     qi = list(release.qi)
-    cells = mx.disguise.mondrian_table(people, **algorithm.keywords)[qi]
+    cells = mx.anonymize.mondrian_table(people, **algorithm.keywords)[qi]
     label = pd.DataFrame({name: cells[name].map(written) for name in qi}).groupby(qi).ngroup().to_numpy()
     orders = [sorted(set(itertools.permutations(people["S"][label == b]))) for b in np.unique(label)]
     (of,) = prior.attribute_sets[0]
@@ -84,7 +84,7 @@ def products(
 def gives(people: pd.DataFrame, arguments: dict[str, Any], release: mx.Release) -> bool:
     """Whether Mondrian makes the release of these people."""
     try:
-        one, other = mx.disguise.mondrian(people, **arguments), release
+        one, other = mx.anonymize.mondrian(people, **arguments), release
     except mx.TableError:
         return False
     return all(one.published[key].to_dict() == counts.to_dict() for key, counts in other.published.items())
@@ -139,11 +139,11 @@ def test_no_argument_of_mondrian_is_ignored() -> None:
         made_with = random_arguments(rng)
         supposed = made_with if rng.random() < 0.7 else random_arguments(rng)
         try:
-            release = mx.disguise.mondrian(people, **made_with)
-            wanted = products(people, release, partial(mx.disguise.mondrian, **made_with), uniform, True, supposed)
+            release = mx.anonymize.mondrian(people, **made_with)
+            wanted = products(people, release, partial(mx.anonymize.mondrian, **made_with), uniform, True, supposed)
         except mx.TableError:
             continue
-        algorithm = partial(mx.disguise.mondrian, **supposed)
+        algorithm = partial(mx.anonymize.mondrian, **supposed)
         if wanted is None:
             impossible += 1
             with pytest.raises(mx.Infeasible):
@@ -163,7 +163,7 @@ def test_no_argument_of_mondrian_is_ignored() -> None:
 def test_safe_is_not_kept_against_who_knows_the_algorithm() -> None:
     """A cut between 21 and 35 is safe in 6 of 10 tables, and was refused: in 3 of the other 4 both of 21 have y."""
     people = pd.DataFrame({"Age": [21, 21, 35, 35, 35], "S": list("yyxxy")})
-    algorithm = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2, safe=(0.7, 0))
+    algorithm = partial(mx.anonymize.mondrian, qi="Age", sa="S", k=2, safe=(0.7, 0))
     release = algorithm(people)
     assert mx.attacks.worst_case(release, k=0)["disclosure"].item() == 0.6
     assert minimality(release, algorithm, population=people).table.loc[21, "y"] == pytest.approx(0.75)
@@ -262,7 +262,7 @@ def in_any_order(algorithm: Callable[..., mx.Release], n: int) -> tuple[Callable
 def test_anatomy_tells_nothing_if_the_order_is_unknown(values: str, l: int, exempt: int) -> None:
     """Averaged over all orders of records, with records left over and with exempt values."""
     people = pd.DataFrame({"A": range(len(values)), "S": list(values)})
-    algorithm = partial(mx.disguise.anatomy, qi="A", sa="S", l=l, exempt=exempt)
+    algorithm = partial(mx.anonymize.anatomy, qi="A", sa="S", l=l, exempt=exempt)
     release = algorithm(people)
     shuffled, seeds = in_any_order(algorithm, len(people))
     asked = minimality(release, shuffled, population=people, seeds=seeds)
@@ -282,17 +282,17 @@ def test_parameters_that_cannot_have_made_the_release() -> None:
             for _ in range(2)
         )
         try:
-            release = mx.disguise.anatomy(people, **own, seed=seed)
+            release = mx.anonymize.anatomy(people, **own, seed=seed)
         except mx.TableError:
             continue
-        assert minimality(release, partial(mx.disguise.anatomy, **own)).error == 0
+        assert minimality(release, partial(mx.anonymize.anatomy, **own)).error == 0
         try:
-            minimality(release, partial(mx.disguise.anatomy, **other))
+            minimality(release, partial(mx.anonymize.anatomy, **other))
         except mx.Infeasible:
             refused_others += 1
             for trial in range(20):  # no order of the records and no seed gives these buckets
                 try:
-                    found = mx.disguise.anatomy(people.sample(frac=1, random_state=trial), **other, seed=trial)
+                    found = mx.anonymize.anatomy(people.sample(frac=1, random_state=trial), **other, seed=trial)
                 except mx.TableError:
                     break
                 assert sorted(found.n_sb.toarray().T.tolist()) != sorted(release.n_sb.toarray().T.tolist())
@@ -308,7 +308,7 @@ def test_anatomy_tells_much_if_seed_and_order_are_known() -> None:
     for seed in range(6):
         rng = np.random.default_rng(seed)
         people = pd.DataFrame({"A": range(7), "S": rng.permutation(list("xxyyzzw"))})
-        algorithm = partial(mx.disguise.anatomy, qi="A", sa="S", l=2, seed=0)
+        algorithm = partial(mx.anonymize.anatomy, qi="A", sa="S", l=2, seed=0)
         found = minimality(algorithm(people), algorithm, population=people).judge(people)
         gained.append(found.right - found.baseline)
     assert np.mean(gained) > 0.1
@@ -319,7 +319,7 @@ def linkage(signatures: str, values: str) -> tuple[pd.DataFrame, partial[mx.Rele
     people = pd.DataFrame({"A": range(4), "G": list(signatures), "S": list(values)})
     table = pd.DataFrame([[0.25, 0.5, 0.15, 0.1], [0.25, 0.3, 0.35, 0.1]], columns=list("wxyz"))
     prior = mx.QIDistribution(table.set_axis(pd.Index(["f", "m"], name="G")))
-    return people, partial(mx.disguise.similar_linkage, qi=["A", "G"], sa="S", prior=prior, r=1.2)
+    return people, partial(mx.anonymize.similar_linkage, qi=["A", "G"], sa="S", prior=prior, r=1.2)
 
 
 def test_similar_linkage_tells_nothing_of_people_of_one_signature() -> None:
@@ -346,7 +346,7 @@ def test_similar_linkage_tells_of_people_who_were_put_together() -> None:
 def three_ages() -> tuple[pd.DataFrame, partial[mx.Release]]:
     """Twelve people in one group, of which three cuts were refused."""
     people = pd.DataFrame({"A": [1] * 4 + [2] * 4 + [3] * 4, "B": ["u", "v"] * 6, "S": list("xxxyzyzzxyxx")})
-    return people, partial(mx.disguise.mondrian, qi=QI, sa="S", k=4, l=3)
+    return people, partial(mx.anonymize.mondrian, qi=QI, sa="S", k=4, l=3)
 
 
 def test_chains_of_swaps_agree_with_counting() -> None:
@@ -373,7 +373,7 @@ def test_rejection_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None
     """Where counting with all cuts is too much work, some decide which of many sampled assignments are kept."""
     people, algorithm = three_ages()
     people = pd.concat([people, people.assign(B="w", S=people["S"].to_numpy()[::-1])], ignore_index=True)
-    algorithm = partial(mx.disguise.mondrian, qi=QI, sa="S", k=6, l=3)
+    algorithm = partial(mx.anonymize.mondrian, qi=QI, sa="S", k=6, l=3)
     release = algorithm(people)
     exact = minimality(release, algorithm, population=people)
     assert exact.error == 0
@@ -393,7 +393,7 @@ def test_rejection_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None
 def test_without_diversity_mondrian_tells_nothing() -> None:
     """Cuts that only QI decide: nothing is learnt, exactly, and no table is ruled out."""
     adult = mx.datasets.load_adult().head(2_000)
-    algorithm = partial(mx.disguise.mondrian, qi=["age", "sex"], sa="education", k=5)
+    algorithm = partial(mx.anonymize.mondrian, qi=["age", "sex"], sa="education", k=5)
     result = minimality(algorithm(adult), algorithm, population=adult)
     pd.testing.assert_frame_equal(result.table, result.baseline)
     assert (result.worlds["log10_left"] == result.worlds["log10_all"]).all()
@@ -408,12 +408,12 @@ def test_truth_permuted_within_groups_is_not_found() -> None:
     adult = mx.datasets.load_adult().sample(3_000, random_state=0)
     qi = ["age", "sex", "race", "marital-status"]
     adult["salary"] = np.random.default_rng(1).permutation(adult["salary"].to_numpy())
-    algorithm = partial(mx.disguise.mondrian, qi=qi, sa="salary", k=2, l=2)
+    algorithm = partial(mx.anonymize.mondrian, qi=qi, sa="salary", k=2, l=2)
     release = algorithm(adult)
     result = minimality(release, algorithm, population=adult)
     told = (result.table - result.baseline).abs().max(axis=1) > 1e-3
     assert told.sum() > 100
-    label = mx.disguise.mondrian_table(adult, qi=qi, sa="salary", k=2, l=2)[qi].astype(str).agg("|".join, axis=1)
+    label = mx.anonymize.mondrian_table(adult, qi=qi, sa="salary", k=2, l=2)[qi].astype(str).agg("|".join, axis=1)
     rng = np.random.default_rng(2)
     dealt = adult.assign(salary=adult.groupby(label)["salary"].transform(lambda one: rng.permutation(one.to_numpy())))
     found = result.judge(dealt)
@@ -429,9 +429,9 @@ def test_what_cannot_be() -> None:
     people, algorithm = three_ages()
     release = algorithm(people)
     few = people.head(4)
-    of_few = mx.disguise.mondrian(few, qi=QI, sa="S", k=2)
+    of_few = mx.anonymize.mondrian(few, qi=QI, sa="S", k=2)
     with pytest.raises(mx.Infeasible, match="makes this release of no table"):
-        minimality(release, partial(mx.disguise.mondrian, qi=QI, sa="S", k=1, l=1), population=people)
+        minimality(release, partial(mx.anonymize.mondrian, qi=QI, sa="S", k=1, l=1), population=people)
     with pytest.raises(mx.Infeasible, match="makes this release of no table"):
         minimality(of_few, lambda _: release, population=few)
     with pytest.raises(mx.Inaccurate, match="no table was found"):
@@ -443,7 +443,7 @@ def test_what_cannot_be() -> None:
     with pytest.raises(mx.TableError, match="the population"):
         minimality(release, algorithm, population=people.head(11))
     with pytest.raises(mx.StatementError, match="the algorithm has qi="):
-        minimality(release, partial(mx.disguise.mondrian, qi="A", sa="S", k=2), population=people)
+        minimality(release, partial(mx.anonymize.mondrian, qi="A", sa="S", k=2), population=people)
     coarser = people.assign(A=[pd.Interval(0, 9, closed="both")] * len(people), B="*")
     with pytest.raises(mx.Infeasible, match="makes this release of no table"):  # Mondrian's interval ends at people
         minimality(mx.Release.from_generalized(coarser, qi=QI, sa="S"), algorithm, population=people)

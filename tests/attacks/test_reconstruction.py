@@ -13,9 +13,8 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import Statistic, reconstruct, tabulate
-from maxent_cvx.attacks.reconstruction import search
-from maxent_cvx.attacks.reconstruction.enumeration import TableRows, enumerated
+from maxent_cvx.attacks import reconstruction as search
+from maxent_cvx.attacks.reconstruction import Statistic, TableRows, enumerated, reconstruct, tabulate
 
 Record = tuple[object, ...]
 

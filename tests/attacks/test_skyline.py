@@ -119,4 +119,4 @@ def test_what_attains_the_threshold_is_not_below_it():
     release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="B")
     assert not mx.attacks.skyline(release, 0, 0, 0, threshold=0.9)["safe"].item()
     with pytest.raises(mx.TableError):
-        mx.disguise.mondrian(people, qi="Q", sa="S", k=1, safe=(0.9, 0))
+        mx.anonymize.mondrian(people, qi="Q", sa="S", k=1, safe=(0.9, 0))

@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import GroupTooLarge, StatementError, UnknownName
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.formulas import Worlds, random_worlds
 from support.helpers import refused
 from support.series import patients
@@ -165,7 +165,7 @@ def test_what_is_not_certain_is_not_1() -> None:
 def test_whom_it_is_about() -> None:
     """The QI tuple is given where a bucket's people have one, and several sensitive attributes make a tuple."""
     people = pd.DataFrame({"Age": [21, 25, 38, 44], "S": ["a", "b", "a", "b"], "T": [1, 2, 2, 2]})
-    release = mx.disguise.mondrian(people, qi="Age", sa=["S", "T"], k=2)
+    release = mx.anonymize.mondrian(people, qi="Age", sa=["S", "T"], k=2)
     first, second = mx.attacks.worst_case(release, [0, 1])[["quasi_identifiers", "value", "sentences"]].to_numpy()
     assert first[0] in release.quasi_identifiers
     assert first[1] in {("a", 1), ("b", 2), ("a", 2)}

@@ -54,12 +54,12 @@ def in_buckets(people: pd.DataFrame, bucket: pd.Series) -> Published:
 
 
 def anatomy(people: pd.DataFrame, l: int) -> Published:
-    return in_buckets(people, mx.disguise.anatomy_buckets(people, qi=QI, sa=SA, l=l))
+    return in_buckets(people, mx.anonymize.anatomy_buckets(people, qi=QI, sa=SA, l=l))
 
 
 def mondrian(people: pd.DataFrame, k: int, l: int, listed: bool) -> Published:
     """Generalise; where a voter list is at hand, everybody's own quasi-identifiers are known beside the group."""
-    table = mx.disguise.mondrian_table(people, qi=QI, sa=SA, k=k, l=l)
+    table = mx.anonymize.mondrian_table(people, qi=QI, sa=SA, k=k, l=l)
     alike = table.astype(dict.fromkeys(QI, str))
     group = alike.groupby(QI, sort=False).ngroup() + 1
     if listed:
@@ -72,7 +72,7 @@ def mondrian(people: pd.DataFrame, k: int, l: int, listed: bool) -> Published:
 
 def similar_linkage(people: pd.DataFrame, known: list[str], r: float) -> Published:
     prior = mx.QIDistribution.estimate(people, qi=known, sa=SA, smoothing=1)
-    return in_buckets(people, mx.disguise.similar_linkage_groups(people, qi=QI, sa=SA, prior=prior, r=r))
+    return in_buckets(people, mx.anonymize.similar_linkage_groups(people, qi=QI, sa=SA, prior=prior, r=r))
 
 
 def republished(people: pd.DataFrame, method: str) -> Published:
@@ -80,9 +80,9 @@ def republished(people: pd.DataFrame, method: str) -> Published:
     n = len(people)
     everybody = people.assign(Person=np.arange(n))
     first, second = everybody.iloc[: 6 * n // 7], everybody.iloc[n // 7 :]
-    bucket = mx.disguise.anatomy_buckets(first, qi=QI, sa=SA, l=3)
+    bucket = mx.anonymize.anatomy_buckets(first, qi=QI, sa=SA, l=3)
     before = mx.Release.from_buckets(first.assign(Bucket=bucket), qi=QI, sa=SA, bucket="Bucket", id="Person")
-    release = mx.disguise.republish(before, second, method=method, l=3)
+    release = mx.anonymize.republish(before, second, method=method, l=3)
     assert release.persons is not None
     at = release.persons.bucket[release.persons.names.get_indexer(pd.Index(second["Person"]))]
     return Published(release, second.assign(Bucket=release.buckets[at]), mx.MaxEnt(release).solve(), second)
@@ -92,7 +92,7 @@ def randomized(people: pd.DataFrame, kept: float) -> Published:
     """Everybody's occupation, which is kept, or else drawn from all."""
     values = sorted(people[SA].unique())
     flip = pd.DataFrame(kept * np.eye(len(values)) + (1 - kept) / len(values), index=values, columns=values)
-    told = mx.disguise.randomize(people, sa=SA, transition=flip)
+    told = mx.anonymize.randomize(people, sa=SA, transition=flip)
     records = people[[*QI, SA]].assign(Told=told)
     view = mx.QITable(records, qi=[*QI, "Told"], sa=SA, sa_values=values)
     post = mx.MaxEnt(view).add(mx.RandomizedResponse(flip, reported="Told", confidence=0.95)).solve()

@@ -18,7 +18,7 @@ RICH, POOR, MEN = {"sex": "Male", "salary": ">50K"}, {"sex": "Male", "salary": "
 def contradictory_adult(n: int) -> tuple[mx.MaxEnt, list[str]]:
     """Adult, and n statements: all are true but the last, which two others contradict together."""
     table = mx.datasets.load_adult().head(14_210)
-    release = mx.disguise.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
+    release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
 
     def share(given: dict[str, str]) -> float:
         described = pd.concat([table[name] == value for name, value in given.items()], axis=1).all(axis=1)

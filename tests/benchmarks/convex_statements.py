@@ -59,13 +59,13 @@ def acs12() -> mx.View:
     """The American Community Survey 2012 of OpenIntro, published by Anatomy; education and disability are sensitive."""
     table = pd.read_csv(ACS12, keep_default_na=False)
     table = table.assign(edu_disability=table["edu"] + ", " + table["disability"])
-    return mx.disguise.anatomy(table, qi=["gender", "race", "citizen"], sa="edu_disability", l=2, exempt=2)
+    return mx.anonymize.anatomy(table, qi=["gender", "race", "citizen"], sa="edu_disability", l=2, exempt=2)
 
 
 def generalised(records: int) -> mx.View:
     """Adult by Mondrian: groups of generalised ages, and who the people are."""
     table, qi = adult(records), ["age", "education-num"]
-    published = mx.disguise.mondrian_table(table, qi=qi, sa="salary", k=20)
+    published = mx.anonymize.mondrian_table(table, qi=qi, sa="salary", k=20)
     return mx.Release.from_generalized(published, qi=qi, sa="salary", population=table)
 
 
@@ -95,15 +95,15 @@ TABLES: dict[str, tuple[Callable[[], mx.View], str]] = {
     "hospital": (hospital, "Gender"),
     "hand-made": (hand_made, "Q"),
     "adult, anatomy": (
-        lambda: mx.disguise.anatomy(adult(3000), qi=["sex", "race"], sa="education", l=5, exempt=2),
+        lambda: mx.anonymize.anatomy(adult(3000), qi=["sex", "race"], sa="education", l=5, exempt=2),
         "sex",
     ),
     "adult, Mondrian": (lambda: generalised(2000), "education-num"),
     "adult, QI table": (lambda: counted(3000), "sex"),
     "acs12": (acs12, "gender"),
-    "adult, occupation": (lambda: mx.disguise.anatomy(adult(1000), qi=["age", "sex"], sa="occupation", l=4), "sex"),
+    "adult, occupation": (lambda: mx.anonymize.anatomy(adult(1000), qi=["age", "sex"], sa="occupation", l=4), "sex"),
     "adult, complete": (
-        lambda: mx.disguise.anatomy(mx.datasets.load_adult(), qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2),
+        lambda: mx.anonymize.anatomy(mx.datasets.load_adult(), qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2),
         "sex",
     ),
 }

@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     for name in options.qi:
         qi = ATTRIBUTES.get(name, name.split(","))
         for l, seed in [(l, seed) for l in options.l for seed in range(options.seeds)]:
-            people = adult.assign(Bucket=mx.disguise.anatomy_buckets(adult, qi=qi, sa="occupation", l=l, seed=seed))
+            people = adult.assign(Bucket=mx.anonymize.anatomy_buckets(adult, qi=qi, sa="occupation", l=l, seed=seed))
             release = mx.Release.from_buckets(people, qi=qi, sa="occupation", bucket="Bucket")
             begun = time.process_time()
             with warnings.catch_warnings():

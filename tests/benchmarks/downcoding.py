@@ -32,7 +32,7 @@ CASES = [
 
 def case(adult: pd.DataFrame, qi: list[str], k: int, of: str, known: bool, queries: int) -> list[str]:
     """One row of the table."""
-    algorithm = partial(mx.disguise.mondrian, qi=qi, sa="salary", k=k)
+    algorithm = partial(mx.anonymize.mondrian, qi=qi, sa="salary", k=k)
     release = algorithm(adult)
     domain: dict[str, object] = {name: adult[name].unique() for name in qi}
     if known:

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import LocalExecutor
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx._utils.parallel import LocalExecutor
+from maxent_cvx.releases.partitioned import divided
 
 from .larger_tables import larger_adult
 

@@ -16,10 +16,8 @@ import pandas as pd
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.answers import NoAnswer
-from maxent_cvx.explorer.assumptions import assumptions_of
-from maxent_cvx.explorer.exploration import Exploration
-from maxent_cvx.explorer.state import State
+from maxent_cvx.explorer.explorer import Exploration
+from maxent_cvx.explorer.state import NoAnswer, State, assumptions_of
 
 from .generic_knowledge import generic_statements
 
@@ -38,7 +36,7 @@ def hospital() -> Exploration:
 def adult(records: int, statements: int, eps: float) -> Exploration:
     """Adult and education, with one statement about the men, or with generic ones."""
     table = mx.datasets.load_adult().head(records)
-    release = mx.disguise.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
+    release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
     model = mx.MaxEnt(release)
     if statements:
         model.add(*generic_statements(table, statements, eps))

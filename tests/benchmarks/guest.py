@@ -29,7 +29,7 @@ import pandas as pd
 import scipy.optimize
 from scipy.special import logsumexp
 
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 #: Largest transport problem that CLARABEL is asked for.
 CLARABEL_UP_TO = 100

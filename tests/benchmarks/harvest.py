@@ -36,7 +36,7 @@ import pytest
 import scipy.sparse as sp
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 #: Files of CVXPY's tests that are not run: they take long, or need other software.
 LEFT_OUT = ("nlp_tests", "ram_limited", "test_benchmarks", "test_openmp_conflict", "test_dqcp")

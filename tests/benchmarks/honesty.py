@@ -27,7 +27,7 @@ from contextlib import contextmanager
 
 import pandas as pd
 
-from maxent_cvx.system.parallel import Workers
+from maxent_cvx._utils.parallel import Workers
 
 from .drawing.models import KINDS
 from .judging import Outcome, outcome

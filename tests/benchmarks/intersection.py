@@ -37,14 +37,14 @@ def made(
 ) -> list[object]:
     """Both releases; those of Mondrian with the voter list of all people."""
     if method == "anatomy":
-        return [mx.disguise.anatomy(t, qi=QI, sa=SA, l=parameter, seed=i) for i, t in enumerate(tables)]
+        return [mx.anonymize.anatomy(t, qi=QI, sa=SA, l=parameter, seed=i) for i, t in enumerate(tables)]
     if method == "linkage":
         priors = [mx.QIDistribution.estimate(table, qi="sex", sa=SA, smoothing=1) for table in tables]
         return [
-            mx.disguise.similar_linkage(table, qi=QI, sa=SA, prior=prior, r=parameter, seed=i)
+            mx.anonymize.similar_linkage(table, qi=QI, sa=SA, prior=prior, r=parameter, seed=i)
             for i, (table, prior) in enumerate(zip(tables, priors, strict=True))
         ]
-    cells = [mx.disguise.mondrian_table(table, qi=QI, sa=SA, k=parameter, l=l) for table in tables]
+    cells = [mx.anonymize.mondrian_table(table, qi=QI, sa=SA, k=parameter, l=l) for table in tables]
     return [mx.Release.from_generalized(one, qi=QI, sa=SA, population=people) for one in cells]
 
 

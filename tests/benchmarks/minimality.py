@@ -26,7 +26,7 @@ CASES = [
 
 def case(adult: pd.DataFrame, sa: str, k: int, l: int | None, n: int, queries: int) -> dict[str, object]:
     """One row of the table."""
-    algorithm = partial(mx.disguise.mondrian, qi=QI, sa=sa, k=k, l=l)
+    algorithm = partial(mx.anonymize.mondrian, qi=QI, sa=sa, k=k, l=l)
     release = algorithm(adult)
     begun = time.process_time()
     result = mx.attacks.minimality(release, algorithm, population=adult, n=n)

@@ -18,7 +18,7 @@ def adult_model(records: int, rows: int, *, eps: float = 0.0, strongest: bool = 
     associations, half positive and half negative, whose confidence is mostly 1.
     """
     table = mx.datasets.load_adult().head(records) if records <= COMPLETE else larger_adult(records)
-    release = mx.disguise.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
+    release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
     if strongest:
         half = rows // 2
         return mx.MaxEnt(release).add(mx.StrongestAssociations(table, positive=rows - half, negative=half))

@@ -27,7 +27,7 @@ import pandas as pd
 
 import maxent_cvx as mx
 from maxent_cvx import E, P
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 
 KINDS = ("near", "well", "clash")
 VALUES = ["Flu", "Gout", "HIV", "Mumps", "Ulcer"]

@@ -21,11 +21,10 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
-from maxent_cvx.solvers.linear_algebra.cholesky import regularized_cholesky
-from maxent_cvx.solvers.linear_algebra.schur_complement import forming_cost
-from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.blocks import regularized_cholesky
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.parameters import NEWTON_COSTS
+from maxent_cvx.solvers.schur import BlockSystem, forming_cost
 
 from .models import adult_model
 from .solvers import timed

@@ -24,8 +24,7 @@ from typing import Any
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.executors import ClusterExecutor, LocalExecutor
-from maxent_cvx.system.local_workers import local_client
+from maxent_cvx._utils.parallel import ClusterExecutor, LocalExecutor, local_client
 
 from .partitions import true_statements, write_pieces
 

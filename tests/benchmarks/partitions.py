@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.system.local_workers import local_client
+from maxent_cvx._utils.parallel import local_client
 
 from .larger import peak_memory
 from .larger_tables import larger_adult
@@ -37,7 +37,7 @@ def write_pieces(folder: Path, records: int) -> list[Path]:
     paths = []
     for number, start in enumerate(range(0, records, PIECE)):
         piece = larger_adult(min(PIECE, records - start), seed=number)
-        bucket = mx.disguise.anatomy_buckets(piece, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
+        bucket = mx.anonymize.anatomy_buckets(piece, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
         paths.append(folder / f"{number:05}.parquet")
         piece.assign(Bucket=bucket.to_numpy() + start).to_parquet(paths[-1], index=False)
     return paths

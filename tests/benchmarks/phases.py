@@ -19,7 +19,8 @@ from unittest import mock
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.solvers.solving import attempt, attempts
+from maxent_cvx.solvers import attempts
+from maxent_cvx.solvers import attempts as attempt
 
 from .models import adult_model
 from .solvers import evaluation_seconds

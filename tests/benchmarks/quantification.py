@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     options = parser.parse_args(arguments)
     table = mx.datasets.load_adult().head(options.records)
     roles = {"qi": mx.datasets.ADULT_QI, "sa": "education"}
-    table = table.assign(Bucket=mx.disguise.anatomy_buckets(table, **roles, l=5, exempt=2))
+    table = table.assign(Bucket=mx.anonymize.anatomy_buckets(table, **roles, l=5, exempt=2))
     release = mx.Release.from_buckets(table, **roles, bucket="Bucket")
     how = {"attributes": options.attributes or None, "progress": False}
     rows = []

@@ -24,7 +24,7 @@ def case(people: pd.DataFrame, kept: float, releases: int) -> dict[str, object]:
     flip = pd.DataFrame(kept * np.eye(len(share)) + (1 - kept) / len(share), index=share.index, columns=share.index)
     log_p = np.tile(np.log(share.to_numpy()), (len(people), 1))
     for seed in range(releases):
-        told = mx.disguise.randomize(people, sa=SA, transition=flip, seed=seed)
+        told = mx.anonymize.randomize(people, sa=SA, transition=flip, seed=seed)
         log_p += np.log(flip.to_numpy()[:, share.index.get_indexer(told)].T)
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)

@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     table = mx.QITable(adult, qi=QI, sa="salary", sa_values=["<=50K", ">50K"])
     rows = []
     for confidence in options.confidence:
-        mine = lambda confidence=confidence: mx.disguise.mine_rules(  # noqa: E731
+        mine = lambda confidence=confidence: mx.anonymize.mine_rules(  # noqa: E731
             adult, qi=QI, sa="salary", support=options.support, confidence=confidence
         )
         to_mine, rules = seconds(mine, options.times)

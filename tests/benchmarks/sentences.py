@@ -35,7 +35,7 @@ def adult(records: int, people: int) -> Iterator[tuple[str, Case]]:
     """Anatomy, l = 4, by age, sex and race; then by sex alone, so that three people may be nearly everywhere."""
     table = mx.datasets.load_adult().head(records)
     for qi, n in ((["age", "sex", "race"], people), (["sex"], min(people, 3))):
-        release = mx.disguise.anatomy(table, qi=qi, sa="occupation", l=4, exempt=2)
+        release = mx.anonymize.anatomy(table, qi=qi, sa="occupation", l=4, exempt=2)
         drawn = table[qi].sample(n, random_state=1).to_dict("records")
         named = {f"P{i}": row for i, row in enumerate(drawn)}
         known = [f"exactly 1 of ({', '.join(f'{name}=Sales' for name in named)})", "P0=Craft-repair -> not P1=Sales"]

@@ -28,7 +28,7 @@ def adult_series(people: int, shared: int, releases: int, l: int) -> mx.ReleaseS
             newcomers = people + (u - 1) * (people - shared) + np.arange(people - shared)
             here = np.concatenate([rng.choice(here, shared, replace=False), newcomers])
         table = everybody.iloc[here]
-        bucket = mx.disguise.anatomy_buckets(table, qi="id", sa="occupation", l=l, seed=u)
+        bucket = mx.anonymize.anatomy_buckets(table, qi="id", sa="occupation", l=l, seed=u)
         found.append(
             mx.Release.from_buckets(table.assign(Bucket=bucket), qi=[], sa="occupation", bucket="Bucket", id="id")
         )

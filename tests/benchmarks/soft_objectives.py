@@ -16,7 +16,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 
 def problems(n: int, k: int) -> dict[str, cp.Problem]:

@@ -48,7 +48,7 @@ def releases(records: int, r: int, sets: list[list[str]], condition: str) -> pd.
     roles = {"qi": ["age", "workclass", "education", "marital-status", "race", "sex"], "sa": "occupation"}
     prior = mx.QIDistribution.estimate(table, qi=sets, sa="occupation", smoothing=1)
     steps: dict[str, float] = {}
-    steps["anatomy"], release = timed(lambda: mx.disguise.anatomy(table, **roles, l=5))
+    steps["anatomy"], release = timed(lambda: mx.anonymize.anatomy(table, **roles, l=5))
     steps["r_robustness"], robust = timed(lambda: mx.worlds.r_robustness(release, prior))
     steps["conditions"], _ = timed(lambda: mx.worlds.conditions(release, prior, r))
     steps["similar_linkage"], safe = timed(lambda: published(table, roles, prior, r, condition))
@@ -65,7 +65,7 @@ def published(
 ) -> mx.Release | None:
     """Publish by similar linkage; None, and what it says, if records are left over."""
     try:
-        return mx.disguise.similar_linkage(table, **roles, prior=prior, r=r, condition=condition)
+        return mx.anonymize.similar_linkage(table, **roles, prior=prior, r=r, condition=condition)
     except mx.TableError as error:
         print(f"similar linkage: {error}")
         return None

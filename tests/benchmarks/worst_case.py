@@ -33,9 +33,9 @@ def curves(most: int, group: int, safe: tuple[float, int]) -> pd.DataFrame:
     ages = adult.assign(Bucket=adult["age"] // 20)
     releases = {
         "ages": mx.Release.from_buckets(ages, qi="age", sa="occupation", bucket="Bucket"),
-        "Anatomy l=5": mx.disguise.anatomy(adult, **roles, l=5),
-        f"Mondrian k={group}": mx.disguise.mondrian(adult, **roles, k=group),
-        f"... safe={safe}": mx.disguise.mondrian(adult, **roles, k=group, safe=safe),
+        "Anatomy l=5": mx.anonymize.anatomy(adult, **roles, l=5),
+        f"Mondrian k={group}": mx.anonymize.mondrian(adult, **roles, k=group),
+        f"... safe={safe}": mx.anonymize.mondrian(adult, **roles, k=group, safe=safe),
     }
     k = range(most + 1)
     found = {name: mx.attacks.worst_case(one, k)["disclosure"].to_numpy() for name, one in releases.items()}
@@ -48,7 +48,7 @@ def times(sizes: list[int], most: int) -> pd.DataFrame:
     adult, rows = mx.datasets.load_adult(), []
     for records in sizes:
         table = adult.iloc[np.arange(records) % len(adult)].reset_index(drop=True)
-        first, release = timed(lambda table=table: mx.disguise.anatomy(table, qi=QI, sa="occupation", l=5))
+        first, release = timed(lambda table=table: mx.anonymize.anatomy(table, qi=QI, sa="occupation", l=5))
         worst, _ = timed(lambda release=release: mx.attacks.worst_case(release, range(most + 1)))
         skyline, _ = timed(lambda release=release: mx.attacks.skyline(release))
         rows.append((records, len(release.buckets), first, worst / first, skyline / first))

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
-from maxent_cvx.solvers.backends.cvxpy_backend import CvxpyBackend
+from maxent_cvx.cli.main import main
+from maxent_cvx.solvers.backends import CvxpyBackend
 
 mpl.use("Agg")
 

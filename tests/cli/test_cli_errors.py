@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 BUCKET = [*ROLES, "--bucket", "Bucket"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease", "--bucket", "Bucket"]
 KNOWN = ["--know", "P(Flu | Gender=male) = 0.3"]

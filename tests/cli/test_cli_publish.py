@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
@@ -43,7 +43,7 @@ def entropy(release: mx.View, *known: mx.Source) -> float:
 
 def test_mondrian(published, hospital):
     """The groups that are read are those that were made."""
-    release = mx.disguise.mondrian(hospital, qi=["Gender", "Degree"], sa="Disease", k=3, l=2)
+    release = mx.anonymize.mondrian(hospital, qi=["Gender", "Degree"], sa="Disease", k=3, l=2)
     found = published("hospital.csv", *ROLES, "--method", "mondrian", "--k", "3", "--l", "2")
     assert found["release"]["buckets"] == len(release.buckets)
     assert found["entropy_nats"] == pytest.approx(entropy(release))
@@ -56,10 +56,10 @@ def test_texts_that_look_generalised_stay_values(published):
     table = pd.DataFrame({"Code": [one for one in odd for _ in range(2)], "Ill": ["yes", "no"] * len(odd)})
     table.to_csv("odd.csv", index=False)
     found = published("odd.csv", "--qi", "Code", "--sa", "Ill", "--method", "mondrian", "--k", "2")
-    release = mx.disguise.mondrian(table, qi="Code", sa="Ill", k=2)
+    release = mx.anonymize.mondrian(table, qi="Code", sa="Ill", k=2)
     assert found["release"]["buckets"] == len(release.buckets) == len(odd)
     wider = published("odd.csv", "--qi", "Code", "--sa", "Ill", "--method", "mondrian", "--k", "4")
-    release = mx.disguise.mondrian(table, qi="Code", sa="Ill", k=4)
+    release = mx.anonymize.mondrian(table, qi="Code", sa="Ill", k=4)
     assert wider["release"]["buckets"] == len(release.buckets) > 1
     assert wider["release"]["records"] == len(table)
 
@@ -77,7 +77,7 @@ def test_similar_linkage(published, hospital, refused):
     """By a prior from a file, or estimated from the table, as the library groups them."""
     prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
     prior["Gender"].to_csv("prior.csv")
-    release = mx.disguise.similar_linkage(hospital, qi=["Gender", "Degree"], sa="Disease", prior=prior, r=2)
+    release = mx.anonymize.similar_linkage(hospital, qi=["Gender", "Degree"], sa="Disease", prior=prior, r=2)
     asked = ["hospital.csv", *ROLES, "--method", "similar-linkage", "--r", "2"]
     found = published(*asked, "--prior", "prior.csv")
     assert found["entropy_nats"] == pytest.approx(entropy(release))
@@ -89,7 +89,7 @@ def test_similar_linkage(published, hospital, refused):
 
 def test_rules(published, hospital):
     """The rules alone are written, and the people's quasi-identifiers; no sensitive value of anybody."""
-    rules = mx.disguise.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
+    rules = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
     view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=sorted(hospital["Disease"].unique()))
     asked = ["hospital.csv", *ROLES, "--method", "rules", "--support", "0.2", "--confidence", "0.5"]
     assert published(*asked)["entropy_nats"] == pytest.approx(entropy(view, mx.PublishedRules(rules)))
@@ -136,7 +136,7 @@ def test_a_row_may_be_several_people(published, hospital):
 def test_safe_buckets(published, hospital):
     """--safe is the library's: after one implication nobody's value has a probability of 0.6."""
     published("hospital.csv", *ROLES, "--l", "2", "--safe", "0.6,1")
-    release = mx.disguise.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
+    release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
     assert pd.read_csv("published_qi.csv").iloc[:, -2].nunique() == len(release.buckets)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
@@ -157,7 +157,7 @@ def test_a_series_of_generalised_releases(answer, hospital, capsys):
     for name, k in (("one", 3), ("two", 4)):
         assert main(["publish", "hospital.csv", *roles, "--method", "mondrian", "--k", str(k), "--out", name]) == 0
         made = {"qi": ["Gender", "Degree"], "sa": "Disease", "id": "Name", "k": k}
-        releases.append(mx.disguise.mondrian(hospital, **made))
+        releases.append(mx.anonymize.mondrian(hospital, **made))
     capsys.readouterr()
     series = mx.ReleaseSeries(releases)
     found = answer("one.csv", "two.csv", "--generalized", *roles)
@@ -170,7 +170,7 @@ def test_a_series_of_generalised_releases(answer, hospital, capsys):
 @pytest.fixture
 def rules(hospital, folder):
     """The hospital's rules in a file, as they are published."""
-    found = mx.disguise.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
+    found = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
     found.to_csv("rules.csv")
     hospital[["Gender", "Degree"]].to_csv("qi.csv", index=False)
     hospital["Disease"].value_counts().reset_index().to_csv("values.csv", index=False)
@@ -210,7 +210,7 @@ def test_rules_from_standard_input(rules, answer, monkeypatch, folder):
 def test_published_scores_say_more(hospital, answer):
     """With their confidences, as they are printed, the rules say more than that they are rules."""
     roles = {"qi": ["Gender", "Degree"], "sa": "Disease"}
-    rules = mx.disguise.mine_rules(hospital, **roles, support=0.2, confidence=0.3).rounded(2)
+    rules = mx.anonymize.mine_rules(hospital, **roles, support=0.2, confidence=0.3).rounded(2)
     rules.to_csv("rules.csv")
     asked = ["rules.csv", "--qi-table", "hospital.csv"]
     view = mx.QITable(hospital, **roles, sa_values=sorted(hospital["Disease"].unique()))

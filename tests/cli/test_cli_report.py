@@ -7,7 +7,7 @@ import re
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 from support.reports import read
 
 MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]

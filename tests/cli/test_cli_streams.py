@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 PROGRAM = [sys.executable, "-c", "import sys; from maxent_cvx.cli import main; sys.exit(main(sys.argv[1:]))"]
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 
 #: With it one person's disease is known for certain: the only woman among the juniors (Privacy-MaxEnt, section 1).
 MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]

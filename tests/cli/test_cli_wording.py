@@ -7,8 +7,8 @@ import argparse
 import pandas as pd
 import pytest
 
-from maxent_cvx.cli import main
-from maxent_cvx.cli.wording import in_options
+from maxent_cvx.cli.main import main
+from maxent_cvx.cli.streams import in_options
 
 OPTIONS = argparse.Namespace(
     exempt=0, l=2, id=None, strategy="independent", hierarchy=None, count=None, qi="a", min_support=3

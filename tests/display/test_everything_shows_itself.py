@@ -13,8 +13,8 @@ import scipy.stats
 from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
-from maxent_cvx.display import FirstRows, as_html
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx._utils.formatting import TablePreview, as_html
+from maxent_cvx.releases.partitioned import divided
 
 #: What a value may be called by somebody who hopes that a notebook runs it.
 HOSTILE = "<script>alert(1)</script>"
@@ -63,7 +63,7 @@ def objects() -> dict[str, object]:
     ]
     groups = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "S": [HOSTILE, "b"]})
     voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
-    rules = mx.disguise.mine_rules(table, qi="Degree", sa=sa, support=0.1, confidence=0.5)
+    rules = mx.anonymize.mine_rules(table, qi="Degree", sa=sa, support=0.1, confidence=0.5)
     values = {HOSTILE: 1.0, "Flu": 2.0}
     cells = pd.DataFrame({"<i>Gender</i>": ["male", "female"], sa: HOSTILE, "n": ["<5", 3]})
     numbers = pd.DataFrame({"A": [0, 0, 1], "S": [HOSTILE, "y", "y"]})
@@ -209,8 +209,8 @@ def test_associations_show_the_strongest_of_both_signs() -> None:
 def test_long_cells_and_many_columns_are_cut() -> None:
     """A notebook is not flooded by one object."""
     wide = pd.DataFrame(np.zeros((100, 300)))
-    assert as_html("<X: y>", FirstRows(wide)).count("<td") < 11 * 25
-    assert len(as_html("", FirstRows(pd.DataFrame({"a": ["x" * 10_000]})))) < 1000
+    assert as_html("<X: y>", TablePreview(wide)).count("<td") < 11 * 25
+    assert len(as_html("", TablePreview(pd.DataFrame({"a": ["x" * 10_000]})))) < 1000
 
 
 def test_a_table_of_solvers_is_a_table() -> None:

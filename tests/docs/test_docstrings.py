@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from maxent_cvx import errors
+from maxent_cvx._utils import errors
 from support.public_functions import HELD, documented
 
 #: Without an executed example, and why.

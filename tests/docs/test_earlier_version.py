@@ -53,13 +53,13 @@ WIDER = {
     "repetitions=30, at=(), seed=0, n_jobs=None, progress=None)": "mx.sdc.experiment(table, confidential, techniques, "
     "*, known=None, sizes=None, targets=10, draw='people', repetitions=30, at=(), seed=0, n_jobs=None, client=None, "
     "progress=None)",
-    "mx.disguise.anatomy(table, *, qi, sa, l, exempt=0, seed=0)": "mx.disguise.anatomy(table, *, qi, sa, l, exempt=0, "
+    "mx.anonymize.anatomy(table, *, qi, sa, l, exempt=0, seed=0)": "mx.anonymize.anatomy(table, *, qi, sa, l, exempt=0, "
     "seed=0, safe=None)",
-    "mx.disguise.anatomy_buckets(table, *, qi, sa, l, exempt=0, seed=0)": "mx.disguise.anatomy_buckets(table, *, qi, "
+    "mx.anonymize.anatomy_buckets(table, *, qi, sa, l, exempt=0, seed=0)": "mx.anonymize.anatomy_buckets(table, *, qi, "
     "sa, l, exempt=0, seed=0, safe=None)",
-    "mx.disguise.mondrian(table, *, qi, sa, k, l=None, id=None)": "mx.disguise.mondrian(table, *, qi, sa, k, l=None, "
+    "mx.anonymize.mondrian(table, *, qi, sa, k, l=None, id=None)": "mx.anonymize.mondrian(table, *, qi, sa, k, l=None, "
     "id=None, safe=None)",
-    "mx.disguise.mondrian_table(table, *, qi, sa, k, l=None)": "mx.disguise.mondrian_table(table, *, qi, sa, k, "
+    "mx.anonymize.mondrian_table(table, *, qi, sa, k, l=None)": "mx.anonymize.mondrian_table(table, *, qi, sa, k, "
     "l=None, safe=None)",
     "mx.compare_solvers(model, solvers=None, *, presolve=True, options=None)": "mx.compare_solvers(model, "
     "solvers=None, *, presolve=True, options=None, time_limit=inf, progress=None)",

@@ -55,7 +55,7 @@ import maxent_cvx as mx
 hospital = mx.datasets.load_hospital()
 release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
 post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
-mx.measures.exposed(post), mx.plots, mx.attacks, mx.sdc, mx.disguise
+mx.measures.exposed(post), mx.plots, mx.attacks, mx.sdc, mx.anonymize
 """
     assert loaded(code, ("cvxpy", "matplotlib", "scipy.stats")) == []
 

@@ -130,7 +130,7 @@ def test_no_record_is_printed(model):
         lambda: model.copy().remove(records),
         lambda: mx.P("Flu", given=records),
         lambda: mx.P(records),
-        lambda: mx.disguise.anatomy(records, qi="Name", sa="Disease", l=records),
+        lambda: mx.anonymize.anatomy(records, qi="Name", sa="Disease", l=records),
         lambda: model.solve().prob("Flu", who=records),
         lambda: mx.QITable(records, qi="Name", sa="Disease", sa_values=["HIV"], sa_distribution=records),
     ):

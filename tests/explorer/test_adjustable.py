@@ -6,8 +6,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.adjustable import Scale, adjustable
-from maxent_cvx.explorer.state import Setting
+from maxent_cvx.explorer.state import Scale, Setting, adjustable
 
 MEN = P("Flu", given={"Gender": "male"})
 

@@ -7,10 +7,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.answers import answered
-from maxent_cvx.explorer.heat_map import heat_map, short
-from maxent_cvx.explorer.intervals import intervals
-from maxent_cvx.explorer.wording import contradiction, verdict
+from maxent_cvx.explorer.explorer import heat_map, short
+from maxent_cvx.explorer.state import answered, contradiction, intervals, verdict
 
 HOSPITAL = mx.datasets.load_hospital()
 RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")

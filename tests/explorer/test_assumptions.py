@@ -9,7 +9,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.assumptions import MOST_STATEMENTS, assumptions_of
+from maxent_cvx.explorer.state import MOST_STATEMENTS, assumptions_of
 
 HOSPITAL = mx.datasets.load_hospital()
 MEN = P("Flu", given={"Gender": "male"})

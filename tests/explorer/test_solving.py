@@ -7,8 +7,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer import solving
-from maxent_cvx.explorer.solving import Contradiction, solved
+from maxent_cvx.explorer import state as solving
+from maxent_cvx.explorer.state import Contradiction, solved
 
 HOSPITAL = mx.datasets.load_hospital()
 RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")

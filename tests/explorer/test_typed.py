@@ -10,8 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.explorer.assumptions import assumptions_of
-from maxent_cvx.explorer.typed import typed
+from maxent_cvx.explorer.state import assumptions_of, typed
 
 HOSPITAL = mx.datasets.load_hospital()
 RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, TableError, UnknownName
-from maxent_cvx.measures import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
+from maxent_cvx.measures.accuracy import estimation_accuracy, individual_divergence, overall_divergence, term_divergence
 from support.helpers import refused
 from support.strategies import microdata, publish, quasi, tally
 

@@ -9,7 +9,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedRules, StatementError
-from maxent_cvx.measures import top_differences
+from maxent_cvx.measures.accuracy import top_differences
 from support.helpers import refused
 from support.rules import EXAMPLE_2, QI, people_of
 
@@ -17,7 +17,7 @@ from support.rules import EXAMPLE_2, QI, people_of
 @pytest.fixture
 def inferred() -> list[mx.Posterior]:
     """Example 2 with non-rules, and without."""
-    rules = mx.disguise.mine_rules(EXAMPLE_2, qi=QI, sa="Salary", support=0.6, confidence=0.9)
+    rules = mx.anonymize.mine_rules(EXAMPLE_2, qi=QI, sa="Salary", support=0.6, confidence=0.9)
     return [MaxEnt(people_of(EXAMPLE_2)).add(PublishedRules(rules, non_rules=n)).solve() for n in (True, False)]
 
 

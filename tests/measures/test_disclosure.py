@@ -14,7 +14,7 @@ from scipy.stats import wasserstein_distance
 
 import maxent_cvx as mx
 from maxent_cvx import P, StatementError
-from maxent_cvx.measures import disclosure
+from maxent_cvx.measures.disclosure import disclosure
 from support.helpers import refused
 from support.posteriors import chosen, made
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, GroupTooLarge, StatementError, TableError
-from maxent_cvx.measures import equivocation
+from maxent_cvx.measures.equivocation import equivocation
 from support.helpers import refused
 
 #: The appendix: values, probabilities, and H as it is printed for eps = 0, 1, ..., 8.

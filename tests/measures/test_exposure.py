@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, TableError
-from maxent_cvx.measures import exposed
+from maxent_cvx.measures.exposure import exposed
 from support.helpers import refused
 from support.posteriors import chosen, made
 

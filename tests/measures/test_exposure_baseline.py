@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, StatementError, TableError, UnknownName
-from maxent_cvx.measures import exposed
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.measures.exposure import exposed
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.parts import published, random_records, some_people
 from support.posteriors import chosen, made
@@ -325,7 +325,7 @@ def test_in_partitions(seed, n, named):
 def test_exempt_values_are_warned_of():
     """Anatomy may leave buckets in which everybody has the exempt value: known for certain, and said."""
     table = pd.DataFrame({"age": np.arange(100), "illness": np.where(np.arange(100) % 10, "no", "yes")})
-    release = mx.disguise.anatomy(table, qi=["age"], sa="illness", l=2, exempt=1)
+    release = mx.anonymize.anatomy(table, qi=["age"], sa="illness", l=2, exempt=1)
     post = mx.MaxEnt(release).solve()
     found = exposed(post, baseline="overall")
     sure = int((post.conditional()["no"] > 1 - 1e-9).sum())

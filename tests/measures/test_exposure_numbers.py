@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError
-from maxent_cvx.measures import exposed
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.measures.exposure import exposed
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.posteriors import made
 
@@ -268,7 +268,7 @@ def test_many_rows_are_judged_in_parts(monkeypatch):
     post = solved(salaries() + np.random.default_rng(1).integers(0, 30_000, 1000))
     baseline = post.conditional().sample(frac=1.0, random_state=0).set_axis(post.conditional().index)
     whole = exposed(post, 0.3, baseline=baseline)
-    monkeypatch.setattr("maxent_cvx.measures.exposure.judge.MOST_NUMBERS", 3000)
+    monkeypatch.setattr("maxent_cvx.measures.exposure.MOST_NUMBERS", 3000)
     parts = exposed(post, 0.3, baseline=baseline)
     assert whole.people > 0
     assert str(whole) == str(parts)

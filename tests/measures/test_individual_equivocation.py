@@ -10,9 +10,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, StatementError, TableError
-from maxent_cvx.measures import equivocation, individual_equivocation
 from maxent_cvx.measures.disclosure import of_those_inside
-from maxent_cvx.views import OUTSIDE
+from maxent_cvx.measures.equivocation import equivocation, individual_equivocation
+from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
-from maxent_cvx.measures import leakage
+from maxent_cvx.measures.leakage import leakage
 from support.helpers import refused
 from support.posteriors import chosen, made
 

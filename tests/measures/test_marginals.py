@@ -11,7 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName
-from maxent_cvx.measures import marginal_distance, query_error
+from maxent_cvx.measures.utility import marginal_distance, query_error
 from support.helpers import refused
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, StatementError, TableError
-from maxent_cvx.measures import query_error
+from maxent_cvx.measures.utility import query_error
 from support.helpers import refused
 
 
@@ -73,7 +73,7 @@ def test_mondrian_of_adult():
     adult = mx.datasets.load_adult(complete=True).head(3_000)
     qi = ["age", "workclass", "education", "sex"]
     errors = [
-        query_error(mx.disguise.mondrian(adult, qi=qi, sa="occupation", k=k), adult, queries=400)["error"].mean()
+        query_error(mx.anonymize.mondrian(adult, qi=qi, sa="occupation", k=k), adult, queries=400)["error"].mean()
         for k in (3, 30, 300)
     ]
     assert errors == sorted(errors)

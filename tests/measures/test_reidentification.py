@@ -15,11 +15,16 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName
-from maxent_cvx.measures import reidentification
-from maxent_cvx.measures.reidentification.individual_risk import individual_risk
-from maxent_cvx.measures.reidentification.pitman import expected_risk, fitted, log_likelihood, still_unique
-from maxent_cvx.measures.reidentification.zayatz import share_unique
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.measures.reidentification import (
+    expected_risk,
+    fitted,
+    individual_risk,
+    log_likelihood,
+    reidentification,
+    share_unique,
+    still_unique,
+)
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon

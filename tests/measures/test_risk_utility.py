@@ -8,7 +8,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, measures
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 
 

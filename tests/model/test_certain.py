@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, Statement, StatementError
-from maxent_cvx.sources import read_probability
+from maxent_cvx.sources.parser import read_probability
 from support.helpers import refused
 from support.random_models import QI, SA, random_event, random_model
 from support.solving import examples

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, StatementError
-from maxent_cvx.sources import read_probability
+from maxent_cvx.sources.parser import read_probability
 from support.helpers import refused
 from support.named_worlds import random_named, spoken, subjects
 from support.patience import AGES

@@ -12,17 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from maxent_cvx import (
-    BadProbability,
-    Infeasible,
-    MaxEnt,
-    P,
-    Release,
-    SolverError,
-    Space,
-    StatementError,
-    datasets,
-)
+from maxent_cvx import BadProbability, Infeasible, MaxEnt, P, Release, SolverError, Space, StatementError, datasets
 from support.depot import CUBE, p, publish
 from support.solving import CONIC, DEFAULT, error
 

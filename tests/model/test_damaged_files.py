@@ -17,8 +17,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEntError, TableError
-from maxent_cvx.model.storage import checksum, storage
-from maxent_cvx.model.storage.labels import same_labels
+from maxent_cvx.model import storage
+from maxent_cvx.model import storage as checksum
+from maxent_cvx.model.storage import same_labels
 from maxent_cvx.testing.problems import PROBLEMS
 from support.helpers import refused
 from support.saving import forgeries, posteriors, room_for

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Count, P, RepeatedStatement, StatementError, TableError
-from maxent_cvx.model.storage.same_system import same_system
+from maxent_cvx.model.storage import same_system
 from maxent_cvx.terms.rows import Rows
 from support.helpers import refused
 from support.random_models import random_model
@@ -152,7 +152,7 @@ def test_fields_to_come_are_stored(release, tmp_path, monkeypatch):
     """Whatever number a row may once have besides its sides is stored with it: no field of Rows is named in a list."""
     from dataclasses import dataclass
 
-    from maxent_cvx.model.storage import stored_rows
+    from maxent_cvx.model import storage as stored_rows
 
     @dataclass(frozen=True, eq=False)
     class Weighted(Rows):

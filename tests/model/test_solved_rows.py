@@ -13,9 +13,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, NotDecided, SolverError, StatementError
-from maxent_cvx.model.solved_rows import solved_rows
-from maxent_cvx.studies.quantify import _curves
-from maxent_cvx.system.parallel import Workers
+from maxent_cvx._utils.parallel import Workers
+from maxent_cvx.experiments import _curves
+from maxent_cvx.model.explain import solved_rows
 from support.helpers import refused
 
 #: As quantify's associations, each curve is a chain.

@@ -14,9 +14,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError
-from maxent_cvx.model.storage.labels import same_labels
-from maxent_cvx.model.storage.stored_views import read_view, view_parts
-from maxent_cvx.views.storable import KINDS, restored, stored
+from maxent_cvx.model.storage import read_view, same_labels, view_parts
+from maxent_cvx.releases.base import KINDS, restored, stored
 from support.helpers import refused
 from support.stored_views import KINDS as MODELS
 

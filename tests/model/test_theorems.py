@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from maxent_cvx import BucketInvariants, MaxEnt, P, Release, StrongestAssociations, mine_associations
-from maxent_cvx.measures import term_divergence
+from maxent_cvx.measures.accuracy import term_divergence
 from support.depot import FIGURE_1C, p, publish
 from support.random_models import QI, SA, random_model, random_records, true_statements
 from support.random_models import publish as publish_records

@@ -11,10 +11,10 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, NotDecided
-from maxent_cvx.solvers.certificate import certificate
+from maxent_cvx.solvers import certificate
+from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.linear import LinearProgram
-from maxent_cvx.solvers.monitoring import deadline
-from maxent_cvx.solvers.monitoring.deadline import check_time, seconds_left, within
+from maxent_cvx.solvers.monitor import check_time, seconds_left, within
 from support.depot import SQUARE, p, publish
 from support.helpers import refused
 

@@ -16,7 +16,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from maxent_cvx import plots
-from maxent_cvx.plots.looks import BARS, COLOURS, MARKERS, STYLES, look
+from maxent_cvx.plots._style import BARS, COLOURS, MARKERS, STYLES, line_style
 from support.eyes import EYES, apart, seen
 from support.layout import on_canvas, overlap, texts, ticks
 from support.pictures import PICTURES
@@ -118,7 +118,7 @@ def test_looks_differ_without_colour() -> None:
     """28 lines differ in style or marker, so that they are told apart in grey."""
     n = len(STYLES) * len(MARKERS)
     assert n == 28
-    assert len({(look(i)["linestyle"], look(i)["marker"]) for i in range(n)}) == n
+    assert len({(line_style(i)["linestyle"], line_style(i)["marker"]) for i in range(n)}) == n
     assert len(MARKERS) == len(COLOURS)
     assert len(set(BARS.values())) == len(BARS)
 
@@ -137,7 +137,7 @@ def test_legends_of_given_axes_are_on_the_canvas(engine) -> None:
 
 def test_no_figure_is_left_behind_where_drawing_fails() -> None:
     """What fails inside closes the figure that it began."""
-    from maxent_cvx.plots.drawing import axes_for
+    from maxent_cvx.plots._style import axes_for
 
     before = plt.get_fignums()
     with pytest.raises(RuntimeError, match="stop"), axes_for(None, 2, 2):

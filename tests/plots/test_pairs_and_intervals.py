@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName, plots
-from maxent_cvx.plots.risk_utility_points import _efficient, _steps
+from maxent_cvx.plots.risk import _efficient, _steps
 from support.helpers import refused
 from support.posteriors import made
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.reporting.formats import SPACE, percent
+from maxent_cvx.reporting.tables import SPACE, percent
 from support.reports import read
 
 MEDICINE = "P(Breast Cancer | Gender=male) = 0"
@@ -221,7 +221,7 @@ def test_long_tables_are_cut_and_say_so(post):
 def test_a_large_release_makes_a_small_page():
     """Of Adult's 14,210 people the page is small: tables are cut, and say so; statements are all there."""
     adult = mx.datasets.load_adult().head(14_210)
-    release = mx.disguise.anatomy(adult, qi=list(mx.datasets.ADULT_QI), sa="education", l=5, exempt=2, seed=0)
+    release = mx.anonymize.anatomy(adult, qi=list(mx.datasets.ADULT_QI), sa="education", l=5, exempt=2, seed=0)
     post = mx.MaxEnt(release).add(mx.StrongestAssociations(adult, 5, 5)).solve()
     html = mx.report(post, original=adult).html
     assert len(html) < 500_000
@@ -275,7 +275,7 @@ def test_what_everybody_has_anyway_is_not_counted():
     n = 2_000
     ill = rng.choice(["yes", "no"], n, p=[0.16, 0.84])
     people = pd.DataFrame({"age": rng.integers(20, 60, n), "sex": rng.choice(["f", "m"], n), "ill": ill})
-    post = mx.MaxEnt(mx.disguise.anatomy(people, qi=["age", "sex"], sa="ill", l=2, exempt=1, seed=0)).solve()
+    post = mx.MaxEnt(mx.anonymize.anatomy(people, qi=["age", "sex"], sa="ill", l=2, exempt=1, seed=0)).solve()
     text = read(mx.report(post).html).text
     likely = mx.measures.exposed(post).people
     assert likely > n / 2

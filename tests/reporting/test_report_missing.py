@@ -7,7 +7,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.reports import read
 
@@ -125,7 +125,7 @@ def test_the_file_is_whole_or_as_it_was(release, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("maxent_cvx.system.files._to_disk", full)
+    monkeypatch.setattr("maxent_cvx._utils.files._to_disk", full)
     with pytest.raises(mx.TableError, match="No space left"):
         mx.report(mx.MaxEnt(release).add("P(HIV | Gender=male) <= 0.1").solve(), file)
     assert file.read_bytes() == before

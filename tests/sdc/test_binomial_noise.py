@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, TableError, UnknownName, sdc
-from maxent_cvx.sdc.noise import linkage
+from maxent_cvx.sdc import techniques as linkage
 from support.helpers import refused
 from support.techniques import BOTH, people
 

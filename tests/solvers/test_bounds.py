@@ -14,12 +14,12 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
-from maxent_cvx.model.intervals.asked import of_conditionals
+from maxent_cvx.model.bounds import of_conditionals
 from maxent_cvx.solvers import intervals
+from maxent_cvx.solvers.duality import dual_bound, dual_bounds
+from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.intervals import ExtremeBuckets, Questions, attain_locally, many_bounds
 from maxent_cvx.solvers.linear import LinearProgram, Minima, Optimum, linear_bounds
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.weak_duality import dual_bound, dual_bounds
 from support.solving import examples
 
 N = 20.0

@@ -16,7 +16,9 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, Count, Infeasible, MaxEnt, NotDecided, P, Release, SolverError, UnknownName
-from maxent_cvx.solvers import SOLVERS, Answer, Status
+from maxent_cvx.solvers import monitor as deadline
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.explain import (
     LARGEST_SET,
     ForcingSets,
@@ -25,13 +27,13 @@ from maxent_cvx.solvers.explain import (
     multipliers_from_counts,
     zeros_by_bounds,
 )
-from maxent_cvx.solvers.monitoring import deadline
-from maxent_cvx.solvers.monitoring.deadline import within
-from maxent_cvx.solvers.parameters.tolerances import FEASIBILITY
-from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.monitor import within
+from maxent_cvx.solvers.parameters import FEASIBILITY
+from maxent_cvx.solvers.presolve import term_bounds
 from maxent_cvx.solvers.proofs import support_proof
-from maxent_cvx.testing.problems import PROBLEMS, Problem, find
+from maxent_cvx.testing.problems import PROBLEMS, find
+from maxent_cvx.testing.problems.problem import Problem
 from support.helpers import refused
 from support.random_models import contradictory_model, from_multipliers, random_model
 from support.solving import examples

@@ -10,12 +10,11 @@ import scipy.sparse as sp
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, Statement
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.certificate.certificate import certify
-from maxent_cvx.solvers.dual.newton import newton
+from maxent_cvx.solvers.certificate import certify
+from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.linear import elastic_relaxation
-from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.problem import Groups
+from maxent_cvx.solvers.newton import newton
+from maxent_cvx.solvers.presolve import term_bounds
 from support.depot import Buckets, p, publish
 from support.solving import error
 

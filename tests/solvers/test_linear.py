@@ -19,9 +19,9 @@ from scipy.optimize import linprog
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, NotDecided, P, Release, ReleaseSeries, SolverError
 from maxent_cvx.solvers import linear
+from maxent_cvx.solvers.duality import dual_bound
 from maxent_cvx.solvers.linear import LinearProgram, by_entropic_penalty, elastic_relaxation
-from maxent_cvx.solvers.program.weak_duality import dual_bound
-from maxent_cvx.solvers.rows.sparse import condensed
+from maxent_cvx.solvers.sparse import condensed
 from support.helpers import refused
 from support.patience import AGES
 from support.random_models import contradictory_model, random_model

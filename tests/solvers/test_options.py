@@ -7,9 +7,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P, SolverError
-from maxent_cvx.cli import main
-from maxent_cvx.solvers.backends.cvxpy_backend import CvxpyBackend
-from maxent_cvx.solvers.backends.registry import SOLVERS
+from maxent_cvx.cli.main import main
+from maxent_cvx.solvers.backends import SOLVERS, CvxpyBackend
 from support.helpers import refused
 
 CONIC = [name for name in ("CLARABEL", "SCS", "ECOS") if SOLVERS[name].installed]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
-from maxent_cvx.solvers import ACCURACY, Status
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.certificate import ACCURACY
 from maxent_cvx.solvers.linear import elastic_relaxation
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
 from support.solving import DEFAULT, INSTALLED, error, on_every_solver, solution

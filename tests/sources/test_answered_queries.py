@@ -19,7 +19,7 @@ from maxent_cvx import (
     TableError,
     UnknownName,
 )
-from maxent_cvx.sources.statistics.noise import noise_interval
+from maxent_cvx.sources.queries import noise_interval
 from support.helpers import refused
 
 BOTH = {"closed": "both"}

@@ -265,6 +265,6 @@ def test_rule_lists_that_are_refused(rules, error, says):
 def test_rules_and_a_tree_together():
     """Classifiers, rules and knowledge are sources like any other."""
     table = people_of(EXAMPLE_2)
-    rules = mx.disguise.mine_rules(EXAMPLE_2, qi=QI, sa="Salary", support=0.6, confidence=0.9)
+    rules = mx.anonymize.mine_rules(EXAMPLE_2, qi=QI, sa="Salary", support=0.6, confidence=0.9)
     model = MaxEnt(table).add(mx.PublishedRules(rules), PublishedTree(fitted(EXAMPLE_2, QI), leaves="class"))
     assert model.solve().conditional()["50K+"].tolist() == pytest.approx([1, 1, 0])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
-from maxent_cvx.sources import read_knowledge, read_statement
-from maxent_cvx.sources.statements.reader import without_comments
+from maxent_cvx.sources.parser import read_knowledge, read_statement, without_comments
 from support.helpers import refused
 from support.solving import examples
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import AnsweredQueries, BadProbability, P, PublishedQuantile, StatementError, UnknownName
-from maxent_cvx.sources.moments.order_statistics import METHODS
+from maxent_cvx.sources.moments import METHODS
 from support.helpers import refused
 
 INCOMES = [20, 30, 40, 70]

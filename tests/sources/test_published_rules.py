@@ -23,14 +23,14 @@ SHARES = ("0.1", "0.2", "0.25", "0.3", "0.5", "0.6", "0.75", "0.9", "1")
 
 
 def mined(frame=EXAMPLE_1, support=0.3, confidence=0.8, strict=True) -> RuleSet:
-    return mx.disguise.mine_rules(frame, qi=QI, sa="Salary", support=support, confidence=confidence, strict=strict)
+    return mx.anonymize.mine_rules(frame, qi=QI, sa="Salary", support=support, confidence=confidence, strict=strict)
 
 
 def random_rules(seed: int, s: str = "0.3", c: str = "0.6", *, strict: bool = False):
     """A random table, its rules, and its QI table."""
     frame = random_table(np.random.default_rng(seed))
     qi = [column for column in frame if column != "S"]
-    rules = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
+    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
     return frame, rules, people_of(frame, qi, "S")
 
 
@@ -87,7 +87,7 @@ def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: st
     """
     frame = random_table(np.random.default_rng(seed)).iloc[:6]
     qi, values = [column for column in frame if column != "S"], np.array(sorted(frame["S"].unique()))
-    rules = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
+    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
     model = MaxEnt(people_of(frame, qi, "S")).add(PublishedRules(rules))
     every = np.array(list(itertools.product(range(len(values)), repeat=len(frame))))
 
@@ -151,7 +151,7 @@ def test_pruning_by_hand():
 def test_theorem_2():
     """If every combination occurs there are |SA| ((1 + k)^m - 1) patterns: Eq. (7), here with m = 3 and k = 2."""
     frame = pd.DataFrame(list(itertools.product("ab", "ab", "ab", "xy")), columns=["Q0", "Q1", "Q2", "S"])
-    rules = mx.disguise.mine_rules(frame, qi=["Q0", "Q1", "Q2"], sa="S", support=0.5, confidence=0.9)
+    rules = mx.anonymize.mine_rules(frame, qi=["Q0", "Q1", "Q2"], sa="S", support=0.5, confidence=0.9)
     source = PublishedRules(rules)
     MaxEnt(people_of(frame, ["Q0", "Q1", "Q2"], "S")).add(source)
     assert source.counts.ar + source.counts.nar == 2 * (3**3 - 1)
@@ -222,7 +222,7 @@ class TestComposition:
     def test_columns_in_another_order(self, bucketized):
         """The view may have more QI attributes than were mined, in another order."""
         frame, _ = bucketized
-        rules = mx.disguise.mine_rules(frame, qi="Gender", sa="Salary", support=0.3, confidence=0.8)
+        rules = mx.anonymize.mine_rules(frame, qi="Gender", sa="Salary", support=0.3, confidence=0.8)
         table = mx.QITable(frame, qi=["Gender", "Bucket", "Education"], sa="Salary", sa_values=["50K+", "50K-"])
         post = MaxEnt(table).add(PublishedRules(rules, scores="confidence")).solve()
         assert post.prob("50K+", given={"Gender": "Female"}) == pytest.approx(8 / 9)
@@ -239,7 +239,7 @@ class TestComposition:
     def test_several_sensitive_attributes(self):
         """X is a combination of values then."""
         frame = EXAMPLE_1.assign(Disease=list("abababababab"))
-        rules = mx.disguise.mine_rules(frame, qi=QI, sa=["Disease", "Salary"], support=0.25, confidence=0.4)
+        rules = mx.anonymize.mine_rules(frame, qi=QI, sa=["Disease", "Salary"], support=0.25, confidence=0.4)
         values = [(d, s) for d in "ab" for s in ("50K+", "50K-")]
         table = mx.QITable(frame, qi=QI, sa=["Disease", "Salary"], sa_values=values)
         post = MaxEnt(table).add(PublishedRules(rules, scores="support")).solve()
@@ -281,7 +281,7 @@ class TestRefused:
         """Read under the other convention, a complete set with scores is refused, or the rules are the same by both."""
         frame, rules, table = random_rules(seed, s, c, strict=strict)
         qi = list(rules.qi)
-        other = mx.disguise.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=not strict)
+        other = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=not strict)
         wrong = RuleSet(
             rules.table, qi=qi, sa="S", support=float(s), confidence=float(c), strict=not strict, complete=True
         )
@@ -295,7 +295,7 @@ class TestRefused:
     def test_scores_that_are_there_count_even_if_they_are_not_used(self):
         """0.6 of five people is three, and by > four are needed."""
         frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
-        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6)
+        rules = mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6)
         wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, strict=True, complete=True)
         with refused(Infeasible, "3 of 5 people", "mined by >=", "strict=False"):
             MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))
@@ -303,7 +303,7 @@ class TestRefused:
     def test_no_rule_about_anybody(self):
         """By >= five people of whom no value is a rule need fewer than three each: somebody must have one."""
         frame = pd.DataFrame({"A": list("aaaaabbbbb"), "S": list("yyynnnnnny")})
-        rules = mx.disguise.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6, strict=True)
+        rules = mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.1, confidence=0.6, strict=True)
         wrong = RuleSet(rules.table, qi="A", sa="S", support=0.1, confidence=0.6, complete=True)
         with refused(Infeasible, "A=a is in no rule", "at most 4 of its 5 people", "mined by >", "strict=True"):
             MaxEnt(people_of(frame, "A", "S")).add(PublishedRules(wrong))

@@ -15,7 +15,7 @@ from maxent_cvx import (
     StatementError,
     TableError,
     UnknownName,
-    disguise,
+    anonymize,
 )
 from support.helpers import refused
 
@@ -32,16 +32,16 @@ def survey(n: int, seed: int, share: float = 0.3) -> pd.DataFrame:
 
 
 def published(frame: pd.DataFrame, transition: pd.DataFrame, seed: int = 0) -> QITable:
-    answers = disguise.randomize(frame, sa="Truth", transition=transition, seed=seed)
+    answers = anonymize.randomize(frame, sa="Truth", transition=transition, seed=seed)
     return QITable(frame.assign(Answer=answers), qi=["Group", "Answer"], sa="Truth", sa_values=VALUES)
 
 
 def test_shares_are_those_of_the_matrix():
     """Of many people a quarter lies."""
     frame = survey(40_000, 0)
-    answers = disguise.randomize(frame, sa="Truth", transition=HALF_HONEST)
+    answers = anonymize.randomize(frame, sa="Truth", transition=HALF_HONEST)
     assert (answers != frame["Truth"]).mean() == pytest.approx(0.25, abs=0.01)
-    assert disguise.randomize(frame, sa="Truth", transition=HALF_HONEST).equals(answers)
+    assert anonymize.randomize(frame, sa="Truth", transition=HALF_HONEST).equals(answers)
 
 
 def test_exact_shares_are_bayes_rule():
@@ -63,7 +63,7 @@ def test_true_rows(n: int):
         frame = survey(n, seed)
         table = published(frame, HALF_HONEST, seed)
         model = MaxEnt(table).add(RandomizedResponse(HALF_HONEST, reported="Answer"))
-        answers = disguise.randomize(frame, sa="Truth", transition=HALF_HONEST, seed=seed)
+        answers = anonymize.randomize(frame, sa="Truth", transition=HALF_HONEST, seed=seed)
         counts = model.space.count(frame.assign(Answer=answers))
         false += (model.form.residual(counts) > 1e-9).any()
     assert false <= 2
@@ -118,4 +118,4 @@ def test_what_is_refused(change, error, says):
 def test_what_cannot_be_randomized():
     """A value without a row."""
     with refused(StatementError, "'no'"):
-        disguise.randomize(survey(50, 0), sa="Truth", transition=HALF_HONEST.iloc[:1])
+        anonymize.randomize(survey(50, 0), sa="Truth", transition=HALF_HONEST.iloc[:1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, MaxEnt, P, Release, SolverError, StatementError
-from maxent_cvx.sources import read_statement
+from maxent_cvx.sources.parser import read_statement
 from maxent_cvx.terms.rows import Rows
 from support.helpers import refused
 from support.softly import FEMALE, FLU, HIV, MALE, QI, hospital

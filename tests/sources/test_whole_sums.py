@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.sources.moments.published_moments import nearest_fraction
-from maxent_cvx.sources.numbers.whole_sums import whole_sums
+from maxent_cvx.sources.moments import nearest_fraction
+from maxent_cvx.sources.numbers import whole_sums
 
 
 @given(

@@ -16,8 +16,10 @@ from matplotlib.text import Annotation, Text
 
 import maxent_cvx as mx
 from maxent_cvx import P, StatementError, UnknownName, plots
-from maxent_cvx.solvers import ACCURACY, SOLVERS, Answer
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.answer import Answer
+from maxent_cvx.solvers.backends import SOLVERS
+from maxent_cvx.solvers.certificate import ACCURACY
+from maxent_cvx.solvers.form import LinearForm
 from support.depot import SQUARE, p, publish
 from support.helpers import refused
 from support.solving import DEFAULT, INSTALLED
@@ -229,7 +231,7 @@ def test_whose_answer_it_is(release, monkeypatch):
     """Where the default cannot answer, and a conic solver does in its place, the row says whose answer it is."""
     import cvxpy as cp
 
-    from maxent_cvx.solvers.solving import solve
+    from maxent_cvx.solvers import solve
 
     def unable(problem, request):
         raise mx.SolverError("no answer")

@@ -29,7 +29,7 @@ def adult() -> pd.DataFrame:
     """A thousand people of Adult in Anatomy's buckets."""
     frame = mx.datasets.load_adult().iloc[::30].head(1000)
     roles = {"qi": mx.datasets.ADULT_QI, "sa": "education"}
-    return frame.assign(Bucket=mx.disguise.anatomy_buckets(frame, **roles, l=5, exempt=2))
+    return frame.assign(Bucket=mx.anonymize.anatomy_buckets(frame, **roles, l=5, exempt=2))
 
 
 @PROPERTY

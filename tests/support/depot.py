@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maxent_cvx.testing.problems import PROBLEMS
-from maxent_cvx.testing.problems import Problem as Case
+from maxent_cvx.testing.problems.problem import Problem as Case
 from maxent_cvx.testing.problems.published import CUBE, FIGURE_1C, SQUARE, Buckets, members, p, publish, square_dual
 
 __all__ = [

@@ -71,7 +71,7 @@ CLOSED = {
     "mx.attacks.Judgement": "made by AttackResult.judge(); it only holds what it is given",
     "mx.attacks.Reconstruction": "made by reconstruct(), which checks everything; it only holds what it is given",
     "mx.attacks.MembershipResult": "made by membership(); it only holds what it is given",
-    "mx.disguise.Sanitized": "made by sanitize(); it only holds what it is given",
+    "mx.anonymize.Sanitized": "made by sanitize(); it only holds what it is given",
     "mx.measures.Equivocation": "made by equivocation()",
     "mx.measures.Exposure": "made by exposed(); it only holds what it is given",
     "mx.measures.Reidentification": "made by reidentification(); it only holds what it is given",

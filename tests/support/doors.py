@@ -39,7 +39,7 @@ def doors() -> dict[str, Door]:
     series = patients()
     first = series.releases[0]
     prior = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=0.5)
-    rules = mx.disguise.mine_rules(EXAMPLE_1, qi=["Education", "Gender"], sa="Salary", support=0.3, confidence=0.8)
+    rules = mx.anonymize.mine_rules(EXAMPLE_1, qi=["Education", "Gender"], sa="Salary", support=0.3, confidence=0.8)
     view = people_of(EXAMPLE_1)
     group = pd.DataFrame({"x": [0.2, 0.5, 0.3], "y": [0.8, 0.5, 0.7]}, index=["a", "b", "c"])
     values = ["x", "y", "y"]
@@ -72,11 +72,11 @@ def doors() -> dict[str, Door]:
     counted = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2])
     told = mx.attacks.aggregates(counted, hospital, target={"Disease": "Flu"})
     frequency = dict.fromkeys(release.sensitive_values, 1)
-    cut = partial(mx.disguise.mondrian, qi=QI, sa="Disease", k=2, l=2)
+    cut = partial(mx.anonymize.mondrian, qi=QI, sa="Disease", k=2, l=2)
     minimality = {"release": cut(hospital), "algorithm": cut, "population": hospital, "limit": 10, "n": 2000}
     minimal = mx.attacks.minimality(**minimality)
     aged = pd.DataFrame({"Age": [20, 21, 30, 31], "S": list("xyxy")})
-    by_age = partial(mx.disguise.mondrian, qi="Age", sa="S", k=2)
+    by_age = partial(mx.anonymize.mondrian, qi="Age", sa="S", k=2)
     downcoding = {"release": by_age(aged), "algorithm": by_age, "of": "Age", "domain": {"Age": range(20, 32)}}
     downcoded = mx.attacks.downcoding(**downcoding)
     folder = Path(tempfile.mkdtemp())
@@ -308,23 +308,23 @@ def doors() -> dict[str, Door]:
         ),
         "mx.performance_profile": Door(mx.performance_profile, {"table": profiled, "tau": [1.0, 2.0]}),
         "mx.datasets.load_adult": Door(mx.datasets.load_adult, {"path": folder / "adult.data"}),
-        "mx.disguise.anatomy": Door(mx.disguise.anatomy, {**microdata, "l": 2}),
-        "mx.disguise.anatomy_buckets": Door(mx.disguise.anatomy_buckets, {**microdata, "l": 2}),
-        "mx.disguise.mine_rules": Door(mx.disguise.mine_rules, {**microdata, "support": 0.2, "confidence": 0.3}),
-        "mx.disguise.mondrian": Door(mx.disguise.mondrian, {**microdata, "k": 2}),
-        "mx.disguise.mondrian_table": Door(mx.disguise.mondrian_table, {**microdata, "k": 2}),
-        "mx.disguise.randomize": Door(
-            mx.disguise.randomize, {"table": plain, "sa": "Gender", "transition": transition}
+        "mx.anonymize.anatomy": Door(mx.anonymize.anatomy, {**microdata, "l": 2}),
+        "mx.anonymize.anatomy_buckets": Door(mx.anonymize.anatomy_buckets, {**microdata, "l": 2}),
+        "mx.anonymize.mine_rules": Door(mx.anonymize.mine_rules, {**microdata, "support": 0.2, "confidence": 0.3}),
+        "mx.anonymize.mondrian": Door(mx.anonymize.mondrian, {**microdata, "k": 2}),
+        "mx.anonymize.mondrian_table": Door(mx.anonymize.mondrian_table, {**microdata, "k": 2}),
+        "mx.anonymize.randomize": Door(
+            mx.anonymize.randomize, {"table": plain, "sa": "Gender", "transition": transition}
         ),
-        "mx.disguise.republish": Door(
-            mx.disguise.republish, {"release": first, "table": mx.datasets.load_patients()[1], "l": 2}
+        "mx.anonymize.republish": Door(
+            mx.anonymize.republish, {"release": first, "table": mx.datasets.load_patients()[1], "l": 2}
         ),
-        "mx.disguise.sanitize": Door(
-            mx.disguise.sanitize, {"rules": rules.head(2), "view": view, "max_p": 0.99, "progress": False}
+        "mx.anonymize.sanitize": Door(
+            mx.anonymize.sanitize, {"rules": rules.head(2), "view": view, "max_p": 0.99, "progress": False}
         ),
-        "mx.disguise.similar_linkage": Door(mx.disguise.similar_linkage, {**microdata, "prior": prior, "r": 2}),
-        "mx.disguise.similar_linkage_groups": Door(
-            mx.disguise.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
+        "mx.anonymize.similar_linkage": Door(mx.anonymize.similar_linkage, {**microdata, "prior": prior, "r": 2}),
+        "mx.anonymize.similar_linkage_groups": Door(
+            mx.anonymize.similar_linkage_groups, {**microdata, "prior": prior, "r": 2}
         ),
         "mx.explore": Door(
             mx.explore,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from maxent_cvx import MaxEnt, P, Release, Statement
-from maxent_cvx.sources import Probability
+from maxent_cvx.sources.statements import Probability
 
 #: Rounding of a value as typed.
 ROUNDING = 1e-9

@@ -21,7 +21,7 @@ import mpmath as mp
 import numpy as np
 
 from maxent_cvx import MaxEnt, Statement
-from maxent_cvx.terms.penalty import Penalty
+from maxent_cvx.terms.rows import Penalty
 
 __all__ = ["Oracle", "exact_rows", "oracle"]
 

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxent_cvx.solvers.certificate.existence_proofs.dependence import residues, residues_of_fraction
-from maxent_cvx.solvers.partitioned.part import Part
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.problem import ClosedForm, Groups, Problem
-from maxent_cvx.solvers.program.split_matrix import SplitMatrix
+from maxent_cvx.solvers.existence import residues, residues_of_fraction
+from maxent_cvx.solvers.form import ClosedForm, Groups, LinearForm, Problem, SplitMatrix
+from maxent_cvx.solvers.partitions import Part
 
 
 class NamesOfSome:

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.model.partitioned.posed import PosedInParts, posed_in_parts
-from maxent_cvx.model.partitioned.told_source import ToldSource
-from maxent_cvx.model.partitioned.whole import Whole
-from maxent_cvx.model.stacking import stacked
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.sources import NamedPeople, as_source, read_statement
-from maxent_cvx.system.executors import LocalExecutor
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx._utils.parallel import LocalExecutor
+from maxent_cvx.model.partitioned_system import BroadcastSource, PartitionedSpace, PosedInParts, posed_in_parts
+from maxent_cvx.model.system import assemble_system
+from maxent_cvx.releases.partitioned import divided
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.sources.base import as_source
+from maxent_cvx.sources.invariants import NamedPeople
+from maxent_cvx.sources.parser import read_statement
 
 QI = ["g", "d", "age"]
 
@@ -48,15 +48,15 @@ def some_people(records: pd.DataFrame, n: int = 3) -> dict[str, dict[str, object
     return {f"p{i}": row for i, row in enumerate(chosen[QI].to_dict("records"))}
 
 
-def whole_of(release: mx.Release, n: int, people: Any = None) -> Whole:
+def whole_of(release: mx.Release, n: int, people: Any = None) -> PartitionedSpace:
     """A release in n partitions, or as many as it has buckets."""
-    return Whole(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
+    return PartitionedSpace(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
 
 
-def in_parts(whole: Whole, said: Sequence[Any]) -> PosedInParts:
+def in_parts(whole: PartitionedSpace, said: Sequence[Any]) -> PosedInParts:
     """What is said, each under a label of its own, emitted in all partitions."""
 
-    def told(source: Any, label: str | None) -> ToldSource:
+    def told(source: Any, label: str | None) -> BroadcastSource:
         source = read_statement(source) if isinstance(source, str) else as_source(source)
         return whole.told(source, label)
 
@@ -73,4 +73,4 @@ def in_memory(release: mx.Release, said: Sequence[Any], people: Any = None) -> t
     n = len(model.facts)
     facts, known = (list(itertools.chain(*some)) for some in (rows[1:n], rows[n:]))
     known.sort(key=lambda one: one.penalty is not None)
-    return model, stacked(rows[0], facts, known, release.n_records, model.space.weights)
+    return model, assemble_system(rows[0], facts, known, release.n_records, model.space.weights)

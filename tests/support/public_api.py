@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import maxent_cvx as mx
-from maxent_cvx import errors
+from maxent_cvx._utils import errors
 
 __all__ = ["described", "lines"]
 

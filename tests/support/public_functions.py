@@ -14,16 +14,16 @@ __all__ = ["HELD", "documented", "functions", "returns"]
 
 #: What public functions return, or a public class holds, under names that nobody imports.
 HELD = (
-    "maxent_cvx.attacks.learning.definetti_result.DeFinettiResult",
+    "maxent_cvx.attacks.definetti.DeFinettiResult",
     "maxent_cvx.explorer.explorer.Explorer",
-    "maxent_cvx.model.explain.relaxation.Relaxation",
-    "maxent_cvx.reporting.page_file.Report",
-    "maxent_cvx.solvers.backends.registry.Backend",
+    "maxent_cvx.model.explain.Relaxation",
+    "maxent_cvx.reporting.report.Report",
+    "maxent_cvx.solvers.backends.Backend",
     "maxent_cvx.solvers.cvxpy.derivatives.SolutionDerivatives",
     "maxent_cvx.sources.Probability",
     "maxent_cvx.sources.SoftSource",
-    "maxent_cvx.tables.associations.Associations",
-    "maxent_cvx.terms.penalty.Penalty",
+    "maxent_cvx._utils.associations.Associations",
+    "maxent_cvx.terms.rows.Penalty",
     "maxent_cvx.terms.people.People",
 )
 

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 from maxent_cvx import MaxEnt, P, Release, Statement
-from maxent_cvx.solvers import Certificate
-from maxent_cvx.solvers.certificate.certificate import certify
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.problem import Groups
+from maxent_cvx.solvers.certificate import Certificate, certify
+from maxent_cvx.solvers.form import Groups, LinearForm
 
 QI = ("Sex", "Age")
 SA = "Disease"

@@ -52,7 +52,7 @@ SAID: dict[str, Callable[[pd.DataFrame], Any]] = {
     "associations": lambda t: mx.StrongestAssociations(t, positive=3, negative=3),
     "table": lambda t: mx.PublishedTable(t.groupby(["g", "s"]).size().rename("n").reset_index()),
     "rules": lambda t: mx.PublishedRules(
-        mx.disguise.mine_rules(t, qi=["g", "d"], sa="s", support=0.05, confidence=0.3)
+        mx.anonymize.mine_rules(t, qi=["g", "d"], sa="s", support=0.05, confidence=0.3)
     ),
     "rule list": lambda t: mx.PublishedRuleList(
         [({"g": "m"}, "flu", (t[t.g == "m"].s == "flu").mean()), ({}, "cold", None)]

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.model.storage import checksum
+from maxent_cvx.model import storage as checksum
 
 
 def posteriors() -> list[mx.Posterior]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from maxent_cvx.worlds import Sentence, at_least, at_most, exactly, has
+from maxent_cvx.worlds.sentences import Sentence, at_least, at_most, exactly, has
 
 #: Whether a sentence is true, of who has what.
 Truth = Callable[[Mapping[str, object]], bool]

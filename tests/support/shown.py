@@ -10,7 +10,7 @@ import re
 from html.parser import HTMLParser
 from itertools import zip_longest
 
-from maxent_cvx.solvers import ACCURACY
+from maxent_cvx.solvers.certificate import ACCURACY
 
 #: A share of a number: what every answer is certified to, or it is refused.
 RELATIVE = ACCURACY

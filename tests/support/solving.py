@@ -9,9 +9,9 @@ import pytest
 from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
-from maxent_cvx.solvers import SOLVERS, Solution, find
-from maxent_cvx.solvers.backends.cvxpy_backend import CvxpyBackend
-from maxent_cvx.solvers.solving.solve import solve
+from maxent_cvx.solvers.backends import SOLVERS, CvxpyBackend, find
+from maxent_cvx.solvers.certificate import Solution
+from maxent_cvx.solvers.solve import solve
 
 INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]
 #: Solvers behind CVXPY, as against those of this package.

@@ -8,7 +8,7 @@ from operator import add, mul
 import pytest
 
 from maxent_cvx import StatementError
-from maxent_cvx.system.executors import LocalExecutor, current_client, executor_for, then
+from maxent_cvx._utils.parallel import LocalExecutor, current_client, executor_for, then
 from support.helpers import refused
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from maxent_cvx import TableError
-from maxent_cvx.system import files
-from maxent_cvx.system.files import path_of, write_beside
+from maxent_cvx._utils import files
+from maxent_cvx._utils.files import path_of, write_beside
 from support.helpers import refused
 from support.saving import at_line, in_child, room_for, traced
 

@@ -11,7 +11,7 @@ import joblib
 import pytest
 
 from maxent_cvx import SolverError, StatementError
-from maxent_cvx.system.parallel import Workers
+from maxent_cvx._utils.parallel import Workers
 from support.helpers import refused
 
 

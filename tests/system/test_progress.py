@@ -15,7 +15,7 @@ import tqdm
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.system.progress import progress_bar
+from maxent_cvx._utils.progress import progress_bar
 
 BARS = str(Path(tqdm.__file__).parent)
 #: Steps of a progress bar at which it is interrupted; those after the last are not reached.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from maxent_cvx.system.temporary import TemporaryFolder, removed_if_killed
+from maxent_cvx._utils.files import TemporaryFolder, removed_if_killed
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from maxent_cvx import SolverError
-from maxent_cvx.system import waiting
-from maxent_cvx.system.executors import executor_for
+from maxent_cvx._utils import parallel as waiting
+from maxent_cvx._utils.parallel import executor_for
 from support.helpers import refused
 from support.patience import PATIENT_DASK
 

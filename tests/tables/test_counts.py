@@ -7,7 +7,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P, TableError, UnknownName
-from maxent_cvx.cli import main
+from maxent_cvx.cli.main import main
 from support.helpers import refused
 
 #: Six people in three rows.

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from maxent_cvx import MaxEntError, TableError, UnknownName
-from maxent_cvx.errors import listing, unknown_name
-from maxent_cvx.tables.coding import sort_distinct
-from maxent_cvx.tables.columns import count_column
-from maxent_cvx.tables.microdata import Microdata
+from maxent_cvx._utils.errors import join_names, unknown_name
+from maxent_cvx._utils.tables import Microdata, count_column, sort_distinct
 from support.helpers import refused
 from support.strategies import microdata, quasi, rank
 
@@ -197,8 +195,8 @@ def test_distinct_tuples_are_sorted_and_numbered(frame):
 
 def test_a_listing_shows_the_first_few():
     """A message shows the first few of many offenders, and how many there are."""
-    assert listing("ab") == "'a', 'b'"
-    assert listing(range(7)) == "0, 1, 2, 3, 4, ... (7 in total)"
+    assert join_names("ab") == "'a', 'b'"
+    assert join_names(range(7)) == "0, 1, 2, 3, 4, ... (7 in total)"
 
 
 def test_numpy_values_read_as_plain_values():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, TableError, UnknownName
-from maxent_cvx.terms.truth import count_pairs
+from maxent_cvx.terms.people import count_pairs
 from support.helpers import refused
 from support.strategies import microdata, publish, quasi
 

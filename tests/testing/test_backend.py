@@ -10,8 +10,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import SolverError, StatementError, UnknownName
-from maxent_cvx.solvers import SOLVERS, Answer, Status
-from maxent_cvx.testing import check_backend
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS
+from maxent_cvx.testing.checks import check_backend
 from maxent_cvx.testing.problems import PROBLEMS, find
 from support.helpers import refused
 from support.solving import INSTALLED

@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import linprog, nnls
 
 from maxent_cvx import Infeasible, StatementError, UnknownName
-from maxent_cvx.testing.problems import PROBLEMS, Problem, find
+from maxent_cvx.testing.problems import PROBLEMS, find
+from maxent_cvx.testing.problems.problem import Problem
 from support.helpers import refused
 
 LINEAR = [problem for problem in PROBLEMS.values() if not problem.needs_convex]

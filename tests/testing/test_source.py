@@ -19,9 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, Rows, Source, sources
-from maxent_cvx.sources import Custom
-from maxent_cvx.testing import check_source
-from maxent_cvx.views import OUTSIDE
+from maxent_cvx.releases.generalized import OUTSIDE
+from maxent_cvx.sources.base import Custom
+from maxent_cvx.testing.checks import check_source
 
 
 def classes() -> dict[str, type[Source]]:
@@ -159,7 +159,7 @@ TRUE = {
         sources.PublishedRules(rules, **options)
         for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]
         for rules in [
-            mx.disguise.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.1, confidence=0.3)
+            mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.1, confidence=0.3)
         ]
     ],
     "PriorZeros": lambda release, hospital: [sources.PriorZeros(("Gender",))],

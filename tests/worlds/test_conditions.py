@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, StatementError
-from maxent_cvx.worlds import delta_ceiling, delta_condition, sound_condition
+from maxent_cvx.worlds.conditions import delta_ceiling, delta_condition, sound_condition
 from support.helpers import refused
 from support.worlds import by_enumeration, random_group
 

@@ -10,9 +10,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import GroupTooLarge, Inaccurate, Infeasible, QIDistribution, StatementError, TableError, UnknownName
-from maxent_cvx.worlds import exactly, has
-from maxent_cvx.worlds.conditioning.rest import Rest
-from maxent_cvx.worlds.sentences import outlook
+from maxent_cvx.worlds import sampling as outlook
+from maxent_cvx.worlds.conditioning import ResidualGroup
+from maxent_cvx.worlds.sentences import exactly, has
 from support.fig_4 import FIG_4
 from support.helpers import refused
 from support.sentences import group_by_enumeration, people_by_enumeration, random_family, random_sentence
@@ -84,7 +84,7 @@ def test_random_families():
 @pytest.mark.parametrize("to_values", [True, False])
 def test_dealt_either_way(to_values, monkeypatch):
     """What others count is the same, whether tuples are dealt to values or values to tuples."""
-    monkeypatch.setattr(Rest, "_to_values", lambda *_: to_values)
+    monkeypatch.setattr(ResidualGroup, "_to_values", lambda *_: to_values)
     assert 5 < sum(map(check_group, range(2_000, 2_040))) < 35
     assert 5 < sum(map(check_family, range(2_000, 2_030))) < 30
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from maxent_cvx import StatementError
-from maxent_cvx.worlds import at_least, at_most, exactly, has, read_sentence
-from maxent_cvx.worlds.sentences.residuals import FALSE, TRUE, Residuals
-from maxent_cvx.worlds.sentences.syntax import atoms
+from maxent_cvx.worlds.sentences import FALSE, TRUE, Residuals, at_least, at_most, atoms, exactly, has, read_sentence
 from support.helpers import refused
 from support.sentences import random_sentence
 

@@ -22,11 +22,13 @@ from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 from scipy.sparse.linalg import splu
 
-from ...errors import SolverError, amount
-from .cone_program import ConeProgram
-from .dual_newton import DualNewton, Refused, cone_program, refusing
+from ..._utils.errors import SolverError, pluralize
+from .reader import ConeProgram
+from .solver import DualNewton, Refused, cone_program, refusing
 
-__all__ = ["Sensitivity", "SolutionDerivatives", "derivatives"]
+__all__ = [
+    "derivatives",
+]
 
 #: Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative.
 STRICT = 1e-7
@@ -195,8 +197,8 @@ class SolutionDerivatives:
             self._right = sensitivity.right(sp.csr_array(gradient)[:, :-1], sp.csr_array(slack)[:, :-1])
 
     def __repr__(self) -> str:
-        n = amount(len(self._problem.variables()), "variable")
-        return f"<SolutionDerivatives: of {n}, by {amount(self._n, 'number')} of the parameters>"
+        n = pluralize(len(self._problem.variables()), "variable")
+        return f"<SolutionDerivatives: of {n}, by {pluralize(self._n, 'number')} of the parameters>"
 
     def derivative(self) -> None:
         """Set every variable's `delta` to how it moves if parameters move by their `delta`, 0 where it is None.

@@ -18,7 +18,7 @@ Which of them a solver takes, it says by its attributes:
 
 from __future__ import annotations
 
-from ...errors import unknown_name
+from ..._utils.errors import unknown_name
 from .boundary import BOUNDARY
 from .contradictions import CONTRADICTIONS
 from .convex import CONVEX
@@ -28,7 +28,12 @@ from .problem import Problem
 from .soft import SOFT
 from .weighted import WEIGHTED
 
-__all__ = ["PROBLEMS", "Problem", "find"]
+__all__ = [
+    "PROBLEMS",
+    "Problem",
+    "find",
+]
+
 
 #: Every problem by its name: first those without zeros, then inequalities, priors, soft rows, zeros, contradictions.
 PROBLEMS: dict[str, Problem] = {
@@ -63,7 +68,7 @@ def find(name: str) -> Problem:
     >>> mx.testing.problems.find("loaded dice")
     Traceback (most recent call last):
     ...
-    maxent_cvx.errors.UnknownName: 'loaded dice' is not a problem; did you mean 'loaded die'?
+    maxent_cvx._utils.UnknownName: 'loaded dice' is not a problem; did you mean 'loaded die'?
     """
     if not isinstance(name, str) or name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from .problem import Problem, into
 from .published import CUBE, FIGURE_1C, ROOMY, SQUARE, THIRDS, p
 
-__all__ = ["BOUNDARY"]
+__all__ = [
+    "BOUNDARY",
+]
 
 BOUNDARY: list[Problem] = []
 known = into(BOUNDARY)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ...sources import P
+from ...sources.statements import P
 from .problem import Problem, into
 from .published import CUBE, FIGURE_1C, ROOMY, SQUARE, p
 
-__all__ = ["CONTRADICTIONS"]
+__all__ = [
+    "CONTRADICTIONS",
+]
 
 CONTRADICTIONS: list[Problem] = []
 known = into(CONTRADICTIONS)

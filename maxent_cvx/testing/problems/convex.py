@@ -8,7 +8,9 @@ from ...terms.space import Space
 from .problem import Problem, into
 from .published import SQUARE, SQUARE_ALONE, square
 
-__all__ = ["CONVEX"]
+__all__ = [
+    "CONVEX",
+]
 
 CONVEX: list[Problem] = []
 known = into(CONVEX)

@@ -7,7 +7,9 @@ import math
 from .problem import Problem, into
 from .published import EQUATION_9, FIGURE_1C, SQUARE, SQUARE_ALONE, TWIN, p, square, square_dual
 
-__all__ = ["INEQUALITIES"]
+__all__ = [
+    "INEQUALITIES",
+]
 
 INEQUALITIES: list[Problem] = []
 known = into(INEQUALITIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...sources import P
+from ...sources.statements import P
 from .problem import Problem, into
 from .published import (
     CUBE,
@@ -20,7 +20,9 @@ from .published import (
     square_dual,
 )
 
-__all__ = ["INSIDE"]
+__all__ = [
+    "INSIDE",
+]
 
 INSIDE: list[Problem] = []
 known = into(INSIDE)

@@ -8,21 +8,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...display import Shown
-from ...errors import StatementError, arguments
+from ..._utils.errors import StatementError
+from ..._utils.formatting import ReprMixin
+from ..._utils.validation import check_instance
 from ...model.maxent import MaxEnt
 from ...priors import QIDistribution
-from ...solvers.backends.registry import find as find_backend
-from ...sources import Statement
+from ...releases.base import View
+from ...solvers.backends import find as find_backend
+from ...sources.statements import Statement
 from ...terms.space import Space
-from ...views import View
 from .published import Buckets, Table, members, publish
 
-__all__ = ["Problem", "into"]
+__all__ = [
+    "Problem",
+    "into",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem(Shown):
+class Problem(ReprMixin):
     """What is published, what is known about it, and the maximum-entropy answer as a formula gives it.
 
     Attributes
@@ -161,7 +165,7 @@ class Problem(Shown):
         >>> problem.expected(problem.model().space)
         array([1.6, 2.4, 1.4, 0.6])
         """
-        arguments.instance(space, Space, "space")
+        check_instance(space, Space, "space")
         if self.joint is None:
             raise StatementError(f"the knowledge of {self.name!r} is contradictory: there is no answer to expect")
         people: dict[tuple[object, ...], float] = {}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ...sources import P
-from ...sources.statements.probability import Probability
-from ...views import QITable, Release
+from ...releases.qi_table import QITable
+from ...releases.release import Release
+from ...sources.statements import P, Probability
 
 __all__ = [
     "CUBE",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-from ...sources import soft
+from ...sources.soft import soft
 from .problem import Problem, into
 from .published import SQUARE, SQUARE_ALONE, p, square, square_dual
 
-__all__ = ["SOFT"]
+__all__ = [
+    "SOFT",
+]
 
 SOFT: list[Problem] = []
 known = into(SOFT)

@@ -10,7 +10,9 @@ from ...priors import QIDistribution
 from .problem import Problem, into
 from .published import SQUARE, SQUARE_ALONE, TWIN, p, square, square_dual
 
-__all__ = ["WEIGHTED"]
+__all__ = [
+    "WEIGHTED",
+]
 
 WEIGHTED: list[Problem] = []
 known = into(WEIGHTED)

@@ -25,7 +25,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt
-from maxent_cvx.sources import Probability
+from maxent_cvx.sources.statements import Probability
 from maxent_cvx.terms.rows import Rows
 
 from ...support.random_models import random_records

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from maxent_cvx import MaxEnt, P, Space, Statement
-from maxent_cvx.sources import Probability
-from maxent_cvx.sources.statements.statement import Event
-from maxent_cvx.terms.penalty import Penalty
+from maxent_cvx.sources.statements import Event, Probability
+from maxent_cvx.terms.rows import Penalty
 
 from ...support.random_models import QI, SA
 

@@ -30,7 +30,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 __all__ = ["CLARABEL", "OURS", "Comparison", "Peer", "compare", "parser", "show"]
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maxent_cvx.solvers import register_with_cvxpy
+from maxent_cvx.solvers.cvxpy.solver import register_with_cvxpy
 
 from .comparing import CLARABEL, OURS, apart_from_others, parser, show, timed
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.errors import SolverError
-from maxent_cvx.views.partitioned.partitioned_release import PartitionedRelease, divided
+from maxent_cvx._utils.errors import SolverError
+from maxent_cvx.releases.partitioned import PartitionedRelease, divided
 
 distributed = pytest.importorskip("distributed")
 
@@ -24,7 +24,7 @@ STATEMENTS = (
 @pytest.fixture(scope="module")
 def release() -> PartitionedRelease:
     adult = mx.datasets.load_adult().head(6_000)
-    return divided(mx.disguise.anatomy(adult, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), 4)
+    return divided(mx.anonymize.anatomy(adult, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), 4)
 
 
 @pytest.fixture

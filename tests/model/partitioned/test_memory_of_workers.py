@@ -12,7 +12,7 @@ import pytest
 
 import maxent_cvx as mx
 from benchmarks.larger_tables import larger_adult
-from maxent_cvx.views.partitioned.partitioned_release import PartitionedRelease, divided
+from maxent_cvx.releases.partitioned import PartitionedRelease, divided
 
 distributed = pytest.importorskip("distributed")
 
@@ -21,7 +21,7 @@ STATEMENTS = "P(HS-grad | sex=Male) = 0.32", "P(Bachelors | race=White) <= 0.2"
 
 def released(n_records: int, n_partitions: int) -> PartitionedRelease:
     people = larger_adult(n_records)
-    return divided(mx.disguise.anatomy(people, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), n_partitions)
+    return divided(mx.anonymize.anatomy(people, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), n_partitions)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P, measures
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.parts import published, random_records, some_people
 
 RECORDS = random_records(np.random.default_rng(4))

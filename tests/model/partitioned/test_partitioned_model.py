@@ -12,8 +12,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.terms.partitioned import surroundings
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
+from maxent_cvx.terms import partitioned as surroundings
 from support.parts import QI, published, random_records, some_people
 
 RECORDS = random_records(np.random.default_rng(3))

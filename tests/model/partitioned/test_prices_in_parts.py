@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.parts import published, random_records
 
 

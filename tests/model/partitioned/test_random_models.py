@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.views.partitioned.partitioned_release import divided
+from maxent_cvx.releases.partitioned import divided
 from support.parts import published, random_records, some_people
 from support.said import SAID
 

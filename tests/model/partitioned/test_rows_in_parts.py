@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from maxent_cvx.model.partitioned.published_part import own_space
+from maxent_cvx.model.partitioned_system import own_space
 from support.parts import in_memory, in_parts, published, random_records, some_people, whole_of
 from support.said import OF_PEOPLE, SAID
 

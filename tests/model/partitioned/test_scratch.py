@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.system import out_of_core
-from maxent_cvx.views.partitioned.partitioned_release import PartitionedRelease, divided
+from maxent_cvx._utils import parallel as out_of_core
+from maxent_cvx.releases.partitioned import PartitionedRelease, divided
 
 STATEMENTS = ("P(HS-grad | sex=Male) = 0.32", "P(Bachelors | race=White) <= 0.2")
 
@@ -18,7 +18,7 @@ STATEMENTS = ("P(HS-grad | sex=Male) = 0.32", "P(Bachelors | race=White) <= 0.2"
 @pytest.fixture(scope="module")
 def release() -> PartitionedRelease:
     adult = mx.datasets.load_adult().head(4_000)
-    return divided(mx.disguise.anatomy(adult, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), 4)
+    return divided(mx.anonymize.anatomy(adult, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), 4)
 
 
 def test_answers_from_files_are_those_from_memory(release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, QITable, SolverError, UnknownName
-from maxent_cvx.solvers import ACCURACY, SOLVERS, Status, available, find
-from maxent_cvx.solvers.backends.cvxpy_backend import STATUS, CvxpyBackend
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.backends import SOLVERS, STATUS, CvxpyBackend, available, find
+from maxent_cvx.solvers.certificate import ACCURACY
 from support.depot import CUBE, FIGURE_1C, SOLVABLE, SQUARE, Case, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import CONIC, DEFAULT, INSTALLED, error

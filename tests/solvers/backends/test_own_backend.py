@@ -10,7 +10,8 @@ from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, P, SolverError, TableError, UnknownName
-from maxent_cvx.solvers import SOLVERS, Answer, Status
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS
 from support.helpers import refused
 
 MEN = {"Gender": "male"}

@@ -8,8 +8,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, SolverError, UnknownName
-from maxent_cvx.solvers import SOLVERS, Answer, Status
-from maxent_cvx.solvers.backends.registry import Backend, available, find, register, registered
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS, Backend, available, find, register, registered
 from maxent_cvx.testing.problems import find as problem
 from support.helpers import refused
 from support.solving import INSTALLED

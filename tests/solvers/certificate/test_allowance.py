@@ -11,11 +11,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import entr
 
 from maxent_cvx import MaxEnt, P
-from maxent_cvx.solvers.certificate.allowance import Allowance
-from maxent_cvx.solvers.certificate.certificate import Certificate, certify
-from maxent_cvx.solvers.certificate.convex_terms import ConvexTerms
-from maxent_cvx.solvers.convex.reading import read_budget
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.certificate import Allowance, Certificate, ConvexTerms, certify
+from maxent_cvx.solvers.convex import read_budget
+from maxent_cvx.solvers.form import LinearForm
 from support.depot import publish
 from support.solving import solution
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers import ACCURACY
-from maxent_cvx.solvers.certificate.certificate import certify
+from maxent_cvx.solvers.certificate import ACCURACY, certify
 from support.depot import CONTRADICTORY, SOLVABLE, Case, square_dual
 from support.random_models import Exact, from_multipliers
 from support.solving import examples, solution

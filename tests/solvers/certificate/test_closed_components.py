@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-from maxent_cvx.solvers.certificate.existence_proofs.closed_components import closed_components
+from maxent_cvx.solvers.existence import closed_components
 
 
 def closed(people: pd.DataFrame, fixed: list[tuple[str, str]]) -> tuple[pd.MultiIndex, np.ndarray]:

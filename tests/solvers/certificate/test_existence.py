@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.solvers.certificate.existence_proofs.correction import LocalRows, correct
-from maxent_cvx.solvers.certificate.existence_proofs.cycle_space import CycleSpace
-from maxent_cvx.solvers.certificate.existence_proofs.dependence import PRIMES, combination, residues
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.existence import PRIMES, CycleSpace, LocalRows, combination, correct, residues
+from maxent_cvx.solvers.form import LinearForm
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

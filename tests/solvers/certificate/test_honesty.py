@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.certificate.existence_proofs.dependence import PRIMES, residues, residues_of_fraction
+from maxent_cvx.solvers.existence import PRIMES, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 from support.random_models import random_model

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.certificate.projection import project
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.testing.problems import PROBLEMS, Problem
+from maxent_cvx.solvers.certificate import project
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.testing.problems import PROBLEMS
+from maxent_cvx.testing.problems.problem import Problem
 from support.random_models import random_model
 from support.solving import examples
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.convex.reading import read_budget
-from maxent_cvx.solvers.convex.root import decreasing_root
+from maxent_cvx.solvers.convex import decreasing_root, read_budget
 
 N = 5
 A = np.array([[1.0, 2.0, 0.0, -1.0, 0.0], [0.0, 0.5, 3.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]])

@@ -17,10 +17,9 @@ from scipy.special import softmax
 from test_dual_newton import compare
 
 from maxent_cvx import SolverError
-from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.cvxpy.cone_program import ConeProgram
-from maxent_cvx.solvers.cvxpy.dual_newton import solve_program
-from maxent_cvx.solvers.monitoring.monitor import Monitor
+from maxent_cvx.solvers.cvxpy.reader import ConeProgram
+from maxent_cvx.solvers.cvxpy.solver import DualNewton, solve_program
+from maxent_cvx.solvers.monitor import Monitor
 from support.solving import examples
 
 

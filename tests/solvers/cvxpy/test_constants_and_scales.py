@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 
 def solved(kind: str, constant: float = 0.0, scale: float = 1.0, mass: float = 1.0) -> tuple[np.ndarray, int]:

@@ -8,7 +8,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import SolverError
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 N = 6
 

@@ -12,9 +12,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, SolverError
-from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.cvxpy import dual_newton
-from maxent_cvx.solvers.cvxpy.cone_program import Distance
+from maxent_cvx.solvers.cvxpy import solver as dual_newton
+from maxent_cvx.solvers.cvxpy.reader import Distance
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 from support.depot import CUBE, SOLVABLE, Case, p, publish
 from support.random_models import random_model
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from maxent_cvx.solvers.cvxpy.reading import Elimination, eliminate
+from maxent_cvx.solvers.cvxpy.reader import Elimination, eliminate
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from test_separable_newton import margins, random_program, transport
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.cvxpy.newton import SeparableProgram, solve_separable
-from maxent_cvx.solvers.cvxpy.primal_dual import MixedAnswer, MixedProgram, solve_mixed, step_system
-from maxent_cvx.solvers.monitoring.monitor import Monitor
+from maxent_cvx.solvers.cvxpy.mixed import (
+    MixedAnswer,
+    MixedProgram,
+    SeparableProgram,
+    solve_mixed,
+    solve_separable,
+    step_system,
+)
+from maxent_cvx.solvers.monitor import Monitor
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxent_cvx import SolverError, UnknownName
-from maxent_cvx.solvers import DualNewton
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 
 
 def refused() -> dict[str, tuple[cp.Problem, str]]:

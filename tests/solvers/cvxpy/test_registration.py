@@ -10,7 +10,7 @@ import pytest
 from cvxpy.reductions.solvers import defines
 
 import maxent_cvx as mx
-from maxent_cvx.solvers.cvxpy.dual_newton import LISTS
+from maxent_cvx.solvers.cvxpy.solver import LISTS
 
 
 @pytest.fixture

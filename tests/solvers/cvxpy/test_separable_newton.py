@@ -11,9 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.cvxpy.newton import LONG_PATIENCE, SeparableAnswer, SeparableProgram, solve_separable
-from maxent_cvx.solvers.cvxpy.normal_matrix import Arrow, Dense, Sparse, disjoint_rows, normal_matrix
-from maxent_cvx.solvers.monitoring.monitor import Monitor
+from maxent_cvx.solvers.cvxpy.mixed import (
+    LONG_PATIENCE,
+    Arrow,
+    Dense,
+    SeparableAnswer,
+    SeparableProgram,
+    Sparse,
+    disjoint_rows,
+    normal_matrix,
+    solve_separable,
+)
+from maxent_cvx.solvers.monitor import Monitor
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

@@ -6,8 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from maxent_cvx.solvers import DualNewton
-from maxent_cvx.solvers.cvxpy.dual_newton import WARM
+from maxent_cvx.solvers.cvxpy.solver import WARM, DualNewton
 
 
 def transport(most: float | None) -> tuple[cp.Problem, cp.Parameter]:

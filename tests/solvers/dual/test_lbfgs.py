@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt, UnknownName
-from maxent_cvx.solvers import SOLVERS, Status
-from maxent_cvx.solvers.dual.lbfgs import BoundedDual, lbfgs
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.backends import SOLVERS, BoundedDual, lbfgs
+from maxent_cvx.solvers.form import LinearForm
 from support.depot import CONTRADICTORY, SOLVABLE, SQUARE, p, publish, square_dual
 from support.random_models import random_model
 from support.solving import error, solution

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, linprog, minimize
 from scipy.special import xlogy
 
-from maxent_cvx.solvers import Status
-from maxent_cvx.solvers.dual.dual import Dual
-from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.dual.vanishing_terms import vanished_terms
-from maxent_cvx.solvers.monitoring.monitor import Monitor
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.dual import Dual
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.monitor import Monitor
+from maxent_cvx.solvers.newton import newton, vanished_terms
 from support.random_models import from_multipliers
 from support.solving import examples
 

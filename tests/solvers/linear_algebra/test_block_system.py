@@ -12,18 +12,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P
-from maxent_cvx.solvers.linear_algebra import schur_complement
-from maxent_cvx.solvers.linear_algebra.block_system import BlockSystem
-from maxent_cvx.solvers.linear_algebra.bucket_inverse import BucketInverse
-from maxent_cvx.solvers.linear_algebra.conjugate_gradients import conjugate_gradients
-from maxent_cvx.solvers.linear_algebra.newton_system import newton_system
-from maxent_cvx.solvers.linear_algebra.schur_preconditioner import SchurComplement
-from maxent_cvx.solvers.linear_algebra.sparse_system import SparseSystem
-from maxent_cvx.solvers.parameters.dual_methods import NEWTON_SYSTEM
-from maxent_cvx.solvers.parameters.size_limits import NEWTON_COSTS
-from maxent_cvx.solvers.program import bucket_blocks
-from maxent_cvx.solvers.program.bucket_blocks import BucketBlocks
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers import blocks as bucket_blocks
+from maxent_cvx.solvers import schur as schur_complement
+from maxent_cvx.solvers.blocks import BucketBlocks, BucketInverse
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.parameters import NEWTON_COSTS, NEWTON_SYSTEM
+from maxent_cvx.solvers.schur import BlockSystem, SchurComplement, SparseSystem, conjugate_gradients, newton_system
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -204,7 +198,7 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
     hasty = replace(NEWTON_COSTS, most_multiplications=1)
-    monkeypatch.setattr("maxent_cvx.solvers.linear_algebra.newton_system.NEWTON_COSTS", hasty)
+    monkeypatch.setattr("maxent_cvx.solvers.schur.NEWTON_COSTS", hasty)
     assert isinstance(newton_system(form), SparseSystem)
 
 

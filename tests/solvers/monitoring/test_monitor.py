@@ -11,9 +11,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, P, SolverError, StatementError
-from maxent_cvx.solvers import SOLVERS, Answer, Iteration, Status
-from maxent_cvx.solvers.monitoring.monitor import Monitor
-from maxent_cvx.solvers.monitoring.together import solved_together
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS
+from maxent_cvx.solvers.monitor import Iteration, Monitor, solved_together
 from support.depot import SQUARE, p, publish
 from support.helpers import refused
 

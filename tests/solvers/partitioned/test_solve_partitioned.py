@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.errors import Infeasible
-from maxent_cvx.solvers.monitoring.monitor import Monitor
-from maxent_cvx.solvers.partitioned.solve import PartitionedSolution, solve_partitioned
-from maxent_cvx.solvers.program.problem import Problem
-from maxent_cvx.system.executors import LocalExecutor
+from maxent_cvx._utils.errors import Infeasible
+from maxent_cvx._utils.parallel import LocalExecutor
+from maxent_cvx.solvers.form import Problem
+from maxent_cvx.solvers.monitor import Monitor
+from maxent_cvx.solvers.partitions_certificate import PartitionedSolution, solve_partitioned
 from support.partitioning import parted
 from support.random_models import contradictory_model, random_model
 from tests.benchmarks.drawing.models import drawn

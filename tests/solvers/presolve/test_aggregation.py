@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, Statement
+from maxent_cvx.solvers.aggregate import Aggregation, aggregate
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.presolve.aggregation import Aggregation, aggregate
-from maxent_cvx.solvers.presolve.reduce import reduce
-from maxent_cvx.solvers.presolve.reduced import Reduced
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.newton import newton
+from maxent_cvx.solvers.presolve import Reduced, reduce
 from support.depot import p, publish
 from support.random_models import publish as publish_records
 from support.random_models import random_records, true_statements

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult, linprog
 
 from maxent_cvx import Infeasible
-from maxent_cvx.solvers.presolve.bound_propagation import ActivityBounds, term_bounds
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.presolve import ActivityBounds, term_bounds
 from support.solving import examples
 
 OPEN = np.inf

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx import Infeasible, MaxEnt, P
-from maxent_cvx.solvers.presolve.bound_propagation import term_bounds
-from maxent_cvx.solvers.presolve.reduce import reduce
-from maxent_cvx.solvers.presolve.reduced import Reduced
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.presolve import Reduced, reduce, term_bounds
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, members, p, publish
 from support.random_models import random_model
 from support.solving import examples

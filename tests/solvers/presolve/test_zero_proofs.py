@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt
-from maxent_cvx.solvers.certificate.certificate import certify
-from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.dual.vanishing_terms import facial_reduction
-from maxent_cvx.solvers.presolve.zero_proofs import empty_terms, implied_upper_bounds, moved_along_recession
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.problem import Groups
-from maxent_cvx.solvers.program.rounding_errors import exact_rmatvec
+from maxent_cvx.solvers.certificate import certify
+from maxent_cvx.solvers.duality import empty_terms, exact_rmatvec, implied_upper_bounds, moved_along_recession
+from maxent_cvx.solvers.form import Groups, LinearForm
+from maxent_cvx.solvers.newton import facial_reduction, newton
 from maxent_cvx.solvers.proofs import local_proofs, support_proof
 from support.depot import CUBE, SOLVABLE, p, publish
 from support.random_models import from_multipliers, random_model

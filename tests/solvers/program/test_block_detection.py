@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.parameters.size_limits import BLOCK_DETECTION
-from maxent_cvx.solvers.program.block_detection import detect_blocks
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.newton import newton
+from maxent_cvx.solvers.parameters import BLOCK_DETECTION
+from maxent_cvx.solvers.schur import detect_blocks
 from support.random_models import random_model
 
 

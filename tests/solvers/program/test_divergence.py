@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.program.divergence import divergence
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.certificate import divergence
+from maxent_cvx.solvers.form import LinearForm
 from support.random_models import from_multipliers
 from support.solving import examples
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.program.linear_form import LinearForm
+from maxent_cvx.solvers.form import LinearForm
 from support.random_models import random_model
 from support.solving import examples
 

@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.program.shared_columns import SharedColumns
-from maxent_cvx.solvers.program.split_matrix import SplitMatrix
+from maxent_cvx.solvers.form import LinearForm, SharedColumns, SplitMatrix
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

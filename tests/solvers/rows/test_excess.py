@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.rows.excess import divergence_from, excess, log_ratio
-from maxent_cvx.solvers.rows.penalties import Penalties
+from maxent_cvx.solvers.costs import Penalties, divergence_from, excess, log_ratio
 from support.solving import examples
 
 #: The series of `excess` ends at 0.01, beyond which two digits cancel.

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.rows.penalties import Penalties
+from maxent_cvx.solvers.costs import Penalties
+from maxent_cvx.solvers.form import LinearForm
 from support.solving import examples
 
 sizes = st.floats(-6, 6).map(lambda power: 10.0**power)

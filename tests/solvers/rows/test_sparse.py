@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxent_cvx.solvers.rows.sparse import absolute, canonical, condensed, with_ones_of
+from maxent_cvx.solvers.sparse import absolute, canonical, condensed, with_ones_of
 
 PLAIN = np.array([[0.0, 2.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 2.0]])
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import Infeasible, MaxEnt, P
-from maxent_cvx.solvers import SOLVERS
 from maxent_cvx.solvers.answer import Answer, Status
-from maxent_cvx.solvers.dual.newton import newton
-from maxent_cvx.solvers.parameters.size_limits import ATTEMPT_SIZES
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.solving.decompose import BEST_TO_WORST, solve_by_components
+from maxent_cvx.solvers.attempts import BEST_TO_WORST, solve_by_components
+from maxent_cvx.solvers.backends import SOLVERS
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.newton import newton
+from maxent_cvx.solvers.parameters import ATTEMPT_SIZES
 from support.depot import SQUARE, p, publish
 from support.random_models import random_model
 from support.solving import examples

@@ -10,11 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt, P, Release
-from maxent_cvx.model.stacking import stacked
-from maxent_cvx.solvers.program.linear_form import LinearForm
-from maxent_cvx.solvers.substitution.pivots import Equations, pivots
-from maxent_cvx.solvers.substitution.substitution import substituted
-from maxent_cvx.sources import AnsweredQueries
+from maxent_cvx.model.system import assemble_system
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.substitution import Equations, pivots, substituted
+from maxent_cvx.sources.queries import AnsweredQueries
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 
@@ -47,7 +46,7 @@ def as_stacked(model: MaxEnt) -> LinearForm:
         [rows for rows, end in zip(model.blocks, model.blocks.starts[1:], strict=True) if inside(end)]
         for inside in (lambda end: end <= n, lambda end: end > n)
     )
-    return stacked(facts, [], knowledge, model.view.n_records, model.form.weights)
+    return assemble_system(facts, [], knowledge, model.view.n_records, model.form.weights)
 
 
 @pytest.mark.parametrize("n", [20, 60, 200])

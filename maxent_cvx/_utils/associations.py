@@ -1,0 +1,496 @@
+"""The one miner of associations between QI values and the sensitive attribute.
+
+An association Q => S ("positive") has confidence P(S | Q) and support n(Q, S); Q => not S
+("negative") has confidence 1 - P(S | Q) and support n(Q, not S). Q sets some of the QI attributes.
+(Privacy-MaxEnt, section 4.4.)
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .errors import StatementError, TableError, pluralize, short_repr
+from .formatting import MOST_ROWS, ReprMixin, TablePreview
+from .tables import Microdata, as_list, densely, format_value, names, places_of
+from .validation import check_bool, check_int
+
+__all__ = [
+    "Associations",
+    "Cube",
+    "cubes",
+    "members",
+    "mine_associations",
+    "pattern_names",
+    "sizes_of",
+    "value_names",
+]
+
+# The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
+#
+# A pattern Q sets some of the attributes. What is decided for a pattern and all that set more ("too few records",
+# say) closes it, so that nothing is counted below it (the Apriori principle).
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """Records counted over one subset of the QI attributes.
+
+    Attributes
+    ----------
+    attributes : tuple of int
+        Positions of the attributes in `qi`.
+    group : ndarray, one a distinct QI tuple
+        The pattern that the tuple belongs to, numbered in sorted order; -1 where that is closed.
+    first : ndarray, one a pattern
+        A QI tuple that belongs to it.
+    counts : ndarray, shape (patterns, columns)
+        The sums of what is counted over the pattern's tuples.
+    closed : ndarray of bool, shape (patterns, kinds)
+        What patterns that set fewer attributes have closed.
+    parents : dict of tuple to ndarray
+        For each subset with one attribute less, the pattern there that each pattern belongs to.
+    """
+
+    attributes: tuple[int, ...]
+    group: np.ndarray
+    first: np.ndarray
+    counts: np.ndarray
+    closed: np.ndarray
+    parents: Mapping[tuple[int, ...], np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def cubes(
+    qi: Sequence[str],
+    tuples: pd.MultiIndex,
+    counts: np.ndarray,
+    closes: Callable[[Cube], np.ndarray],
+    sizes: Iterable[int] | None = None,
+) -> Iterator[Cube]:
+    """Count over the subsets of the attributes: small ones first, those of a size by the attributes' names.
+
+    Parameters
+    ----------
+    qi : sequence of str
+        The attributes, which are the levels of `tuples`.
+    tuples : MultiIndex
+        The distinct QI tuples.
+    counts : ndarray, shape (tuples, columns)
+    closes : callable
+        From a cube to a mask, shape (patterns, kinds), of what is decided for all that set more attributes.
+        A pattern is left out when all kinds are closed.
+    sizes : iterable of int, optional
+        How many attributes to set; None is any number.
+    """
+    sizes = set(range(1, len(qi) + 1)) if sizes is None else set(sizes)
+    by_name = sorted(range(len(qi)), key=qi.__getitem__)
+    everything = np.zeros(len(tuples), dtype=np.int32)
+    above: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+    for size in range(1, max(sizes) + 1):
+        level: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        for subset in combinations(by_name, size):
+            parents = [subset[:i] + subset[i + 1 :] for i in range(size)] if size > 1 else []
+            if any(parent not in above for parent in parents):
+                continue
+            group, first = _split(above[subset[:-1]][0] if parents else everything, tuples, subset[-1])
+            closed, at = np.zeros((len(first), 1), dtype=bool), {}
+            for parent in parents:
+                at[parent] = above[parent][0][first]
+                closed = closed | above[parent][1][at[parent]] | (at[parent] < 0)[:, None]
+            out = np.asarray(closed.all(axis=1))
+            if out.any():
+                group, first = _without(group, first, out)
+                closed, at = closed[~out], {parent: of[~out] for parent, of in at.items()}
+            if not len(first):
+                continue
+            inside = group >= 0
+            where = (np.ones(inside.sum(), dtype=counts.dtype), (group[inside], np.flatnonzero(inside)))
+            sums = sp.csr_array(where, shape=(len(first), len(tuples))) @ counts
+            cube = Cube(subset, group, first, np.asarray(sums), closed, at)
+            if size in sizes:
+                yield cube
+            after = closed | closes(cube)
+            if not after.all():
+                done = after.all(axis=1)
+                level[subset] = (np.where(inside & ~done[group], group, -1).astype(np.int32), after)
+        above = level
+
+
+def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
+    """Read how many QI attributes a pattern may set; None is any number."""
+    sizes = list(range(1, n_attributes + 1))
+    if attributes is None:
+        return sizes
+    asked = as_list(attributes)
+    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
+    if not asked or not whole_ones or not set(asked) <= set(sizes):
+        raise StatementError(
+            f"attributes={short_repr(attributes)}: an association can set 1 to {n_attributes} of the QI attributes"
+        )
+    return sorted({int(size) for size in asked})
+
+
+def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split patterns by the values of one more attribute; give each QI tuple's, and a tuple of each."""
+    inside = np.flatnonzero(group >= 0)
+    size = len(tuples.levels[attribute])
+    finer = np.full(len(group), -1, dtype=np.int32)
+    key = group[inside].astype(np.int64) * size + np.asarray(tuples.codes[attribute])[inside]
+    finer[inside] = number = densely(key)
+    first = np.empty(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    first[number[::-1]] = inside[::-1]
+    return finer, first
+
+
+def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out some patterns, and number the others anew."""
+    number = np.append(np.where(out, -1, np.cumsum(~out) - 1), -1)  # -1 stays -1
+    return number[group].astype(np.int32), first[~out]
+
+
+# Patterns of the lattice: whom each describes, and its name.
+
+
+def members(found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
+    """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples).
+
+    Parameters
+    ----------
+    found : sequence of Cube
+    cube, pattern : ndarray of int
+        Which of the cubes, and which pattern of it.
+    """
+    rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+    for i in np.unique(cube):
+        at = np.flatnonzero(cube == i)
+        which, tuples = places_of(found[i].group, pattern[at])
+        rows.append(at[which])
+        columns.append(tuples)
+    where = np.concatenate(rows), np.concatenate(columns)
+    n_tuples = len(found[0].group) if len(found) else 0
+    return sp.csr_array((np.ones(len(where[0])), where), shape=(len(cube), n_tuples))
+
+
+def pattern_names(
+    qi: Sequence[str], tuples: pd.MultiIndex, found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray
+) -> np.ndarray:
+    """Name patterns as texts: "Gender=male, Degree=college"."""
+    names = np.empty(len(cube), dtype=object)
+    values = [
+        np.array([f"{name}={format_value(value)}" for value in level], dtype=object)
+        for name, level in zip(qi, tuples.levels, strict=True)
+    ]
+    for i in np.unique(cube):
+        at = np.flatnonzero(cube == i)
+        first = found[i].first[pattern[at]]
+        texts = [values[j][np.asarray(tuples.codes[j])[first]] for j in found[i].attributes]
+        names[at] = texts[0]
+        for text in texts[1:]:
+            names[at] = names[at] + ", " + text
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Associations(ReprMixin):
+    """All associations with enough support, positive and negative, strongest first.
+
+    Order: confidence, then support, both descending, then fewer attributes, then names (attribute
+    names, their values, the sensitive value). It depends on nothing but the records, and the first K
+    are among the first K + 1.
+
+    Attributes
+    ----------
+    qi, sensitive : tuple of str
+        The attributes mined.
+    min_support : int
+        Records that an association must be supported by.
+    tuples, sensitive_values : MultiIndex, Index
+        The distinct QI tuples and sensitive values of the records.
+    n_tuple, n_value : ndarray
+        Records of each distinct QI tuple, and of each sensitive value.
+    cubes : tuple of Cube
+        The records counted over subsets of the attributes, where there is enough support.
+    has_negative : bool
+        Whether Q => not S were mined.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mined = mx.mine_associations(hospital, qi="Gender", sa="Disease", min_support=2)
+    >>> len(mined.positive), len(mined.negative)
+    (3, 10)
+    >>> print(mined.table(positive=1, negative=1))
+                                   rule  attributes  confidence  support
+    0                Gender=male => Flu           1         0.5        3
+    1  Gender=male => not Breast Cancer           1         1.0        6
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    min_support: int
+    tuples: pd.MultiIndex
+    sensitive_values: pd.Index
+    n_tuple: np.ndarray
+    n_value: np.ndarray
+    cubes: tuple[Cube, ...]
+    has_negative: bool = True
+
+    @cached_property
+    def positive(self) -> np.ndarray:
+        """Ranked Q => S: a record array of (cube, group, s, n_q, support)."""
+        return self._rank(negative=False)
+
+    @cached_property
+    def negative(self) -> np.ndarray:
+        """Ranked Q => not S: a record array of (cube, group, s, n_q, support)."""
+        if not self.has_negative:
+            raise StatementError("only positive associations were mined; mine them with negative=True")
+        return self._rank(negative=True)
+
+    def _rank(self, negative: bool) -> np.ndarray:
+        """List and sort the associations of one sign."""
+        found = [np.empty(0, dtype=RANKED)]
+        for i, cube in enumerate(self.cubes):
+            n_q = cube.counts.sum(axis=1)
+            support = n_q[:, None] - cube.counts if negative else cube.counts
+            group, s = np.nonzero(support >= self.min_support)
+            part = np.empty(len(group), dtype=RANKED)
+            part["cube"], part["group"], part["s"] = i, group, s
+            part["n_q"], part["support"] = n_q[group], support[group, s]
+            found.append(part)
+        ranked = np.concatenate(found)
+        # Cubes are in the order of (number of attributes, names), and groups and values are sorted, so
+        # that position is the last three keys. Equal fractions divide to equal floats: no ties are lost.
+        order = np.lexsort((np.arange(len(ranked)), -ranked["support"], -(ranked["support"] / ranked["n_q"])))
+        return ranked[order]
+
+    def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
+        """Take the strongest associations of each sign; None is all of them.
+
+        Parameters
+        ----------
+        positive, negative : int or None
+            How many.
+
+        Yields
+        ------
+        (ndarray, bool)
+            The associations, as in `positive` and `negative`, and whether they are negative: first those that are not.
+
+        Raises
+        ------
+        StatementError
+            If there are not that many.
+        """
+        for sign, wanted, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
+            if wanted is not None and check_int(wanted, sign, 0) > len(ranked):
+                raise StatementError(
+                    f"{wanted} {sign} associations are asked for, and only {len(ranked)} have a support of "
+                    f"{self.min_support} records or more; ask for fewer, or lower min_support"
+                )
+            yield ranked[:wanted], sign == "negative"
+
+    def members(self, ranked: np.ndarray) -> sp.csr_array:
+        """Mark which distinct QI tuples each association involves, shape (associations, tuples)."""
+        return members(self.cubes, ranked["cube"], ranked["group"])
+
+    def first(self, ranked: np.ndarray) -> np.ndarray:
+        """The position of a distinct QI tuple that each association involves."""
+        starts = np.cumsum([0, *map(len, self.cubes)])
+        every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
+        return every[starts[ranked["cube"]] + ranked["group"]]
+
+    def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
+        """Write the strongest associations as a table.
+
+        Parameters
+        ----------
+        positive, negative : int or None
+            How many of each sign, the positive ones first; None is all.
+
+        Returns
+        -------
+        DataFrame
+            rule ("Gender=male => not Flu"), attributes (how many), confidence, support (records).
+
+        Raises
+        ------
+        StatementError
+            If there are not that many, or negative ones were not mined.
+        """
+        parts = [self._listed(ranked, is_negative) for ranked, is_negative in self.top(positive, negative)]
+        return pd.concat(parts, ignore_index=True)
+
+    def _listed(self, ranked: np.ndarray, is_negative: bool) -> pd.DataFrame:
+        """Write some associations of one sign as a table."""
+        given, value = self.names(ranked)
+        sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
+        return pd.DataFrame(
+            {
+                "rule": given + (" => not " if is_negative else " => ") + value,
+                "attributes": sizes,
+                "confidence": ranked["support"] / ranked["n_q"],
+                "support": ranked["support"],
+            }
+        )
+
+    def first_rows(self, positive: int | None = None, negative: int | None = None) -> TablePreview:
+        """The strongest as a notebook shows them, the positive ones first, of so many of each sign."""
+        every = [(self.positive[:positive], False)]
+        if self.has_negative:
+            every.append((self.negative[:negative], True))
+        each = MOST_ROWS // len(every)
+        first = pd.concat([self._listed(ranked[:each], sign) for ranked, sign in every], ignore_index=True)
+        return TablePreview(first, "associations", sum(len(ranked) for ranked, _ in every))
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [self.first_rows()]
+
+    def __repr__(self) -> str:
+        signs = [f"{len(self.positive)} positive"] + [f"{len(self.negative)} negative"] * self.has_negative
+        return (
+            f"<Associations: {' and '.join(signs)} of ({', '.join(self.qi)}) => {', '.join(self.sensitive)}, each with "
+            f"a support of at least {pluralize(self.min_support, 'record')} of {int(self.n_tuple.sum())}>"
+        )
+
+    def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Name each association: "Gender=male, Degree=college", and the sensitive value."""
+        given = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
+        return given, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
+
+
+#: One ranked association: which combination of QI values, which sensitive value, and its counts.
+RANKED = np.dtype([("cube", "i4"), ("group", "i8"), ("s", "i4"), ("n_q", "i8"), ("support", "i8")])
+
+
+def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
+    """Name the sensitive values: "Flu"; of several attributes, "Disease=Flu, Salary=high"."""
+    if not isinstance(values, pd.MultiIndex):
+        return np.array([format_value(value) for value in values], dtype=object)
+    texts = [
+        ", ".join(f"{name}={format_value(one)}" for name, one in zip(sensitive, value, strict=True)) for value in values
+    ]
+    return np.array(texts, dtype=object)
+
+
+# The one miner of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4).
+
+
+#: The column of how often a combination of values occurs; no attribute is called so.
+COUNT = "\0 records"
+
+
+def mine_associations(
+    table: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    min_support: int = 3,
+    attributes: int | Iterable[int] | None = None,
+    negative: bool = True,
+) -> Associations:
+    """Mine every association of every subset of the QI attributes, positive and negative.
+
+    Parameters
+    ----------
+    table : DataFrame, or iterable of DataFrame
+        One row a person. Of a table larger than memory its pieces, of which one at a time is looked at: a generator
+        that reads them, ``(pd.read_parquet(file) for file in files)``. What is kept of each is how often every
+        combination of values occurs.
+    qi, sa
+        Column names.
+    min_support : int
+        Records that must support an association.
+    attributes : int or list of int, optional
+        The number T of QI attributes an association may set; None is any number.
+    negative : bool
+        Mine Q => not S, too.
+
+    Returns
+    -------
+    Associations
+        ``.table(positive, negative)`` lists the strongest; :class:`~maxent_cvx.StrongestAssociations` takes it, too.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the table cannot play its role.
+    StatementError
+        If `min_support` or `attributes` is out of range.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
+    attributes, without those that fall short of the support already where fewer attributes are set.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    >>> len(mined.positive), len(mined.negative)
+    (4, 32)
+    >>> print(mined.table(positive=3, negative=1).round(2))
+                                   rule  attributes  confidence  support
+    0                Gender=male => Flu           1         0.5        3
+    1    Gender=female => Breast Cancer           1         0.5        2
+    2             Degree=college => HIV           1         0.4        2
+    3  Gender=male => not Breast Cancer           1         1.0        6
+    """
+    check_bool(negative, "negative")
+    data, records = _read(table, names(qi, "qi"), names(sa, "sa"))
+    check_int(min_support, "min_support", 1)
+    sizes = sizes_of(attributes, len(data.qi))
+    q, tuples = data.tuples()
+    s, values = data.values()
+    of_pair = np.bincount(q * len(values) + s, records, len(tuples) * len(values))
+    counts = of_pair.astype(np.int64).reshape(len(tuples), -1)
+    n_each = counts.sum(axis=1), counts.sum(axis=0)
+
+    def too_few(cube: Cube) -> np.ndarray:
+        """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
+        n_q = cube.counts.sum(axis=1, keepdims=True)
+        most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
+        return np.asarray(most < min_support)
+
+    found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
+
+
+def _read(
+    table: pd.DataFrame | Iterable[pd.DataFrame], qi: tuple[str, ...], sa: tuple[str, ...]
+) -> tuple[Microdata, np.ndarray]:
+    """The records, and how many each row stands for: of pieces, each combination of values once."""
+    if isinstance(table, str | pd.Series) or not isinstance(table, pd.DataFrame | Iterable):
+        raise TableError(f"a table of the records, or an iterable of its pieces, is expected, not {short_repr(table)}")
+    if isinstance(table, pd.DataFrame):
+        return Microdata.of_people(table, qi, sa), np.ones(len(table), dtype=np.int64)
+    columns = [*qi, *sa]
+    kept: pd.DataFrame | None = None
+    for piece in table:
+        if not isinstance(piece, pd.DataFrame):
+            raise TableError(
+                f"the table must be a pandas DataFrame, or an iterable of its pieces, not a {type(table).__name__} of "
+                f"{short_repr(piece)}"
+            )
+        if piece.empty and set(columns) <= set(piece.columns):
+            continue
+        frame = Microdata.of_people(piece, qi, sa).frame[columns]
+        own = pd.concat([*[kept][: kept is not None], frame.assign(**{COUNT: 1})], ignore_index=True)
+        number = own.groupby(columns, sort=False, observed=True).ngroup().to_numpy()
+        first = own.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
+        kept = first.assign(**{COUNT: np.bincount(number, own[COUNT]).astype(np.int64)})
+    if kept is None:
+        raise TableError("there are no records in the pieces of the table; at least one is expected")
+    return Microdata(kept[columns], qi, sa), kept[COUNT].to_numpy()

@@ -1,0 +1,401 @@
+"""The words of messages: values shortened, lists cut, names that come close; never a person's record."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = [
+    "BadProbability",
+    "DuplicateLabel",
+    "GroupTooLarge",
+    "Inaccurate",
+    "Infeasible",
+    "LabelMismatch",
+    "LargeModel",
+    "MaxEntError",
+    "NotDecided",
+    "RepeatedStatement",
+    "RulesLeftOut",
+    "SolverError",
+    "StatementError",
+    "TableError",
+    "UnknownName",
+    "join_names",
+    "one_line",
+    "pluralize",
+    "short_repr",
+    "unknown_name",
+    "visible",
+]
+
+# The exceptions and warnings of this package, each saying what was found, what was expected, where, and what to do.
+#
+# Every error is a :class:`MaxEntError`, which is a ``ValueError``. Messages name columns and labels;
+# they never print a person's record.
+
+
+class MaxEntError(ValueError):
+    """Any error this package raises on purpose.
+
+    It is a ``ValueError``. Catch it to handle whatever is wrong with tables, statements, models or answers; its
+    subclasses tell which of these. What is raised besides it is a bug.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> try:
+    ...     mx.P("Flu") == 1.2
+    ... except mx.MaxEntError as error:
+    ...     print(type(error).__name__)
+    BadProbability
+    """
+
+
+class TableError(MaxEntError):
+    """A table cannot play the role it was given: empty, missing values, wrong columns or counts.
+
+    The message names the column, bucket or label; mend the table, or say what plays the role instead.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> try:
+    ...     mx.Release.from_buckets(hospital, qi="Disease", sa="Disease", bucket="Bucket")
+    ... except mx.TableError as error:
+    ...     print(str(error).partition(";")[0])
+    column 'Disease' is given as qi and as sa
+    """
+
+
+class UnknownName(MaxEntError):
+    """A column, value, solver or label that does not exist.
+
+    The message says what there is, or what comes near; a number is not the text that is written like it.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> mx.Release.from_buckets(hospital, qi="Gendre", sa="Disease", bucket="Bucket")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.UnknownName: 'Gendre' is not a column of the table (given as qi); did you mean 'Gender'?
+    """
+
+
+class BadProbability(MaxEntError):
+    """A number that no probability can be: outside [0, 1], not finite, or out of reach of a sum.
+
+    Write 0.3 for 30%; the message says what could be attained.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.P("Flu", given={"Gender": "male"}) == 30
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.BadProbability: P(Flu | Gender=male) cannot be 30: it lies between 0 and 1
+    """
+
+
+class StatementError(MaxEntError):
+    """A statement that says nothing, or that cannot be read as linear knowledge; an argument that cannot be read.
+
+    The message says what is expected instead.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.P("Flu", given={"Gender": "male"}) < 0.3
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.StatementError: a strict < has no maximum-entropy answer of its own; write <=
+    """
+
+
+class LabelMismatch(MaxEntError):
+    """Values whose labels are not those of the rows they are compared with.
+
+    Give a Series with one entry for each row of the block, in any order; or compare a coarser marginal.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> try:
+    ...     mx.MaxEnt(release).space.marginal("Gender") == pd.Series({"male": 0.6, "femal": 0.4})
+    ... except mx.LabelMismatch as error:
+    ...     print(str(error).partition(";")[0])
+    the values for P(Gender) lack 'female' and have 'femal'
+    """
+
+
+class DuplicateLabel(MaxEntError):
+    """One label for two different pieces of knowledge.
+
+    Choose another label, or take the old knowledge out first, with :meth:`MaxEnt.remove`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3", label="rumour")
+    >>> try:
+    ...     model.add("P(Flu | Gender=male) = 0.4", label="rumour")
+    ... except mx.DuplicateLabel as error:
+    ...     print(str(error).partition(";")[0])
+    the label 'rumour' is that of other knowledge
+    """
+
+
+class Infeasible(MaxEntError):
+    """No distribution satisfies the published data and the knowledge together.
+
+    Correct one of the statements of the conflict, make it vague with ``.about(value, eps)``, remove it, or let
+    :meth:`MaxEnt.relax` find the least change.
+
+    Attributes
+    ----------
+    conflict : DataFrame or None
+        An irreducible set of statements that contradict each other, as ``model.diagnose()`` gives it.
+
+    Examples
+    --------
+    Three of the ten patients have the flu, who cannot be more than three of the six men:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> try:
+    ...     mx.MaxEnt(release).add("P(Flu | Gender=male) >= 0.6").solve()
+    ... except mx.Infeasible as error:
+    ...     print(error.conflict[["low", "most", "move"]].round(3))
+                                 low  most  move
+    statement
+    P(Flu | Gender=male) >= 0.6  0.6   0.5   0.1
+    """
+
+    conflict: Any = None
+
+
+class SolverError(MaxEntError):
+    """A solver stopped without an answer, or cannot take the model.
+
+    Solve with another one; :func:`maxent_cvx.solvers.available` lists them, and "auto" chooses one that can.
+
+    Examples
+    --------
+    >>> import cvxpy as cp, maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.SolverError: bounds are linear programs, and the model holds a convex constraint of your own
+    """
+
+
+class Inaccurate(SolverError):
+    """An answer whose certificate does not reach :data:`maxent_cvx.solvers.ACCURACY`.
+
+    Solve with ``polish=True`` or with another solver; ``allow_inaccurate=True`` returns the answer as it is, with the
+    bound on its error in ``post.certificate``.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+    >>> model.solve("DUAL_LBFGS", max_iterations=1, allow_inaccurate=True).certificate.holds
+    False
+    >>> model.solve("DUAL_LBFGS", max_iterations=1, polish=True).certificate.holds
+    True
+    """
+
+
+class NotDecided(SolverError):
+    """A question, such as for bounds, certainties or contradictions, was not decided in the time that it was given.
+
+    Give it more, ``time_limit=...`` seconds, or ask about fewer people at a time.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+    >>> model.bounds("P(Flu | Degree=college)", time_limit=0)
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.NotDecided: not decided in 0 seconds; give more time, time_limit=..., or ask less
+    """
+
+
+class GroupTooLarge(MaxEntError):
+    """Exact possible worlds of a group would cost more than is allowed.
+
+    Sample them instead, with :func:`maxent_cvx.worlds.sample`, or allow more with ``limit=``; of an equivocation, round
+    the values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> prior = pd.DataFrame({"yes": [0.1, 0.003], "no": [0.9, 0.997]}, index=["Alan", "Betty"])
+    >>> try:
+    ...     mx.worlds.posterior(prior, ["yes", "no"], limit=1)
+    ... except mx.GroupTooLarge as error:
+    ...     print(str(error).partition(":")[0])
+    1 of 1 group is too large for exact possible worlds
+    """
+
+
+class LargeModel(UserWarning):
+    """A model takes gigabytes of memory, or minutes; the message estimates how much before any of it is used.
+
+    A warning of :class:`MaxEnt` with named people: each of them has a term for every value and bucket that can be
+    theirs. Name only those of whom something is known: by symmetry, anybody else has the probabilities of the unnamed
+    people with the same quasi-identifiers.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", mx.LargeModel)  # no large model is made by mistake
+    ...     release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    ...     mx.MaxEnt(release, people={"Iris": {"Gender": "female"}})
+    <MaxEnt: 27 terms, 16 rows from 2 sources>
+    """
+
+
+class RulesLeftOut(UserWarning):
+    """Rules say something that is not read: what they reveal is left out of the model.
+
+    A warning, as of :meth:`RuleSet.from_mlxtend`; rules among quasi-identifiers alone reveal nothing and give none.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd, warnings
+    >>> left, right = frozenset({"Salary_50K+"}), frozenset({"Gender_Male"})
+    >>> mined = pd.DataFrame({"antecedents": [left], "consequents": [right], "support": 0.35, "confidence": 0.875})
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     rules = mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6)
+    >>> str(caught[0].message)
+    '1 rule not read (1 with sensitive values on the left): only QI => SA is'
+    """
+
+
+class RepeatedStatement(UserWarning):
+    """Knowledge that the model holds already was added again; nothing changed.
+
+    A warning, of :meth:`MaxEnt.add`; two statements that say the same are one, whichever way round they are written.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, warnings
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.3")
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     model = model.add("0.3 >= P(Flu | Gender=male)")
+    >>> str(caught[0].message), len(model.knowledge)
+    ("the model holds 'P(Flu | Gender=male) <= 0.3' already; nothing was added", 1)
+    """
+
+
+#: Characters of a value that a message shows.
+MOST_SHOWN = 80
+#: Characters that change how the text around them is shown: control characters other than tabs and line breaks, line
+#: and paragraph separators, bidirectional embeddings, overrides and isolates; and surrogates, which cannot be encoded.
+ACTIVE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def short_repr(value: object) -> str:
+    """Write a value for a message; of a table, array or other container of data only its type: no record is printed."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if _holds_data(value):
+        return f"a {type(value).__name__}"
+    try:
+        text = " ".join(repr(_plain(value)).splitlines())
+    except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
+        return f"a {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
+
+
+def visible(text: str) -> str:
+    r"""Write characters that would control a terminal or a page as escapes, so that they are seen and do nothing.
+
+    >>> print(visible("\x1b[31mFlu\u202e"))
+    \x1b[31mFlu\u202e
+    """
+    return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(value: object) -> object:
+    """Write a text as :func:`visible` does, and its line breaks as escapes, too; what is not a text stays as it is."""
+    return visible(value).replace("\n", "\\n") if isinstance(value, str) else value
+
+
+def pluralize(n: int, one: str, many: str | None = None) -> str:
+    """Word a number of things: "1 rule", "2 rules"; `many` is the plural where that is not `one` with an s."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def join_names(items: Iterable[object], limit: int = 5) -> str:
+    """Write the first few of many items: ``'a', 'b', ... (7 in total)``."""
+    items = list(items)
+    first = ", ".join(short_repr(item) if _holds_data(item) else repr(_plain(item)) for item in items[:limit])
+    return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
+
+
+def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownName:
+    """Say that `found` is not a `what`, with near misses or else what there is.
+
+    >>> print(unknown_name("value of 'Disease'", "Fluu", ["Flu", "HIV"]))
+    'Fluu' is not a value of 'Disease'; did you mean 'Flu'?
+    """
+    known = list(known)
+    found = _plain(found)
+    by_text = {str(_plain(item)): _plain(item) for item in known}
+    if _holds_data(found):  # to compare it as a text would take long, and to print it would print records
+        return UnknownName(f"{short_repr(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
+    by_lower = {text.lower(): item for text, item in by_text.items()}
+    text = found if isinstance(found, str) else _as_text(found)
+    near = [by_lower[name] for name in difflib.get_close_matches(text.lower(), by_lower, n=3)]
+    if text in by_text:
+        twin = by_text[text]
+        hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(found).__name__}"
+    elif near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
+    else:
+        hint = f"expected one of {join_names(known, 8)}" if known else "there is none"
+    return UnknownName(f"{short_repr(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+
+
+def _as_text(value: object) -> str:
+    """Write a value as :class:`str` does, abbreviated; of what cannot be written, its kind."""
+    try:
+        return str(value)[:MOST_SHOWN]
+    except Exception:  # see shown
+        return short_repr(value)
+
+
+def _holds_data(value: object) -> bool:
+    """Whether something is a table, an array or another container whose text would print data."""
+    return bool(getattr(value, "shape", ()) or hasattr(value, "matrix"))
+
+
+def _plain(item: object) -> object:
+    """Turn a NumPy scalar into the Python value it stands for, so that messages read well."""
+    return item.item() if hasattr(item, "item") and getattr(item, "ndim", 1) == 0 else item
+
+
+for _error in [value for value in vars().copy().values() if isinstance(value, type) and issubclass(value, MaxEntError)]:
+    _error.__module__ = "maxent_cvx"  # where users import it from, in tracebacks and pickles

@@ -1,0 +1,223 @@
+"""Files that are written as a whole or not at all: beside the old file, which they then replace (C10)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .errors import TableError, short_repr
+
+__all__ = [
+    "TemporaryFolder",
+    "path_of",
+    "removed_if_killed",
+    "write_beside",
+]
+
+# Temporary files that do not outlive the process: they are also removed if it is killed.
+
+
+#: Waits until its input is closed, which the operating system does however the process ends, and removes its arguments.
+#: A signal to a whole process group or service ends the process, and this must still follow.
+WATCH = 'trap "" HUP INT QUIT TERM; read -r _; exec rm -rf -- "$@"'
+
+
+class TemporaryFolder:
+    """A folder that is removed with the last reference to it in the process that made it, or when that is killed.
+
+    A copy of it that was sent to another process is a name only.
+
+    Parameters
+    ----------
+    place : Path, optional
+        The folder to make it in; by default that of the operating system.
+    """
+
+    def __init__(self, place: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(dir=place, prefix="maxent_cvx-")).absolute()
+        self.remove = weakref.finalize(self, _remove, self.path, _watch(self.path))
+
+    def __getstate__(self) -> dict[str, Path]:
+        return {"path": self.path}
+
+
+@contextmanager
+def removed_if_killed(path: Path) -> Iterator[None]:
+    """Remove a file or folder if the process is killed inside the block; otherwise leave it alone."""
+    stop = _watch(path)
+    try:
+        yield
+    finally:
+        stop()
+
+
+def _remove(path: Path, stop: Callable[[], None]) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    stop()
+
+
+def _watch(path: Path) -> Callable[[], None]:
+    """Start a shell that removes the path when this process is gone; give what stops it.
+
+    No handler in this process could do so: SIGKILL cannot be handled, and the handlers of other signals belong to the
+    application. Where no such shell can be started, as on Windows, nothing watches.
+    """
+    if os.name != "posix":
+        return lambda: None
+    quiet = subprocess.DEVNULL
+    try:
+        watcher = subprocess.Popen(
+            ["/bin/sh", "-c", WATCH, "sh", str(path.absolute())],
+            stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, cwd="/", start_new_session=True,
+        )  # fmt: skip
+    except OSError:
+        return lambda: None
+
+    def stop() -> None:
+        watcher.kill()  # its input may still be open in a fork of this process, so that closing it is not enough
+        watcher.communicate()
+
+    return stop
+
+
+#: Seconds between attempts to replace a file that another program reads, which Windows refuses.
+PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+#: Characters of the file's name in that of its draft: names may have 255 bytes.
+LONGEST = 50
+
+#: Whether a file can be replaced while another program reads it: not on Windows.
+_replaceable_while_read = os.name != "nt"
+
+
+def path_of(path: object) -> Path:
+    """Read the name of a file.
+
+    Raises
+    ------
+    TableError
+        If it is neither a text nor a path, or no file can have the name.
+    """
+    if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
+        raise TableError(f"the name of a file must be text or a pathlib.Path, not {short_repr(path)}")
+    if not name or "\0" in name:
+        raise TableError(f"{name!r} is no name of a file; give a path such as 'posterior.parquet'")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise TableError(f"{name!r} is no name of a file here: a character of it cannot be encoded") from None
+    return Path(name)
+
+
+def write_beside(path: object, write: Callable[[Path], object]) -> None:
+    """Write a draft in the same folder, and put it in the place of the file when it is complete and on the disk.
+
+    A reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt
+    and a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
+    its own and the same ending, is removed if anything goes wrong, also if the process is killed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; through a symbolic link, what that points at.
+    write : callable
+        Writes the draft, whose path it is given.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be written; what was there is unchanged.
+    """
+    found = path_of(path)
+    try:
+        target = _resolved(found)
+        mode = _mode(target, found)
+        draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
+        try:
+            with removed_if_killed(draft):
+                draft.touch(exist_ok=False)  # with the permissions that any new file has here
+                if mode is not None:
+                    draft.chmod(mode)
+                write(draft)
+                _to_disk(draft)
+                _replace(draft, target)
+        except BaseException:
+            with suppress(OSError):  # the first error is the one to report
+                draft.unlink()
+            raise
+        _folder_to_disk(target.parent)
+    except OSError as error:
+        raise TableError(
+            f"cannot write {str(found)!r}: {_reason(error)}; what was there before is unchanged. "
+            "Give another path, or make room, and write again"
+        ) from error
+
+
+def _resolved(path: Path) -> Path:
+    """Follow symbolic links, so that they stay what they are."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # of Python before 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+
+
+def _mode(target: Path, said: Path) -> int | None:
+    """Read the permissions of an existing file; refuse to replace one that is not ordinary, or is protected."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
+        raise TableError(f"cannot write {str(said)!r}: it is {what}; give the path of a file")
+    if not os.access(target, os.W_OK):
+        raise TableError(f"cannot write {str(said)!r}: it is protected; give another path, or permit writing")
+    return stat.S_IMODE(mode)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until the content is on the disk, so that no name can appear there before its content."""
+    with path.open("rb+") as written:
+        os.fsync(written.fileno())
+
+
+def _folder_to_disk(folder: Path) -> None:
+    """Write the new name to the disk as well, where folders can be opened; the file is complete either way."""
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows
+        return
+    try:
+        os.fsync(number)
+    except OSError:  # some network drives
+        pass
+    finally:
+        os.close(number)
+
+
+def _replace(draft: Path, target: Path) -> None:
+    """Replace the file by the draft; on Windows retry while another program reads the file."""
+    for pause in () if _replaceable_while_read else PAUSES:
+        try:
+            os.replace(draft, target)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    os.replace(draft, target)
+
+
+def _reason(error: OSError) -> str:
+    """Say in a line why something cannot be written."""
+    if isinstance(error, PermissionError) and not _replaceable_while_read:
+        return "another program has the file open; close it there"
+    return error.strerror or " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,149 @@
+"""What shows itself: on a terminal by repr, in a notebook as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from .errors import visible
+
+__all__ = [
+    "MOST_ROWS",
+    "ReprMixin",
+    "TablePreview",
+    "as_html",
+    "as_label",
+    "escaped",
+    "isolated",
+]
+
+# A sentence and the first rows of tables as HTML, in which every value is escaped.
+
+
+#: First strong isolate, and the end of one: what is between them does not change the order of the text around it.
+ISOLATE, END = "\u2068", "\u2069"
+#: Characters that are written from the right to the left: of Hebrew, Arabic and other scripts, and right-to-left marks.
+RIGHT_TO_LEFT = "\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff"
+#: An isolated label; or words from the right to the left, with the numbers among them and behind.
+TO_ISOLATE = re.compile(
+    rf"{ISOLATE}([^\u2066-\u2069]*){END}|[{RIGHT_TO_LEFT}](?:[{RIGHT_TO_LEFT}\d\s.'-]*[{RIGHT_TO_LEFT}\d])?"
+)
+
+#: Rows and columns of a table that are shown.
+MOST_ROWS, MOST_COLUMNS = 10, 20
+#: Characters of a cell that are shown.
+MOST_CHARACTERS = 120
+#: Significant digits of a number.
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class TablePreview:
+    """A table, or its beginning, of which a notebook shows the first rows.
+
+    Attributes
+    ----------
+    table : DataFrame
+    of : str
+        What the rows are, in the plural: "buckets".
+    total : int, optional
+        How many there are, if the table holds only the first.
+    """
+
+    table: pd.DataFrame
+    of: str = "rows"
+    total: int | None = None
+
+    def html(self) -> str:
+        """The first rows, and below them how many there are, if that is more."""
+        total = len(self.table) if self.total is None else self.total
+        first = self.table.head(MOST_ROWS).map(_cut)
+        written = first.to_html(
+            border=0,
+            max_cols=MOST_COLUMNS,
+            float_format=lambda number: f"{number:.{DIGITS}g}",
+            show_dimensions=False,
+        )
+        below = f"<p>the first {len(first)} of {total:,} {escaped(self.of)}</p>" if total > len(first) else ""
+        return isolated(written, "<bdi>", "</bdi>") + below
+
+
+def _cut(cell: object) -> object:
+    """The beginning of a long text."""
+    return f"{cell[:MOST_CHARACTERS]}..." if isinstance(cell, str) and len(cell) > MOST_CHARACTERS else cell
+
+
+def as_label(value: object) -> str:
+    r"""Write a label for a sentence: control characters are seen, and one of another direction is isolated.
+
+    >>> print(as_label("Flu\u202e"))
+    Flu\u202e
+    """
+    text = visible(str(value))
+    return f"{ISOLATE}{text}{END}" if re.search(f"[{RIGHT_TO_LEFT}]", text) else text
+
+
+def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
+    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order.
+
+    Parameters
+    ----------
+    text : str
+        Plain, or HTML or SVG without such characters in its attributes.
+    start, end : str
+        What is put around a label: by default characters, which attributes and drawings need; or the tags of an
+        element.
+    """
+    pieces, at = list[str](), 0
+    for found in TO_ISOLATE.finditer(text):
+        pieces += [visible(text[at : found.start()]), start, visible(found[1] or found[0]), end]
+        at = found.end()
+    return "".join([*pieces, visible(text[at:])])
+
+
+def escaped(text: str) -> str:
+    r"""Write a text as HTML: no markup, no control characters, and every other direction of writing isolated.
+
+    >>> ascii(escaped("<b> \u05d0"))
+    "'&lt;b&gt; <bdi>\\u05d0</bdi>'"
+    """
+    return isolated(escape(text), "<bdi>", "</bdi>")
+
+
+def as_html(text: str, *tables: TablePreview) -> str:
+    """Write what an object says of itself, and tables below it.
+
+    Parameters
+    ----------
+    text : str
+        What ``repr`` says, "<Release: 10 records>"; what is before the first colon is the heading. Line breaks are
+        kept.
+    *tables : FirstRows
+
+    Examples
+    --------
+    >>> as_html("<Release: 2 values of '<b>'>")
+    '<div><p><strong>Release</strong>: 2 values of &#x27;&lt;b&gt;&#x27;</p></div>'
+    """
+    bare = text[1:-1] if text.startswith("<") and text.endswith(">") else text
+    heading, colon, said = bare.partition(": ")
+    if not colon:
+        heading, said = "", bare
+    title = f"<strong>{escaped(heading)}</strong>: " if colon else ""
+    lines = "<br>".join(escaped(line) for line in said.splitlines())
+    return f"<div><p>{title}{lines}</p>{''.join(table.html() for table in tables)}</div>"
+
+
+class ReprMixin:
+    """Something that a notebook shows by what ``repr`` says of it, and by the first rows of its tables."""
+
+    def _tables(self) -> Iterable[TablePreview]:
+        """What is shown below the sentence; by default nothing."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        return as_html(repr(self), *self._tables())

@@ -1,0 +1,159 @@
+"""Progress bars: one way for the package to show the progress of long work."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+from weakref import WeakSet
+
+from tqdm import tqdm
+
+__all__ = [
+    "ProgressBar",
+    "progress_bar",
+]
+
+
+class _Depth(threading.local):
+    """How many pieces of work of this thread are going on whose progress is shown, or was switched off."""
+
+    n = 0
+
+
+_depth = _Depth()
+
+
+class ProgressBar:
+    """Go through items, or count steps, and move the bar of tqdm, if one is shown."""
+
+    def __init__(self, items: Iterable[Any], shown: tqdm[Any] | None = None) -> None:
+        self.items: Iterable[Any] = items if shown is None else shown
+        self.shown = shown
+
+    def __iter__(self) -> Iterator[Any]:
+        _depth.n += 1
+        try:
+            yield from self.items
+        finally:
+            _depth.n -= 1
+
+    def update(self, steps: int = 1) -> None:
+        """Count steps that are done."""
+        if self.shown is not None:
+            self.shown.update(steps)
+
+    def set_postfix_str(self, text: str) -> None:
+        """Write a text behind the bar."""
+        if self.shown is not None:
+            self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # which would not wait
+
+    def __enter__(self) -> ProgressBar:
+        _depth.n += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the bar, and leave it on the screen."""
+        _depth.n -= 1
+        if self.shown is not None:
+            self.shown.close()
+
+
+def progress_bar(
+    items: Iterable[Any] | None,
+    what: str,
+    progress: bool | None = None,
+    *,
+    total: int | None = None,
+    unit: str = "it",
+    leave: bool = True,
+    delay: float = 0.0,
+) -> ProgressBar:
+    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called.
+
+    A bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed at
+    the end of its items; one that is moved by hand is made by a ``with`` statement.
+
+    Parameters
+    ----------
+    items : iterable or None
+        What the loop goes through; None for steps that :meth:`ProgressBar.update` counts.
+    what : str
+        What is shown before the bar.
+    progress : bool, optional
+        Whether the bar is shown; by default on a terminal or in a notebook.
+    total : int, optional
+        How many items there are, if `items` has no length.
+    unit : str
+        What is counted.
+    leave : bool
+        Whether the bar stays when the work is done.
+    delay : float
+        Seconds before the bar is shown, unless it was asked for: of work that mostly is done by then. Such a bar is
+        of a thread that a person waits for, and not of one worker among others: by default it is shown in the main
+        thread of the main process only, and not inside other work that has a bar.
+    """
+    if progress is None:
+        progress = _is_terminal() and not (delay and _is_part_of_more())
+    elif progress:
+        delay = 0.0  # it was asked for
+    if not progress:
+        return ProgressBar(() if items is None else items)
+    options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave, "delay": delay}
+    return ProgressBar((), _own_kind()(items, position=_bars_above(), **options))
+
+
+def _is_terminal() -> bool:
+    """Whether output goes to a terminal; a notebook says that it is one."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # no stream at all, or a closed one
+        return False
+
+
+def _is_part_of_more() -> bool:
+    """Whether this is a step of other work that has a bar, or the work of a thread or a process among others."""
+    in_main = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+    return _depth.n > 0 or not in_main
+
+
+class _NoLock:
+    """A lock that never blocks: no two threads share one of these bars."""
+
+    def acquire(self, *_: object, **__: object) -> bool:
+        """Acquire it."""
+        return True
+
+    def release(self) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _Bar(tqdm):
+    """A bar that its owner closes: one whose construction was interrupted cannot be closed by the garbage collector."""
+
+    monitor_interval = 0  # no thread watches over it
+
+    def __del__(self) -> None:
+        """Do nothing."""
+
+
+def _own_kind() -> type[tqdm[Any]]:
+    """Make a class of its own for one bar.
+
+    tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between taking
+    the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits for ever.
+    """
+    return type("Bar", (_Bar,), {"_lock": _NoLock(), "_instances": WeakSet()})
+
+
+def _bars_above() -> int:
+    """How many bars of other programs are on the screen, such as that of a loop around this work."""
+    return len(getattr(tqdm, "_instances", ()))

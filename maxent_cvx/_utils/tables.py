@@ -1,0 +1,593 @@
+"""A choice among the values of one attribute: a value, a list of values, or an interval."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .validation import is_several, is_text
+
+__all__ = [
+    "NUMBER_PATTERN",
+    "PLAIN",
+    "Choice",
+    "Microdata",
+    "as_list",
+    "as_numbers",
+    "check_columns",
+    "check_labels",
+    "check_named",
+    "check_no_count",
+    "check_once",
+    "choose",
+    "constant",
+    "count_column",
+    "counted",
+    "densely",
+    "distinct",
+    "factorize",
+    "format_value",
+    "group_codes",
+    "looks_like_count",
+    "missing_values",
+    "multi_index",
+    "names",
+    "numbers_of",
+    "one_or_several",
+    "places_of",
+    "ranges",
+    "sort_distinct",
+    "tally",
+]
+
+# Codes: values, rows and combinations numbered in sorted order, and counted by their numbers.
+
+
+def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct rows of a table in sorted order.
+
+    Returns
+    -------
+    codes : ndarray of int, one a row
+    index : MultiIndex
+        The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
+    """
+    columns = [factorize(column) for _, column in frame.items()]
+    levels = [level for _, level in columns]
+    key = group_codes([code for code, _ in columns], [len(level) for level in levels])
+    first = np.unique(key, return_index=True)[1]
+    codes = [code[first] for code, _ in columns]
+    return key, multi_index(levels, codes, list(frame.columns))
+
+
+def distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct rows of a table in sorted order; of one column, its values."""
+    return factorize(frame.iloc[:, 0]) if frame.shape[1] == 1 else sort_distinct(frame)
+
+
+def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Count up from every start: start, start + 1, ..., `length` numbers each, one after the other."""
+    before = np.cumsum(length) - length
+    return np.repeat(start - before, length) + np.arange(length.sum())
+
+
+def places_of(codes: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the places of each wanted code among many: pairs of its number among the wanted, and a place that has it."""
+    order = np.argsort(codes, kind="stable")  # the places of each code are one slice then
+    start, stop = np.searchsorted(codes[order], [wanted, wanted + 1])
+    return np.repeat(np.arange(len(wanted)), stop - start), order[ranges(start, stop - start)]
+
+
+def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Number the distinct values of a column in sorted order."""
+    try:
+        codes, values = pd.factorize(column, sort=True)
+    except TypeError as error:  # a list in a cell, say
+        raise TableError(f"column {column.name!r} holds something that is no single value: {error}") from error
+    return codes, pd.Index(values, name=column.name)
+
+
+def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:
+    """Build a MultiIndex from levels and codes; the levels are shared, not copied, and nothing is checked."""
+    return pd.MultiIndex(levels=levels, codes=codes, names=labels, verify_integrity=False)  # type: ignore[arg-type]
+
+
+#: The largest key of a combination: beyond it 64 bits do not hold the next column.
+LARGEST_KEY = 2**62
+
+
+def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    """Number the combinations that occur of several coded columns, in sorted order, from 0."""
+    group, possible = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for code, size in zip(codes, sizes, strict=True):
+        if possible * size > LARGEST_KEY:  # dense again, so that the mixed-radix key cannot overflow
+            group = densely(group)
+            possible = int(group.max(initial=0)) + 1
+        group = group * size + code
+        possible *= max(size, 1)
+    return densely(group)
+
+
+#: Marking all possible numbers in a table is faster than sorting those that are there, up to so many for each of them.
+MOST_POSSIBLE = 4
+
+
+def densely(key: np.ndarray) -> np.ndarray:
+    """Number the distinct integers, none negative, in sorted order from 0."""
+    size = int(key.max(initial=-1)) + 1
+    if size > MOST_POSSIBLE * len(key):
+        return np.unique(key, return_inverse=True)[1]
+    occurs = np.zeros(size, dtype=bool)
+    occurs[key] = True
+    return (np.cumsum(occurs) - 1)[key]
+
+
+def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
+    """Count records by row and column code, as integers, zeros left out."""
+    ones = np.ones(len(row), dtype=np.int64) if count is None else count
+    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table
+
+
+# Columns of tables: their names, the roles that they play, and columns of counts, checked at the door.
+
+
+def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
+    """Read column names; a single string is one column, and at least one is needed."""
+    if isinstance(columns, pd.DataFrame):
+        raise TableError(f"{role} must name columns by text, not by {short_repr(columns)}")
+    is_list = not isinstance(columns, str | bytes) and is_several(columns)
+    if not (found := tuple(columns) if is_list else (columns,)):
+        raise TableError(f"{role} names no column; name at least one")
+    if strange := [name for name in found if not is_text(name)]:
+        raise TableError(f"{role} must name columns by text, not by {short_repr(strange[0])}; rename such a column")
+    return found  # type: ignore[return-value]
+
+
+def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
+    """Check that every role's columns are among those of a table, distinct, and give them."""
+    known = [column for column in columns if isinstance(column, str)]  # to compare with pandas' NA is an error
+    held: dict[str, str] = {}
+    for role, some in roles.items():
+        for column in some:
+            if not is_text(column):
+                raise TableError(f"{role} must name columns by text, not by {short_repr(column)}; rename such a column")
+            if column not in known:
+                raise unknown_name(f"column of {what} (given as {role})", column, known)
+            if column in held:
+                raise TableError(
+                    f"column {column!r} is given as {held[column]} and as {role}; "
+                    "a column has one role: take it out of one of the two"
+                )
+            held[column] = role
+    if doubled := [column for column in held if known.count(column) > 1]:
+        raise TableError(f"{what} has more than one column named {join_names(doubled)}; rename them")
+    return list(held)
+
+
+def check_columns(
+    frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, sets: Collection[str] = ()
+) -> None:
+    """Check that every role's columns are in `frame`, distinct, and complete; cells of `sets` may be sets of values."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
+    check_labels(frame.columns, f"a name of a column of {what}")
+    held = check_named(frame.columns, roles, what)
+    if frame.empty:
+        raise TableError(f"{what} has no rows; at least one record is needed")
+    for column in held:
+        cells = frame[column]
+        if column in sets and cells.dtype == object:  # then each value of a set is checked, like a single value
+            is_set = cells.map(lambda cell: isinstance(cell, set | frozenset | list | tuple)).to_numpy(dtype=bool)
+            check_labels(cells[is_set].explode(), f"a value of a set in column {column!r} of {what}")
+            cells = cells[~is_set]
+        check_labels(cells, f"a cell of column {column!r} of {what}")
+    missing = frame[held].isna().sum()
+    if (missing := missing[missing > 0]).size:
+        raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
+
+
+def check_labels(values: pd.Series | pd.Index, what: str) -> None:
+    """Check that every label is a single value, such as a text or a number, and that its text can be encoded."""
+    if values.dtype == object:
+        try:
+            if not all(is_text(value) for value in pd.unique(values) if isinstance(value, str)):
+                raise TableError(
+                    f"{what} contains half of a surrogate pair, which is no character and cannot be encoded; replace it"
+                )
+        except TypeError:
+            strange = next(value for value in values if not pd.api.types.is_hashable(value))
+            raise TableError(
+                f"{what} is a {type(strange).__name__}; single values are expected, such as texts or numbers"
+            ) from None
+
+
+def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
+    """Say in which columns of so many rows how many values are missing, and what to do."""
+    found = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
+    return TableError(
+        f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
+        + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
+    )
+
+
+def count_column(counts: pd.Series, what: str) -> np.ndarray:
+    """Read a column of record counts: integers, none negative."""
+    values = _floats(counts)
+    bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
+    if bad.any():
+        raise TableError(
+            f"column {counts.name!r} of {what} must hold whole, non-negative counts of records; "
+            f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
+        )
+    return values.astype(np.int64)
+
+
+def _floats(column: pd.Series) -> np.ndarray:
+    """Read the cells of a column as numbers, NaN where they are not."""
+    try:
+        found = pd.to_numeric(column, errors="coerce")
+        return np.full(len(column), np.nan) if found.dtype.kind == "c" else found.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError):  # integers that no float holds, or arrays
+        return np.full(len(column), np.nan)
+
+
+#: The largest count, records: beyond it floating point does not hold every integer.
+LARGEST_COUNT = 2**53
+
+
+#: Names of columns of record counts, without capitals, spaces and signs: those that AnonyPyx, SQL, pandas and R give.
+COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people"} | {
+    "nrecords", "npeople", "numrecords", "recordcount", "groupcount", "numberofrecords", "numberofpeople",
+}  # fmt: skip
+
+
+def looks_like_count(name: object) -> bool:
+    """Whether a column has the name of a count of records."""
+    return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
+
+
+def check_no_count(
+    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
+) -> None:
+    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost.
+
+    Parameters
+    ----------
+    table : DataFrame
+    roles : dict
+        The columns that have a role.
+    what : str
+        The table, for the error.
+    remedy : str
+        What to do if it is a count.
+
+    Raises
+    ------
+    TableError
+        If a column has the name of a count, and holds whole numbers, not all of them 1.
+    """
+    held = {column for columns in roles.values() for column in columns}
+    for name in table.columns:
+        if name in held or not looks_like_count(name):
+            continue
+        column = table.loc[:, name]
+        if column.ndim > 1 or pd.api.types.is_bool_dtype(column):
+            continue
+        numbers = _floats(column)
+        if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
+            raise TableError(
+                f"{what} has a column {name!r} of whole numbers, which looks like how many people each row stands for: "
+                f"{numbers.sum():.0f} in {len(table)} rows; {remedy.format(name=name)}, or, if it is something else, "
+                f"leave it out, .drop(columns={name!r})"
+            )
+
+
+def counted(
+    table: pd.DataFrame,
+    roles: dict[str, tuple[str, ...]],
+    count: str | None,
+    what: str,
+    sets: Collection[str] = (),
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
+    if count is not None and not isinstance(count, str):
+        raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+    if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
+        check_columns(table, roles, what, sets)
+        return table, None
+    check_columns(table, {**roles, "count": (count,)}, what, sets)
+    counts = count_column(table[count], what)
+    if not counts.any():
+        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
+    return table[counts > 0], counts[counts > 0]
+
+
+# Microdata: a DataFrame whose columns have roles, checked at the door.
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a person. Rows keep their order and index; columns without a role are ignored.
+    qi : sequence of str
+        The quasi-identifier columns: what an adversary knows about people, in this order.
+    sa : sequence of str
+        The sensitive attribute; of several, each combination of values is one value.
+    bucket : str, optional
+        The column that says which published bucket a record is in.
+    id : str, optional
+        The column that names people. Checked to name each person once.
+
+    Raises
+    ------
+    UnknownName
+        If a column is not in the table.
+    TableError
+        If the table is empty, a column has two roles or missing values, or a person has two rows.
+    """
+
+    frame: pd.DataFrame
+    qi: tuple[str, ...]
+    sa: tuple[str, ...]
+    bucket: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "qi", names(self.qi, "qi"))
+        object.__setattr__(self, "sa", names(self.sa, "sa"))
+        roles = {"qi": self.qi, "sa": self.sa}
+        roles |= {role: (c,) for role in ("bucket", "id") if (c := getattr(self, role)) is not None}
+        check_columns(self.frame, roles, what="the table")
+        if self.id is not None:
+            check_once(self.frame[self.id])
+
+    @classmethod
+    def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
+        """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
+        data = cls(frame, qi, sa)
+        repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of a row a person,", repeat)
+        return data
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def tuples(self) -> tuple[np.ndarray, pd.MultiIndex]:
+        """Number the distinct QI tuples: a code for every record, and the sorted tuples."""
+        return sort_distinct(self.frame[list(self.qi)])
+
+    def values(self) -> tuple[np.ndarray, pd.Index]:
+        """Number the distinct sensitive values: a code for every record, and the sorted values."""
+        return distinct(self.frame[list(self.sa)])
+
+
+def check_once(column: pd.Series) -> None:
+    """Check that a column names each person once."""
+    if (repeated := column.value_counts() > 1).any():
+        raise TableError(
+            f"column {column.name!r} names {int(repeated.sum())} people more than once; "
+            "one row a person is expected: drop the repeats, or pass id=None"
+        )
+
+
+# Numbers that labels are, or stand for.
+
+
+def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
+    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats.
+
+    Raises
+    ------
+    TableError
+        If something is no finite number.
+    """
+    if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not is_several(values):
+        raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
+    listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
+    if np.ndim(listed) != 1 or isinstance(listed, pd.MultiIndex):
+        raise TableError(f"{what} must be a list of numbers, not of shape {np.shape(listed)}")
+    if isinstance(listed.dtype, pd.CategoricalDtype):
+        listed = pd.Index(np.asarray(listed))
+    if pd.isna(listed).any():
+        raise TableError(f"{what} hold a missing value; a number each is expected")
+    if listed.dtype == object:
+        return _as_they_are(list(listed), what)
+    is_number = pd.api.types.is_numeric_dtype(listed) and not pd.api.types.is_bool_dtype(listed)
+    if not is_number or pd.api.types.is_complex_dtype(listed):
+        raise TableError(f"{what} must be real numbers, not of type {listed.dtype}")
+    if pd.api.types.is_integer_dtype(listed):
+        return np.asarray(listed, dtype=np.uint64 if pd.api.types.is_unsigned_integer_dtype(listed) else np.int64)
+    return _finite(np.asarray(listed, dtype=float), what)
+
+
+def as_list(given: Any) -> list[Any]:
+    """Read a number, or any container of numbers, as a list; what they are is not checked."""
+    return [given] if isinstance(given, str | bytes | Mapping) or not is_several(given) else list(given)
+
+
+def _as_they_are(listed: list[object], what: str) -> np.ndarray:
+    """Numbers of different types."""
+    strangers = [one for one in listed if isinstance(one, bool) or not isinstance(one, numbers.Real | Decimal)]
+    if strangers:
+        raise TableError(f"{what} must be real numbers, and {join_names(strangers)} is none")
+    if all(isinstance(one, numbers.Integral) for one in listed):
+        return np.array([int(one) for one in listed], dtype=object)  # type: ignore[call-overload]
+    try:
+        return _finite(np.array([float(one) for one in listed]), what)  # type: ignore[arg-type]
+    except OverflowError as error:
+        raise TableError(f"{what} hold a number that is too large: {error}") from error
+
+
+def _finite(found: np.ndarray, what: str) -> np.ndarray:
+    """Check that all are finite."""
+    if not np.isfinite(found).all():
+        raise TableError(f"{what} must be finite numbers, and {found[~np.isfinite(found)][0]} is none")
+    return found
+
+
+def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
+    """The number of every sensitive value: itself, or what `values` says that it stands for.
+
+    Parameters
+    ----------
+    labels : Index
+        Of one attribute.
+    values : dict or Series, optional
+        From value to number; others may be in it.
+
+    Raises
+    ------
+    TableError
+        If a value has no number.
+    """
+    what = f"the values of {labels.name!r}"
+    if values is None:
+        try:
+            return as_numbers(labels, what)
+        except TableError as error:
+            raise TableError(f"{error}; say what each stands for, values={{value: number}}") from error
+    if not isinstance(values, Mapping | pd.Series):
+        raise TableError(f"values must be a dictionary or Series, from value to number, not {short_repr(values)}")
+    if isinstance(values, pd.Series) and values.index.has_duplicates:
+        twice = values.index[values.index.duplicated()]
+        raise TableError(f"values have more than one number for {join_names(twice)}; one each is expected")
+    table = values.to_dict() if isinstance(values, pd.Series) else values
+    if missing := [label for label in labels if label not in table]:
+        raise TableError(f"values have no number for {join_names(missing)}; every value of {labels.name!r} needs one")
+    return as_numbers([table[label] for label in labels], f"the numbers that {what} stand for")
+
+
+one_or_several = as_list  # the earlier name
+
+
+#: A number without a sign; each text is matched in one way only, so that long ones take no time.
+NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+#: What a name or a value is made of that needs no quotes.
+PLAIN = r"[^\s,|()=:'\"#\\]+"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The values of one attribute that a statement is about.
+
+    Attributes
+    ----------
+    values : frozenset or None
+        The chosen values; the order in which they were written means nothing.
+    interval : pandas.Interval or None
+        Instead of values: everything inside the interval, its closed ends included.
+    """
+
+    values: frozenset[Any] | None
+    interval: pd.Interval | None = None
+
+    def __str__(self) -> str:
+        if self.interval is not None:
+            return f"in {self.interval}"
+        return " or ".join(sorted(map(format_value, self.values or ())))
+
+    def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
+        """Mark the entries of `known`, the attribute's published values, that are chosen.
+
+        Raises
+        ------
+        UnknownName
+            If a chosen value is not among the published ones.
+        StatementError
+            If no published value lies in the interval.
+        """
+        if self.interval is None:
+            wanted = list(self.values or ())
+            for value in wanted:
+                # pandas reads a text as a date, "2020" as the whole year: a text names a text only.
+                if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
+                    raise unknown_name(f"value of {attribute!r}", value, known)
+            return np.asarray(known.isin(wanted))
+        if self.interval in known:  # a generalised attribute, whose values are intervals themselves
+            return np.asarray(known == self.interval)
+        if not pd.api.types.is_numeric_dtype(known):
+            raise StatementError(
+                f"{attribute!r} is not numeric, so {self.interval} selects nothing; list values: {join_names(known)}"
+            )
+        low, high = self.interval.left, self.interval.right
+        above = known >= low if self.interval.closed_left else known > low
+        below = known <= high if self.interval.closed_right else known < high
+        if not (inside := np.asarray(above & below)).any():
+            raise StatementError(
+                f"no published value of {attribute!r} lies in {self.interval}; "
+                f"they go from {known.min()} to {known.max()}"
+            )
+        return inside
+
+
+def choose(chosen: object, attribute: str) -> Choice:
+    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval.
+
+    A tuple is refused: it could be meant as a set of values or as an interval.
+    """
+    if isinstance(chosen, Choice):
+        return chosen
+    if isinstance(chosen, pd.Interval):
+        return Choice(None, chosen)
+    if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:
+        raise StatementError(f"{attribute} is chosen by a value or a list of values, not by {short_repr(chosen)}")
+    if isinstance(chosen, tuple):
+        raise StatementError(
+            f"{attribute} = {chosen!r} could mean these values or what lies between; "
+            f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
+        )
+    if isinstance(chosen, str | bytes) or not is_several(chosen):
+        values = [chosen]
+    elif isinstance(chosen, dict):
+        raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")
+    else:
+        values = list(chosen)
+    if not values:
+        raise StatementError(f"{attribute} = [] chooses no value; name at least one")
+    if pd.Series(values, dtype=object).isna().any():
+        raise StatementError(f"{attribute} = {short_repr(chosen)} holds a missing value; name the value that is meant")
+    try:
+        return Choice(frozenset(values))
+    except TypeError as error:
+        raise StatementError(
+            f"{attribute} = {short_repr(chosen)} holds something that is no single value: {error}"
+        ) from error
+
+
+def constant(text: str) -> object:
+    """Read what stands without quotes: a number, True, False, or else a text."""
+    if re.fullmatch(r"-?\d+", text):
+        try:
+            return int(text)
+        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
+            return text
+    if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
+        return float(text)
+    return {"True": True, "False": False}.get(text, text)
+
+
+def format_value(value: object) -> str:
+    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
+    if not isinstance(value, str):
+        return str(value)
+    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
+    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

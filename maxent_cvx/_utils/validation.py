@@ -1,0 +1,295 @@
+"""Checks of arguments: one small function a kind, each returning what it was given or saying what was expected.
+
+Every public function, method and constructor reads its arguments through these before it does any work, so that a
+wrong one is told by its name. What a value means (a column of this table, a label of this model) is checked where that
+is known.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from numbers import Real
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+
+import numpy as np
+
+from .errors import BadProbability, MaxEntError, StatementError, TableError, short_repr, unknown_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "check_array",
+    "check_bool",
+    "check_callable",
+    "check_dataframe",
+    "check_float",
+    "check_in",
+    "check_instance",
+    "check_int",
+    "check_keywords",
+    "check_label",
+    "check_list",
+    "check_mapping",
+    "check_measure",
+    "check_number",
+    "check_optional_bool",
+    "check_path",
+    "check_positions",
+    "check_positive",
+    "check_seconds",
+    "check_str",
+    "is_several",
+    "is_text",
+    "read_file_text",
+]
+
+T = TypeVar("T")
+
+#: Whole numbers beyond this are no counts: arrays cannot hold them.
+LARGEST = 2**63 - 1
+
+
+def check_number(value: object, what: str) -> float:
+    """Read a finite number, or say what was found instead.
+
+    >>> check_number("0.3", "the value")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.BadProbability: the value must be a finite number, not '0.3'
+    """
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(found):
+        many = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+        what_it_is = f"a {type(value).__name__}" if many else short_repr(value)
+        raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
+    return found
+
+
+def check_int(
+    value: object, what: str, least: int, most: float = LARGEST, error: type[MaxEntError] | None = None
+) -> int:
+    """Read a whole number from a range, or say what was found instead."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= most:  # type: ignore[operator]
+        up = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
+        raise (error or StatementError)(f"{what}={short_repr(value)}: a whole number {up} is expected")
+    return int(value)  # type: ignore[call-overload]
+
+
+def check_float(
+    value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
+) -> float:
+    """Read a finite number from a range, both ends included."""
+    try:
+        found = check_number(value, what)
+    except BadProbability:
+        found = math.nan
+    if not least <= found <= most or math.isnan(found):
+        sides = f" from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f" of at least {least:g}"
+        raise (error or BadProbability)(f"{what}={short_repr(value)}: a number{sides} is expected")
+    return found
+
+
+def check_positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
+    """Read a finite number above 0."""
+    if (found := check_number(value, what)) <= 0:
+        raise (error or BadProbability)(f"{what}={short_repr(value)}: a number above 0 is expected")
+    return found
+
+
+def check_bool(value: object, what: str) -> bool:
+    """Read True or False: another value, such as the text "no", would silently count as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise StatementError(f"{what}={short_repr(value)}: True or False is expected")
+    return bool(value)
+
+
+def check_optional_bool(value: object, what: str) -> bool | None:
+    """Read True, False or None."""
+    if value is None:
+        return None
+    if not isinstance(value, bool | np.bool_):
+        raise StatementError(f"{what}={short_repr(value)}: True, False or None is expected")
+    return bool(value)
+
+
+def check_in(value: object, what: str, among: Collection[str]) -> str:
+    """Read one of several words."""
+    if not isinstance(value, str) or value not in among:
+        words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
+        near = difflib.get_close_matches(value, among, n=1) if isinstance(value, str) else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise StatementError(f"{what}={short_repr(value)}: {words} is expected{hint}")
+    return value
+
+
+def is_text(value: object) -> bool:
+    """Whether something is a text that can be written down: half a character, a lone surrogate, cannot."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def is_several(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether something can be iterated over; NumPy's arrays without a dimension only seem so. A text can be, too."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+
+
+def check_str(value: object, what: str) -> str:
+    """Read a text of at least one character."""
+    if not is_text(value) or not value:
+        raise StatementError(f"{what}={short_repr(value)}: a text is expected")
+    return str(value)
+
+
+def check_path(value: object, what: str = "path") -> Path:
+    """Read the name of a file; whether there is one is not looked at."""
+    name = fspath(value) if isinstance(value, str | PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise TableError(f"{what}={short_repr(value)}: the name of a file is expected")
+    return Path(name)
+
+
+def read_file_text(value: object, what: str, error: type[MaxEntError] = TableError) -> str:
+    """Read a whole file of text in UTF-8.
+
+    Raises
+    ------
+    MaxEntError
+        Of the kind asked for, if there is no such file, or it cannot be read.
+    """
+    name = check_path(value, what)
+    try:
+        return name.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as broken:
+        raise error(f"{name} is no text in UTF-8 ({broken.reason} at byte {broken.start}); save it so") from None
+    except UnicodeEncodeError:
+        raise error(f"{what}={name!r} is no name that a file can have") from None
+    except FileNotFoundError:
+        raise error(f"there is no file {str(name)!r}") from None
+    except OSError as broken:
+        raise error(f"{str(name)!r} cannot be read: {broken.strerror or broken}") from None
+
+
+def check_callable(value: object, what: str) -> Callable[..., Any]:
+    """Read something that can be called; a class, such as ``int``, makes objects and is taken for a slip."""
+    if not callable(value) or isinstance(value, type):
+        raise StatementError(f"{what}={short_repr(value)}: a function is expected")
+    return value
+
+
+def check_instance(
+    value: object,
+    kind: type[T] | tuple[type[T], ...],
+    what: str,
+    remedy: str = "",
+    error: type[MaxEntError] = StatementError,
+) -> T:
+    """Check that something is of a kind."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(f"{'an' if one.__name__[0] in 'AEIOU' else 'a'} {one.__name__}" for one in kinds)
+        raise error(f"{what} must be {names}, not {short_repr(value)}{f'; {remedy}' * bool(remedy)}")
+    return value
+
+
+def check_dataframe(value: object, what: str) -> pd.DataFrame:
+    """Check that something is a DataFrame."""
+    return check_instance(value, _table_class(), what, error=TableError)
+
+
+def _table_class() -> type[pd.DataFrame]:
+    """Import it when a table is looked at: the command line needs exceptions before it knows whether there is one."""
+    import pandas as pd
+
+    return pd.DataFrame
+
+
+def check_mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
+    """Check that something is a dictionary."""
+    if not isinstance(value, Mapping):
+        raise StatementError(f"{what} must be a dictionary {expected}, not {short_repr(value)}")
+    return value
+
+
+def check_list(value: object, what: str, expected: str) -> list[Any]:
+    """Read several of something; a text, a table or a dictionary is no list."""
+    if isinstance(value, str | bytes | Mapping | _table_class() | type) or not is_several(value):
+        raise StatementError(f"{what} must be a list of {expected}, not {short_repr(value)}")
+    return list(value)
+
+
+def check_array(
+    value: object, what: str, size: int | None = None, error: type[MaxEntError] = StatementError
+) -> np.ndarray:
+    """Read a list of finite numbers, of a given length if it has to be."""
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise error(f"{what} must be a list of numbers, not {short_repr(value)}") from None
+    if found.ndim != 1 or (size is not None and len(found) != size):
+        expected = "a list of numbers" if size is None else f"a list of {size} numbers"
+        raise error(f"{what} must be {expected}, not of shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise error(f"{what} must be finite numbers, and {found[~np.isfinite(found)][0]} is none")
+    return found
+
+
+def check_positions(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
+    """Read positions among so many, or a mask of that length."""
+    found = np.asarray(value) if isinstance(value, range) else value
+    is_array = isinstance(found, np.ndarray) and found.ndim == 1
+    kind = found.dtype.kind if isinstance(found, np.ndarray) and is_array else ""
+    if not isinstance(found, np.ndarray) or not (kind in "iu" or (kind == "b" and len(found) == size)) or not is_array:
+        raise StatementError(f"{what} must be positions or a mask of {size}, not {short_repr(value)}")
+    at = np.flatnonzero(found) if kind == "b" else found.astype(np.int64)
+    if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
+        raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
+    return at % max(size, 1)
+
+
+def check_keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
+    """Refuse options that there are not."""
+    if unknown := set(given) - set(known):
+        raise unknown_name(what, min(unknown), known)
+
+
+def check_label(value: object, what: str, known: Collection[Any]) -> Any:
+    """Check that something is one of some labels."""
+    if not isinstance(value, Hashable) or not _is_in(value, known):
+        raise unknown_name(what, value, known)
+    return value
+
+
+def _is_in(value: Hashable, known: Collection[Any]) -> bool:
+    """Whether a collection holds a value, whatever it is."""
+    try:
+        return value in known
+    except TypeError:  # a tuple of lists
+        return False
+
+
+def check_seconds(value: object, what: str) -> float:
+    """Read a time that may pass; infinity is no limit."""
+    if isinstance(value, float | np.floating) and value == math.inf:
+        return math.inf
+    return check_float(value, what, 0.0)
+
+
+def check_measure(value: object, what: str) -> float:
+    """Read what a function of the user's gave: a number, which may be infinite or NaN."""
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, Real | np.number)
+        or isinstance(value, np.complexfloating)
+    ):
+        raise StatementError(f"{what} gives {short_repr(value)}: a number is expected")
+    return float(value)

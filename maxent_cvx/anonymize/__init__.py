@@ -1,0 +1,24 @@
+"""The publisher's side: ways to disguise microdata before they are published."""
+
+from __future__ import annotations
+
+from .anatomy import anatomy, anatomy_buckets
+from .mondrian import mondrian, mondrian_table
+from .randomize import randomize
+from .republish import republish
+from .rules import Sanitized, mine_rules, sanitize
+from .similar_linkage import similar_linkage, similar_linkage_groups
+
+__all__ = [
+    "Sanitized",
+    "anatomy",
+    "anatomy_buckets",
+    "mine_rules",
+    "mondrian",
+    "mondrian_table",
+    "randomize",
+    "republish",
+    "sanitize",
+    "similar_linkage",
+    "similar_linkage_groups",
+]

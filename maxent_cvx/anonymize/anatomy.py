@@ -1,0 +1,518 @@
+"""Anatomy: buckets of l records with l different sensitive values (Xiao and Tao, 2006)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import Any, cast, overload
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import TableError, join_names, pluralize
+from .._utils.parallel import current_client, executor_for, then
+from .._utils.tables import Microdata, check_named, names
+from .._utils.validation import check_int
+from ..releases.partitioned import (
+    CountedTuples,
+    DaskTable,
+    PartCounts,
+    PartitionedRelease,
+    Records,
+    Roles,
+    dask_records,
+    is_dask,
+    narrowed,
+    number_rows,
+    released,
+    sensitive_codes,
+    unshared,
+)
+from ..releases.release import Release
+from ..worlds.worst_case import Frequencies, Safety, least_of_counts
+
+__all__ = [
+    "SafeGroups",
+    "anatomy",
+    "anatomy_buckets",
+    "draw",
+    "exempt_values",
+    "join",
+    "shuffled",
+]
+
+# Buckets drawn from the largest piles of values; what is left over joins where its like is not (Anatomy).
+
+
+def shuffled(value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Sort records by value, at random within each: their positions, and how many of its like are before each."""
+    order = rng.permutation(len(value))
+    order = order[np.argsort(value[order], kind="stable")]
+    return order, rank(value[order])
+
+
+def rank(ordered: np.ndarray) -> np.ndarray:
+    """How many equal entries are before each of a sorted array."""
+    return np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
+
+
+def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw one record from each of the l largest piles for every bucket, as long as there are l piles.
+
+    Parameters
+    ----------
+    pile : ndarray of int
+        Of each record, sorted; the first of a pile is drawn first.
+    l : int
+
+    Returns
+    -------
+    ndarray of int
+        The bucket of each record, from 0; -1 of those that are left over.
+
+    References
+    ----------
+    Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150, Figure 3.
+    """
+    # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
+    sizes = np.bincount(pile)
+    heap = [(-int(sizes[one]), float(rng.random()), int(one)) for one in np.flatnonzero(sizes)]
+    heapq.heapify(heap)
+    drawn: list[int] = []
+    while len(heap) >= l:
+        largest = [heapq.heappop(heap) for _ in range(l)]
+        drawn += [one for _, _, one in largest]
+        for size, tie, one in largest:
+            if size < -1:
+                heapq.heappush(heap, (size + 1, tie, one))
+    drawn_from = np.array(drawn, dtype=np.int64)
+    order = np.argsort(drawn_from, kind="stable")
+    first = np.cumsum(sizes) - sizes
+    bucket = np.full(len(pile), -1)
+    bucket[first[drawn_from[order]] + rank(drawn_from[order])] = order // l
+    return bucket
+
+
+def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Give each left-over record a bucket without its like, at random; -1 where there are too few.
+
+    Parameters
+    ----------
+    left : ndarray of int
+        The values, or piles, of those that are left over.
+    bucket, value : ndarray of int
+        Of all others.
+    """
+    chosen = np.full(len(left), -1)
+    every = np.unique(bucket)
+    for one in np.unique(left):
+        at = np.flatnonzero(left == one)
+        free = np.setdiff1d(every, bucket[value == one])
+        if len(free) >= len(at):
+            chosen[at] = rng.choice(free, len(at), replace=False)
+    return chosen
+
+
+# Records dealt into buckets of l different values (Anatomy), and whether there can be such buckets.
+
+
+def exempt_values(frequency: np.ndarray, exempt: int) -> np.ndarray:
+    """Mark the most frequent values, which may repeat in a bucket; of equally frequent ones the first."""
+    is_exempt = np.zeros(len(frequency), dtype=bool)
+    is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True
+    return is_exempt
+
+
+def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
+    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value.
+
+    Parameters
+    ----------
+    value : ndarray of int
+        One a record.
+    is_exempt : ndarray of bool
+        Whether the value of each record may repeat.
+    l : int
+    rng : Generator
+    """
+    n = len(value)
+    n_buckets = n // l
+    # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
+    order, rank = shuffled(value, rng)
+    part = np.where(is_exempt[order], rank // n_buckets, 0)
+    pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
+    found = draw(pile, l, rng)
+    left = found < 0  # fewer than l
+    found[left] = join(pile[left], found[~left], pile[~left], rng)
+    bucket = np.empty(n, dtype=np.int64)
+    bucket[order] = found
+    return bucket
+
+
+def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int, part: str = "") -> None:
+    """Check that every value that counts fits into as many buckets as it has records.
+
+    Parameters
+    ----------
+    frequency : Series
+        Records of every value.
+    is_exempt : ndarray of bool
+    n_buckets, l : int
+    part : str
+        The partition that is looked at, if it is not the whole table.
+    """
+    too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
+    if len(too_many):
+        enough = f"exempt the most frequent values (exempt={int(is_exempt.sum()) + len(too_many)})"
+        remedy = "spread people evenly over the partitions, exempt more values" if part else enough
+        raise TableError(
+            f"{part}{': ' * bool(part)}"
+            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once a bucket "
+            f"({pluralize(n_buckets, 'bucket')} of l={l}), "
+            f"{join_names(too_many.index[:1])} {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
+        )
+
+
+# Anatomy of a table in partitions, each of which is bucketized by itself.
+
+
+def anatomy_of_partitions(
+    table: Any, qi: tuple[str, ...], sa: tuple[str, ...], l: int, exempt: int, seed: int
+) -> PartitionedRelease:
+    """Publish a Dask DataFrame as buckets, see :func:`maxent_cvx.anonymize.anatomy`."""
+    check_int(l, "l", 1, error=TableError)
+    check_int(exempt, "exempt", 0, error=TableError)
+    check_int(seed, "seed", 0, error=TableError)
+    check_named(table.columns, {"qi": qi, "sa": sa}, "the table")
+    bucket = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
+    roles = Roles.read(qi, sa, bucket, None)
+    executor = executor_for(current_client())
+    people = dask_records(narrowed(table, [*qi, *sa]))
+    counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
+    found = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
+    if not found:
+        raise TableError("the table has no rows; at least one record is needed")
+    values, numbers = CountedTuples.united([each.values for _, _, each in found])
+    is_exempt = exempt_values(values.records, exempt)
+    dealers, first = [], 1
+    for (i, part, each), own in zip(found, numbers, strict=True):
+        check_partition(each, is_exempt[own], l, part.name)
+        make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
+        dealers.append((Records(make, part.name), each))
+        first += each.buckets
+    return released(dealers, roles)
+
+
+def count_people(rows: pd.DataFrame, roles: Roles, l: int, name: str) -> PartCounts | None:
+    """Count the QI tuples and values of a partition, which will have so many buckets; None if nobody is in it."""
+    if rows.empty:
+        return None
+    Microdata.of_people(rows, roles.qi, roles.sensitive)
+    one = np.ones(len(rows), dtype=np.int64)
+    tuples, values = (CountedTuples.of(rows[list(columns)], one) for columns in (roles.qi, roles.sensitive))
+    return PartCounts(tuples, values, len(rows) // l, "numbers")
+
+
+def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str) -> None:
+    """Check that a partition can be bucketized by itself."""
+    if not counts.buckets:
+        raise TableError(
+            f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket of l={l}; "
+            "make the partitions fewer and larger, table.repartition(npartitions=...)"
+        )
+    values = counts.values.labels if counts.values.labels.nlevels > 1 else counts.values.labels.get_level_values(0)
+    check_eligible(pd.Series(counts.values.records, values), is_exempt, counts.buckets, l, name)
+
+
+def bucketized(
+    rows: pd.DataFrame, roles: Roles, values: pd.MultiIndex, is_exempt: np.ndarray, dealing: Sequence[int]
+) -> pd.DataFrame:
+    """Give every record of a partition a bucket, the same ones in whatever order the records come.
+
+    A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
+    are alike it does not matter which is in which bucket.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    roles : Roles
+    values : MultiIndex
+        The sensitive values of the whole table.
+    is_exempt : ndarray of bool
+        One a value.
+    dealing : sequence of int
+        l, the seed, the partition's number, and that of its first bucket.
+    """
+    l, seed, number, first = dealing
+    value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
+    tuples, _ = number_rows(rows[list(roles.qi)])
+    order = np.lexsort((value, tuples))
+    bucket = np.empty(len(rows), dtype=np.int64)
+    bucket[order] = first + assign_values(
+        value[order], is_exempt[value[order]], l, np.random.default_rng([seed, number])
+    )
+    return rows[[*roles.qi, *roles.sensitive]].assign(**{roles.bucket: bucket})
+
+
+# Buckets as small as (c, k)-safety lets them be.
+
+
+def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, safety: Safety) -> np.ndarray:
+    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe.
+
+    Parameters
+    ----------
+    value : ndarray of int
+        The number of every record's value.
+    is_exempt : ndarray of bool
+        Which values may repeat, and need not be safe.
+    l, seed : int
+    safety : Safety
+
+    Raises
+    ------
+    TableError
+        If none is that the values allow: one that is not exempt occurs at most once a bucket.
+    """
+    n, frequency = len(value), np.bincount(value)
+    largest = n // int(frequency[~is_exempt].max(initial=1))
+    p = np.inf
+    for size in range(l, largest + 1):
+        bucket = assign_values(value, is_exempt[value], size, np.random.default_rng(seed))
+        counts = sp.coo_array((np.ones(n, dtype=np.int64), (value, bucket))).tocsc()
+        p = safety.disclosure(Frequencies.of(counts, ~is_exempt))
+        if p < safety.c:
+            return bucket
+    raise TableError(
+        f"safe=({safety.c:g}, {safety.k}): with l={largest}, the most that the values allow, the disclosure is still "
+        f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt more values"
+    )
+
+
+@overload
+def anatomy(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    l: int,
+    exempt: int = 0,
+    seed: int = 0,
+    safe: tuple[float, int] | None = None,
+) -> Release: ...
+@overload
+def anatomy(
+    table: DaskTable,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    l: int,
+    exempt: int = 0,
+    seed: int = 0,
+    safe: None = None,
+) -> PartitionedRelease: ...
+def anatomy(
+    table: pd.DataFrame | DaskTable,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    l: int,
+    exempt: int = 0,
+    seed: int = 0,
+    safe: tuple[float, int] | None = None,
+) -> Release | PartitionedRelease:
+    """Publish a table as buckets in which no sensitive value (but the exempt ones) occurs twice.
+
+    Parameters
+    ----------
+    table : DataFrame or dask.dataframe.DataFrame
+        One row a person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
+    qi, sa
+        Column names.
+    l : int
+        Records a bucket, and different sensitive values among them.
+    exempt : int
+        How many of the most frequent sensitive values may repeat in a bucket: they are not thought
+        of as sensitive (Privacy-MaxEnt, section 7, footnote 3).
+    seed : int
+        Seed of the random choice which records go together. To an adversary who knows the algorithm the choice is
+        random only if the seed is secret; the default is not.
+    safe : tuple of float and int, optional
+        (c, k): after any k basic implications that an adversary knows, no value but the exempt ones has a probability
+        of c or more, see :func:`maxent_cvx.attacks.worst_case`. The smallest l that does it is taken, from `l` on. Of
+        a table in memory. This holds against an adversary who knows the release alone, or the release and this
+        algorithm, but not against one who also knows the seed and the order of the records.
+
+    Returns
+    -------
+    Release or PartitionedRelease
+        floor(N / l) buckets of l records; the up to l - 1 records that are left over join buckets that
+        lack their value. Of a Dask DataFrame a release in its partitions.
+
+    Raises
+    ------
+    TableError
+        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
+        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+    UnknownName
+        If the table lacks a column.
+
+    Notes
+    -----
+    What differs with a Dask DataFrame: people are in a bucket with others of their own partition only, so that up to
+    l - 1 records are left over in each, and each must be large and mixed enough by itself (a value that is not exempt
+    is in at most 1/l of it); an error names the partition. The exempt values are the most frequent ones of the whole
+    table. Buckets are numbered through all partitions. Each draws from a random stream of its own, of the seed and
+    the partition's number, so that the same partitions give the same buckets, and others give others. A table that is
+    sorted should be shuffled before.
+
+    References
+    ----------
+    Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=3)
+    >>> release
+    <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+    >>> worst = mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True)
+    >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
+    0.333
+
+    Buckets that withstand an adversary who knows any two implications, as far as a probability of 0.6:
+
+    >>> release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
+    >>> len(release.buckets), mx.attacks.worst_case(release, k=1)["disclosure"].item()
+    (3, 0.5)
+
+    A table that is larger than memory, here of two partitions:
+
+    >>> import dask.dataframe as dd
+    >>> adult = dd.from_pandas(mx.datasets.load_adult(), npartitions=2)
+    >>> large = mx.anonymize.anatomy(adult, qi=["sex", "age"], sa="education", l=5, exempt=2)
+    >>> large.n_records, large.n_buckets, large.n_partitions
+    (30162, 6032, 2)
+    """
+    if is_dask(table):
+        if safe is not None:
+            raise TableError("safe= asks of all buckets at once what implications can do; of partitions, leave it out")
+        return anatomy_of_partitions(table, names(qi, "qi"), names(sa, "sa"), l, exempt, seed)
+    table = cast(pd.DataFrame, table)  # or it is refused
+    qi, sa = names(qi, "qi"), names(sa, "sa")
+    bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed, safe=safe)
+    name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
+    return Release.from_buckets(table[[*qi, *sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
+
+
+def anatomy_buckets(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    l: int,
+    exempt: int = 0,
+    seed: int = 0,
+    safe: tuple[float, int] | None = None,
+) -> pd.Series:
+    """Assign every record of a table to a bucket, as :func:`anatomy` does; this is the publisher's secret.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or list of str
+        Column names.
+    l, exempt, seed : int
+        As in :func:`anatomy`.
+    safe : tuple of float and int, optional
+        (c, k) as in :func:`anatomy`, which says against whom it holds.
+
+    Returns
+    -------
+    Series
+        Named "Bucket", indexed like the table: 1 to floor(N / l).
+
+    Raises
+    ------
+    TableError
+        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
+        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+    UnknownName
+        If the table lacks a column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> bucket = mx.anonymize.anatomy_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", l=3)
+    >>> print(hospital["Disease"].groupby(bucket).agg(["size", "nunique"]))     # the tenth record has joined a bucket
+            size  nunique
+    Bucket
+    1          3        3
+    2          3        3
+    3          4        4
+    """
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    n = len(table)
+    n_buckets = n // check_int(l, "l", 1, n, TableError)
+    check_int(exempt, "exempt", 0, error=TableError)
+    check_int(seed, "seed", 0, error=TableError)
+    safety = Safety.read(safe)
+    value, values = data.values()
+    frequency = np.bincount(value)
+    is_exempt = exempt_values(frequency, exempt)
+    check_eligible(pd.Series(frequency, index=values), is_exempt, n_buckets, l)
+    if safety is None:
+        bucket = assign_values(value, is_exempt[value], l, np.random.default_rng(seed))
+    else:
+        bucket = safely_dealt(value, is_exempt, l, seed, safety)
+    return pd.Series(bucket + 1, index=table.index, name="Bucket")
+
+
+# Groups of records that are cut in two as long as all groups together stay (c, k)-safe.
+
+
+class SafeGroups:
+    """What implications can do to all groups of a table, for they may link people of different groups.
+
+    A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it. A
+    factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than the
+    fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of the
+    halves is no larger, and there the person goes.
+
+    Parameters
+    ----------
+    value : ndarray of int
+        The sensitive value of every record.
+    safety : Safety
+
+    Raises
+    ------
+    TableError
+        If all records as one group are not safe.
+    """
+
+    def __init__(self, value: np.ndarray, safety: Safety) -> None:
+        self.value, self.safety = value, safety
+        self._n_values = int(value.max()) + 1
+        if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
+            raise TableError(
+                f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
+                f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c, or a smaller k"
+            )
+        (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
+
+    def cut(self, halves: list[np.ndarray]) -> bool:
+        """Cut a group so, if all groups are safe then."""
+        first, second = least_of_counts(self._counts(halves), self.safety.k)
+        together = self._least & first & second
+        allowed = self.safety.holds(together)
+        if allowed:
+            self._least = together
+        return allowed
+
+    def _counts(self, groups: list[np.ndarray]) -> np.ndarray:
+        return np.array([np.bincount(self.value[records], minlength=self._n_values) for records in groups])

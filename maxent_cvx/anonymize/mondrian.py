@@ -1,0 +1,281 @@
+"""Mondrian: generalised groups of k records, cut at medians (LeFevre, DeWitt and Ramakrishnan, 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import TableError
+from .._utils.tables import Microdata, check_columns, factorize, names
+from .._utils.validation import check_int
+from ..releases.release import Release
+from ..worlds.worst_case import Safety
+from .anatomy import SafeGroups
+
+__all__ = [
+    "Scales",
+    "generalized",
+    "is_number",
+    "mondrian",
+    "mondrian_table",
+]
+
+# Where Mondrian may cut a group: at medians, the widest attribute first. Nothing here looks at sensitive values.
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """The QI of records as positions on scales.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (records, attributes)
+    levels : list of Index
+        The distinct values of each attribute, sorted.
+    place : ndarray, shape (records, attributes)
+        Numbers are where they are, others at their ranks.
+    width : ndarray
+        How far the whole table reaches in each attribute.
+    """
+
+    codes: np.ndarray
+    levels: list[pd.Index]
+    place: np.ndarray
+    width: np.ndarray
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, qi: tuple[str, ...]) -> Self:
+        """Read the columns of a table."""
+        columns = [factorize(table[name]) for name in qi]
+        place = np.column_stack([_positions(level)[code] for code, level in columns])
+        width = np.maximum(np.ptp(place, axis=0), 1e-300)
+        return cls(np.column_stack([code for code, _ in columns]), [level for _, level in columns], place, width)
+
+    def cuts(self, records: np.ndarray, k: int) -> Iterator[np.ndarray]:
+        """The cuts of a group that leave k records on both sides, in the order in which they are tried: who is low."""
+        if len(records) < 2 * k:
+            return
+        here = self.place[records]
+        for attribute in np.argsort(-np.ptp(here, axis=0) / self.width, kind="stable"):
+            column = here[:, attribute]
+            median = np.median(column)
+            for low in (column <= median, column < median):  # many may have the median itself
+                if k <= low.sum() <= len(records) - k:
+                    yield low
+
+
+def is_number(level: pd.Index) -> bool:
+    """Whether the values of an attribute are numbers, truth values not counted."""
+    return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
+
+
+def _positions(level: pd.Index) -> np.ndarray:
+    """Where values stand on their scale."""
+    return level.to_numpy(dtype=float) if is_number(level) else np.arange(len(level), dtype=float)
+
+
+def mondrian(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    k: int,
+    l: int | None = None,
+    id: str | None = None,
+    safe: tuple[float, int] | None = None,
+) -> Release:
+    """Publish a table whose QI are generalised, so that at least k records have the same.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or list of str
+        Column names.
+    k : int
+        People of a group, at least (k-anonymity).
+    l : int, optional
+        Different sensitive values of a group, at least (distinct l-diversity).
+    id : str, optional
+        The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
+    safe : tuple of float and int, optional
+        (c, k): after any k basic implications that an adversary knows, nobody's value has a probability of c or more,
+        see :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and
+        not against one who also knows the algorithm, see the notes.
+
+    Returns
+    -------
+    Release
+        Of the generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
+
+    Raises
+    ------
+    TableError
+        If the whole table has not k records, or l values, or is not safe as one group.
+    UnknownName
+        If the table lacks a column.
+
+    Notes
+    -----
+    `l` and `safe` are not kept against an adversary who also knows this algorithm, its parameters and everybody's
+    exact quasi-identifiers. If a group was not cut, this adversary infers that a cut would have violated the condition
+    (the minimality attack), and a probability can then be c or more without any implication.
+    :func:`maxent_cvx.attacks.minimality` computes these probabilities.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"Age": [21, 25, 38, 44, 52, 60], "Disease": ["Flu", "HIV", "Flu", "Cancer", "HIV", "Flu"]}
+    ... )
+    >>> release = mx.anonymize.mondrian(people, qi="Age", sa="Disease", k=3, l=2)
+    >>> print(mx.MaxEnt(release).solve().conditional().round(2))
+    Disease   Cancer   Flu   HIV
+    Age
+    [21, 38]    0.00  0.67  0.33
+    [44, 60]    0.33  0.33  0.33
+
+    "The first has not HIV", and the first group's Flu is certain; so nothing is cut if that is to be avoided:
+
+    >>> mx.attacks.worst_case(release, k=1)["disclosure"].item()
+    1.0
+    >>> mx.anonymize.mondrian(people, qi="Age", sa="Disease", k=3, l=2, safe=(0.9, 1)).buckets.to_list()
+    ['Age=[21, 60]']
+
+    A group is (0.7, 0)-safe if no value has a share of 0.7 or more. This group was not cut because a half would not
+    have been safe, and an adversary who knows the algorithm infers more about the people of age 21:
+
+    >>> from functools import partial
+    >>> five = pd.DataFrame({"Age": [21, 21, 35, 35, 35], "Disease": ["Flu", "Flu", "HIV", "HIV", "Flu"]})
+    >>> algorithm = partial(mx.anonymize.mondrian, qi="Age", sa="Disease", k=2, safe=(0.7, 0))
+    >>> release = algorithm(five)
+    >>> mx.attacks.worst_case(release, k=0)["disclosure"].item()
+    0.6
+    >>> mx.attacks.minimality(release, algorithm, population=five).table.loc[21, "Flu"].item()
+    0.75
+    """
+    if id is not None:
+        check_columns(table, {"id": (id,)}, "the table")
+    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
+    if id is not None:
+        found[id] = table[id]
+    release = Release.from_generalized(found, qi=qi, sa=sa, id=id)
+    assert isinstance(release, Release)
+    return release
+
+
+def mondrian_table(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    k: int,
+    l: int | None = None,
+    safe: tuple[float, int] | None = None,
+) -> pd.DataFrame:
+    """Generalise a table as :func:`mondrian` does.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or list of str
+        Column names.
+    k, l : int
+        People, and different sensitive values, of a group at least, as in :func:`mondrian`.
+    safe : tuple of float and int, optional
+        (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
+
+    Returns
+    -------
+    DataFrame
+        The QI and sensitive columns, indexed like the table: a number becomes the closed Interval of its group,
+        anything else the set of its group's values, "*" if that is all there are; a value that the whole group has
+        stays.
+
+    Raises
+    ------
+    TableError
+        If the whole table has not k records, or l values, or is not safe as one group.
+    UnknownName
+        If the table lacks a column.
+
+    Notes
+    -----
+    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
+    as long as both halves have k records and l values (the strict variant), and all groups that there are then are
+    (c, k)-safe together: implications may link people of different groups. Values that are not numbers are cut in the
+    order of their names, or of their categories.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"Age": [21, 25, 38, 44, 52, 60], "Disease": ["Flu", "HIV", "Flu", "Cancer", "HIV", "Flu"]}
+    ... )
+    >>> print(mx.anonymize.mondrian_table(people, qi="Age", sa="Disease", k=3, l=2))
+            Age Disease
+    0  [21, 38]     Flu
+    1  [21, 38]     HIV
+    2  [21, 38]     Flu
+    3  [44, 60]  Cancer
+    4  [44, 60]     HIV
+    5  [44, 60]     Flu
+    """
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    check_int(k, "k", 1, len(table), TableError)
+    s, values = data.values()
+    if l is not None and check_int(l, "l", 1, error=TableError) > len(values):
+        raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
+    scales = Scales.of(table, data.qi)
+    left, groups = [np.arange(len(table))], []
+    safety = Safety.read(safe)
+    safe_groups = None if safety is None else SafeGroups(s, safety)
+
+    def allowed(halves: list[np.ndarray]) -> bool:
+        enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
+        return enough and (safe_groups is None or safe_groups.cut(halves))
+
+    while left:  # a group after the other: which is cut where depends on the cuts before
+        records = left.pop()
+        halves = _cut(records, scales, k, allowed)
+        if halves is None:
+            groups.append(records)
+        else:
+            left += halves
+    found = generalized(scales, groups, data.qi).set_axis(table.index)
+    return found.assign(**{name: table[name] for name in data.sa})
+
+
+def generalized(scales: Scales, groups: list[np.ndarray], qi: tuple[str, ...]) -> pd.DataFrame:
+    """The QI of all records, the same for all records of a group."""
+    found = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
+    for records in groups:
+        for i, name in enumerate(qi):
+            cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
+            found[name][records] = [cell] * len(records)
+    return pd.DataFrame(found)
+
+
+def _cut(
+    records: np.ndarray, scales: Scales, k: int, allowed: Callable[[list[np.ndarray]], bool]
+) -> list[np.ndarray] | None:
+    """Cut a group in two at a median; None if no cut that is allowed leaves k records on both sides."""
+    for low in scales.cuts(records, k):
+        halves = [records[low], records[~low]]
+        if allowed(halves):
+            return halves
+    return None
+
+
+def _cell(codes: np.ndarray, level: pd.Index) -> object:
+    """Write the values of a group as one."""
+    if len(codes) == 1:
+        return level[codes[0]]
+    if is_number(level):
+        return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
+    return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -1,0 +1,63 @@
+"""Flip values at random before they are published."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError, join_names
+from .._utils.tables import check_columns
+from .._utils.validation import check_int
+from ..sources.queries import RandomizedResponse
+
+__all__ = [
+    "randomize",
+]
+
+
+def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: int = 0) -> pd.Series:
+    """Report r instead of s with probability T(s, r), one record independently of the other.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    sa : str
+        The sensitive attribute.
+    transition : DataFrame
+        T, probabilities: a row for every value, a column for every value that can be reported, see
+        :class:`maxent_cvx.RandomizedResponse`.
+    seed : int
+        What is drawn is the same for the same seed.
+
+    Returns
+    -------
+    Series
+        What everybody reports, indexed like the table.
+
+    Raises
+    ------
+    TableError, BadProbability, StatementError
+        If `transition` is no transition matrix, or lacks a value; or the seed is no whole number.
+    UnknownName
+        If the table lacks the attribute.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> truth = pd.DataFrame({"Smokes": ["yes"] * 300 + ["no"] * 700})
+    >>> flip = pd.DataFrame([[0.8, 0.2], [0.2, 0.8]], index=["yes", "no"], columns=["yes", "no"])
+    >>> told = mx.anonymize.randomize(truth, sa="Smokes", transition=flip)
+    >>> pd.crosstab(truth["Smokes"], told).loc["yes"].to_dict()             # about a fifth of 300 say the opposite
+    {'no': 79, 'yes': 221}
+    """
+    RandomizedResponse(transition, reported=sa)  # checks the matrix
+    check_int(seed, "seed", 0, error=TableError)
+    check_columns(table, {"sa": (sa,)}, "the table")
+    row = transition.index.get_indexer(pd.Index(table[sa]))
+    if (row < 0).any():
+        raise StatementError(f"transition has no row for {join_names(table[sa][row < 0].unique())}")
+    cumulative = transition.to_numpy(dtype=float).cumsum(axis=1)
+    drawn = np.random.default_rng(seed).random(len(table))
+    told = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
+    return pd.Series(np.asarray(transition.columns, dtype=object)[told], index=table.index, name=sa)

@@ -1,0 +1,264 @@
+"""Publish a changed table again: anew, guided by what was published before, or m-invariant."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.tables import Microdata, check_once, distinct
+from .._utils.validation import check_in, check_int
+from ..releases.release import Release
+from .anatomy import anatomy_buckets, draw, join, shuffled
+
+__all__ = [
+    "republish",
+]
+
+# Buckets that go on from an earlier release: everybody stays, newcomers take places or get buckets of their own.
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Who is published again, and what was published before.
+
+    Attributes
+    ----------
+    bucket : ndarray of int
+        Everybody's old bucket; -1 of newcomers.
+    value : ndarray of int
+        Everybody's sensitive value, by its position in `values`.
+    values : Index
+    places : (ndarray, ndarray) of int
+        Bucket and value of each place that somebody has left.
+    n_buckets : int
+        How many old buckets there are; new ones are numbered after them.
+    """
+
+    bucket: np.ndarray
+    value: np.ndarray
+    values: pd.Index
+    places: tuple[np.ndarray, np.ndarray]
+    n_buckets: int
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Everybody's bucket, and the bucket and value of each counterfeit."""
+
+    bucket: np.ndarray
+    added_bucket: np.ndarray
+    added_value: np.ndarray
+
+
+def history_guided(history: History, l: int, rng: np.random.Generator) -> Assignment:
+    """Fill places with newcomers who have their values; the others get buckets of l values, or join some."""
+    bucket, value = history.bucket.copy(), history.value
+    _fill_places(history, bucket, rng)
+    left = _new_buckets(history, bucket, l, rng)
+    there = bucket >= 0
+    bucket[left] = joined = join(value[left], bucket[there], value[there], rng)
+    if (stranded := left[joined < 0]).size:
+        one = value[stranded[0]]
+        many = pluralize(int(np.sum(value[stranded] == one)), "newcomer")
+        raise TableError(
+            f"{many} with {join_names([history.values[one]])} left over, and fewer "
+            "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
+        )
+    return Assignment(bucket, np.empty(0, dtype=int), np.empty(0, dtype=int))
+
+
+def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignment:
+    """The same, but a counterfeit takes each place that is not filled, and completes buckets for who is left over."""
+    bucket, value = history.bucket.copy(), history.value
+    empty = _fill_places(history, bucket, rng)
+    left = _new_buckets(history, bucket, l, rng)
+    first = max(history.n_buckets, int(bucket.max()) + 1)
+    bucket[left], (more_buckets, more_values) = _alone(value[left], l, len(history.values), first, rng)
+    added_bucket = np.append(history.places[0][empty], more_buckets)
+    added_value = np.append(history.places[1][empty], more_values)
+    kept = np.isin(added_bucket, bucket)  # nobody is left in the others
+    return Assignment(bucket, added_bucket[kept], added_value[kept])
+
+
+def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Put newcomers into places of their value, as far as there are any; the numbers of the places that stay empty."""
+    new = np.flatnonzero(bucket < 0)
+    newcomer, place = _fill(history.places, history.value[new], rng)
+    bucket[new[newcomer]] = history.places[0][place]
+    return np.delete(np.arange(len(history.places[0])), place)
+
+
+def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
+    """Put newcomers into new buckets of l different values; who is left over."""
+    rest = np.flatnonzero(bucket < 0)
+    rest = rest[shuffled(history.value[rest], rng)[0]]
+    fresh = draw(history.value[rest], l, rng)
+    bucket[rest[fresh >= 0]] = history.n_buckets + fresh[fresh >= 0]
+    return rest[fresh < 0]
+
+
+def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Pair newcomers with places of their value at random: which newcomer, which place."""
+    ranks = []
+    for of in (value, places[1]):
+        order, rank = shuffled(of, rng)
+        ranks.append(rank[np.argsort(order)])
+    size = max(len(value), len(places[1]), 1)
+    _, newcomer, place = np.intersect1d(value * size + ranks[0], places[1] * size + ranks[1], return_indices=True)
+    return newcomer, place
+
+
+def _alone(
+    left: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Give those who are left buckets of their own, with counterfeits of other values."""
+    if len(left) and n_values < l:
+        raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
+    order, number = shuffled(left, rng)
+    bucket = np.empty(len(left), dtype=np.int64)
+    bucket[order] = number  # one of a value a bucket
+    own = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
+    own[bucket, left] = True
+    others = np.argsort(rng.random(own.shape) + own, axis=1)  # in random order, their own last
+    added, which = np.nonzero(np.arange(n_values) < (l - own.sum(axis=1))[:, None])
+    return first + bucket, (first + added, others[added, which])
+
+
+METHODS = ("independent", "history_guided", "m_invariant")
+
+
+def republish(
+    release: Release, table: pd.DataFrame, *, method: str = "independent", l: int, exempt: int = 0, seed: int = 0
+) -> Release:
+    """Publish a table of people who were partly in an earlier release.
+
+    Parameters
+    ----------
+    release : Release
+        What was published before, with pseudonyms.
+    table : DataFrame
+        One row a person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
+        has the value of then; who has another value is a new person.
+    method : str
+        "independent": Anatomy, as if nothing had been published. "history_guided": everybody stays in the old bucket,
+        the places of those who have left are filled with newcomers who have their values, as far as there are any, and
+        the other newcomers get buckets of their own. "m_invariant": the same, but what is not filled is
+        published as if somebody had it (a counterfeit), so that a bucket has the same values for ever.
+    l : int
+        Different values of a bucket.
+    exempt : int
+        How many of the most frequent values may repeat in a bucket, see :func:`anatomy`; "independent" only.
+    seed : int
+        What goes together is random.
+
+    Returns
+    -------
+    Release
+        With the columns and pseudonyms of the earlier one, to be put into a :class:`maxent_cvx.ReleaseSeries` with it.
+
+    Raises
+    ------
+    StatementError
+        If the release has no pseudonyms, or the method is unknown.
+    TableError
+        If somebody has another value than before, or newcomers cannot be put into buckets of l different values; or a
+        number is out of range.
+    UnknownName
+        If the table lacks a column of the release.
+
+    Notes
+    -----
+    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits. Somebody who
+    was in an earlier release, and not in the last, is a newcomer here: who comes back into another bucket is exposed by
+    what was published before. History-guided buckets with empty places have fewer than l values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> first, second = mx.datasets.load_patients()
+    >>> release = mx.Release.from_buckets(first, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+    >>> again = mx.anonymize.republish(release, second, method="m_invariant", l=3)
+    >>> int(again.with_counterfeits.sum())                     # buckets with values that nobody in them has
+    3
+    >>> len(mx.inference_channels(mx.ReleaseSeries([release, again]), progress=False))      # both tell no more than one
+    0
+    """
+    if not isinstance(release, Release) or release.persons is None:
+        raise StatementError(f"an earlier Release made with id= is expected, not {short_repr(release)}")
+    check_in(method, "method", METHODS)
+    name, bare = release.persons.id, release.persons.id in release.qi
+    qi = release.qi if bare else (name, *release.qi)
+    data = Microdata(table, qi, release.sensitive)
+    check_once(table[name])
+    check_int(l, "l", 1, len(table), TableError)
+    columns = [*qi, *release.sensitive]
+    before = release.persons.names.get_indexer(pd.Index(table[name]))
+    frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
+    code, values = distinct(pd.concat(frames, ignore_index=True))
+    old, value = code[: len(frames[0])], code[len(frames[0]) :]
+    places = _places(release, old, value, before, table[name])
+    if method == "independent":
+        anew = anatomy_buckets(table, qi=qi, sa=release.sensitive, l=l, exempt=exempt, seed=seed)
+        return Release.from_buckets(
+            table[columns].assign(**{release.bucket: anew}), qi=() if bare else release.qi, sa=release.sensitive,
+            bucket=release.bucket, id=name,
+        )  # fmt: skip
+    rng = np.random.default_rng(check_int(seed, "seed", 0, error=TableError))
+    bucket = np.full(len(table), -1)
+    bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
+    history = History(bucket, value, values, places, len(release.buckets))
+    assigned = m_invariant if method == "m_invariant" else history_guided
+    return _publish(release, table, history, assigned(history, l, rng))
+
+
+def _places(
+    release: Release, old: np.ndarray, value: np.ndarray, before: np.ndarray, ids: pd.Series
+) -> tuple[np.ndarray, np.ndarray]:
+    """The places of those who have left: bucket and value of each."""
+    n_values = int(max(old.max(), value.max())) + 1
+    s, b = release.n_sb.nonzero()
+    held = np.zeros((len(release.buckets), n_values), dtype=np.int64)
+    held[b, old[s]] = release.n_sb.data
+    stays = np.flatnonzero(before >= 0)
+    bucket = release.persons.bucket[before[stays]]  # type: ignore[union-attr]
+    np.subtract.at(held, (bucket, value[stays]), 1)
+    if (held < 0).any():
+        wrong = ids.iloc[stays[held[bucket, value[stays]] < 0]]
+        raise TableError(
+            f"somebody among {ids.name} {join_names(wrong)} has another value than when it was published first: somebody "
+            "with a new value is a new person; give a new pseudonym"
+        )
+    at, which = held.nonzero()
+    number = held[at, which]
+    return np.repeat(at, number), np.repeat(which, number)
+
+
+def _publish(release: Release, table: pd.DataFrame, history: History, found: Assignment) -> Release:
+    """Write the tables of people and of values, counterfeits among them, and read them as a release."""
+    assert release.persons is not None
+    name, bare = release.persons.id, release.persons.id in release.qi
+    numeric = pd.api.types.is_integer_dtype(release.buckets)
+    n_new = max(int(found.bucket.max()) + 1 - len(release.buckets), 0)
+    if numeric:  # new buckets have names that no old one has
+        fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
+    else:
+        used = set(map(str, release.buckets))
+        fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
+    names = pd.Series([*release.buckets, *fresh])
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[found.bucket]})
+    every = np.append(history.value, found.added_value)
+    held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    held[release.bucket] = names.to_numpy()[np.append(found.bucket, found.added_bucket)]
+    return Release.from_tables(
+        people,
+        held,
+        qi=() if bare else release.qi,
+        sa=release.sensitive,
+        bucket=release.bucket,
+        id=name,
+        counterfeits=True,
+    )

@@ -1,0 +1,551 @@
+"""Rules withheld so that a privacy criterion is kept: no inference too sure, or none too close to the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.associations import mine_associations
+from .._utils.errors import Inaccurate, SolverError, StatementError, TableError, pluralize, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.progress import progress_bar
+from .._utils.tables import names
+from .._utils.validation import check_bool, check_int, check_list, check_number, check_optional_bool
+from ..measures.accuracy import original_counts, overall_divergence
+from ..model.explain import model_of
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..releases.base import View
+from ..releases.generalized import OUTSIDE
+from ..rules import SCORES, RuleSet, Thresholds, check_names
+from ..solvers.explain import multipliers_from_counts
+from ..sources.rules import PublishedRules
+from ..terms.rows import Rows
+
+__all__ = [
+    "Sanitized",
+    "mine_rules",
+    "sanitize",
+]
+
+# What is gained, about, by withholding a row of knowledge: from its multiplier, without solving again.
+
+
+def multipliers_of(post: Posterior, label: str) -> np.ndarray:
+    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their prices.
+
+    Parameters
+    ----------
+    post : Posterior
+        Of a model of linear knowledge.
+    label : str
+        Its label in the model.
+
+    Returns
+    -------
+    ndarray, one a row of the knowledge, in its order
+        Infinite where a row forces zeros.
+
+    Raises
+    ------
+    SolverError
+        If the model holds a convex constraint.
+    Inaccurate
+        If the answer has no multipliers to the precision that is needed.
+    """
+    model = model_of(post)
+    if model.convex:
+        raise SolverError(
+            "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
+        )
+    form = model.form
+    multipliers = multipliers_from_counts(form, post.counts)
+    if np.isnan(multipliers).any():
+        raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
+    return form.by_label(multipliers * form.scale / post.space.n_records)[label]
+
+
+def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
+    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned.
+
+    log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
+    sensitive attributes x is a value of each.
+
+    Parameters
+    ----------
+    post : Posterior
+    rows : Rows
+        Knowledge of the posterior's model, with coefficients of 1.
+    multipliers : ndarray
+        One a row, nats; infinite where the row forces zeros.
+    limit : float
+    """
+    _, records = post.space.groups
+    covered, table = _covered(post, rows)
+    event = events(post.space.view)
+    inferred = table @ event
+    above = inferred > (limit + 1e-9) * records[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.where(above, records[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
+    finite = np.where(np.isfinite(multipliers), multipliers, 0.0) * (covered @ weight.ravel())
+    concerned = _groups(post, rows) @ above.any(axis=1).astype(float) > 0
+    return np.where(np.isinf(multipliers) & concerned, np.inf, finite)
+
+
+def events(view: View) -> np.ndarray:
+    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute.
+
+    That somebody of a population is not in the release is no value.
+    """
+    values = view.sensitive_values
+    if not isinstance(values, pd.MultiIndex):
+        return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
+    return np.concatenate(
+        [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
+    )
+
+
+def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
+    """How much the divergence of the truth from the posterior rises without each row, to second order; records x nats.
+
+    m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
+    records that it counts, everybody's value being drawn from the posterior.
+
+    Parameters
+    ----------
+    post, rows, multipliers
+        See :func:`pull`.
+    original : DataFrame
+        The records.
+    """
+    space = post.space
+    covered, table = _covered(post, rows)
+    inside = _sum_values(covered, table.shape[1])
+    variance = np.asarray(inside.sum(axis=1)) - inside.power(2) @ (1 / table.sum(axis=1))
+    n_values = len(space.view.sensitive_values)
+    cell = space.codes["q"] * n_values + space.codes["s"]
+    size = len(space.view.n_q) * n_values
+    of_cell = sp.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)), shape=(len(cell), size))
+    counted = _ones(_pattern(rows) @ of_cell) @ original_counts(post, original).ravel()
+    m = np.where(np.isfinite(multipliers), multipliers, 0.0)
+    gain = m * (counted - np.asarray(covered.sum(axis=1))) + 0.5 * m**2 * variance
+    return np.where(np.isinf(multipliers), np.inf, gain)
+
+
+def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
+    """N P(g, x) as far as each row counts it, shape (rows, groups x values); and all of it, shape (groups, values)."""
+    space = post.space
+    n_records, n_values = space.groups[1], len(space.view.sensitive_values)
+    cell = space.cells
+    of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(n_records) * n_values))
+    table = np.bincount(cell, post.counts, len(n_records) * n_values).reshape(-1, n_values)
+    return sp.csr_array(_pattern(rows) @ of_cell), table
+
+
+def _sum_values(covered: sp.csr_array, n_values: int) -> sp.csr_array:
+    """Sum over the values, shape (rows, groups)."""
+    n_cells = covered.shape[1]
+    of_group = (np.ones(n_cells), (np.arange(n_cells), np.arange(n_cells) // n_values))
+    return sp.csr_array(covered @ sp.csr_array(of_group, shape=(n_cells, n_cells // n_values)))
+
+
+def _groups(post: Posterior, rows: Rows) -> sp.csr_array:
+    """Mark the groups that each row is about, shape (rows, groups)."""
+    group, of = post.space.groups
+    of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(of)))
+    return sp.csr_array(_pattern(rows) @ of_group)
+
+
+def _pattern(rows: Rows) -> sp.csr_array:
+    """1 for the terms that each row is about."""
+    return _ones(rows.matrix)
+
+
+def _ones(matrix: sp.csr_array) -> sp.csr_array:
+    """1 wherever a matrix is not 0."""
+    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+# Association rules, mined from microdata to be published.
+
+
+def mine_rules(
+    table: pd.DataFrame,
+    *,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    support: float,
+    confidence: float,
+    strict: bool = False,
+    attributes: int | Iterable[int] | None = None,
+) -> RuleSet:
+    """Find all rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a person.
+    qi, sa : str or list of str
+        Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
+    support, confidence : float
+        The thresholds, compared as integer numbers of records: 0.1 is one tenth exactly, and five sixths are
+        ``Fraction(5, 6)``.
+    strict : bool
+        By > instead of >=.
+    attributes : int or list of int, optional
+        How many QI attributes a rule may set; None is any number.
+
+    Returns
+    -------
+    RuleSet
+        Complete, with exact scores; by confidence, then support, both descending, then fewer attributes, then names.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the table cannot play its role.
+    BadProbability, StatementError
+        If a threshold is no share of records, or `attributes` is out of range.
+
+    Notes
+    -----
+    Published rules, section V.A.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"], "Salary": ["50K+", "50K+", "50K-"]})
+    >>> rules = mx.anonymize.mine_rules(people, qi="Education", sa="Salary", support=0.6, confidence=0.9)
+    >>> rules.table["support"].round(2)
+    rule
+    Education=Doctorate => 50K+    0.67
+    Name: support, dtype: float64
+    """
+    check_bool(strict, "strict")
+    thresholds = Thresholds.of(support, confidence, strict)
+    check_names([*names(qi, "qi"), *names(sa, "sa")])
+    least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1
+    mined = mine_associations(table, qi=qi, sa=sa, min_support=least, attributes=attributes, negative=False)
+    ranked = mined.positive
+    ranked = ranked[ranked["support"] >= thresholds.least(ranked["n_q"], len(table))]
+    columns = {name: np.full(len(ranked), None, dtype=object) for name in mined.qi}
+    first = mined.first(ranked)
+    for i, cube in enumerate(mined.cubes):
+        at = np.flatnonzero(ranked["cube"] == i)
+        for attribute in cube.attributes if len(at) else ():
+            level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
+            columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
+    values = mined.sensitive_values[ranked["s"]]
+    found = pd.DataFrame(columns).assign(
+        **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
+        support=ranked["support"] / len(table),
+        confidence=ranked["support"] / ranked["n_q"],
+    )
+    return RuleSet(
+        found, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
+        strict=strict, complete=True, attributes=attributes,
+    )  # fmt: skip
+
+
+# The greedy search for rules to withhold: solve, leave out what gains most, and try to restore.
+
+
+#: The label of the rules in the adversary's model.
+LABEL = "rules to be published"
+#: By how much a limit may be missed, in its own unit (probability, bits): no more than the answer may be wrong.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound.
+
+    Attributes
+    ----------
+    bound : float
+        A probability, or bits.
+    original : DataFrame, optional
+        The records that the divergence is from; None limits P(x | q).
+    """
+
+    bound: float
+    original: pd.DataFrame | None
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether what is measured must be small."""
+        return self.original is None
+
+    def measured(self, post: Posterior) -> float:
+        """The largest P(x | q), of named people P(x | i); or the overall divergence, bits."""
+        if self.original is None:
+            return float((post.inferences()[0].to_numpy() @ events(post.space.view)).max())
+        return overall_divergence(post, self.original)
+
+    def holds(self, value: float) -> bool:
+        """Whether the limit is kept."""
+        return value <= self.bound + TOLERANCE if self.is_upper else value >= self.bound - TOLERANCE
+
+    def gains(self, post: Posterior) -> np.ndarray:
+        """About how much what is measured gains from withholding each rule that is published."""
+        rows = model_of(post).blocks.by_label[LABEL]
+        multipliers = multipliers_of(post, LABEL)
+        if self.original is None:
+            gain = pull(post, rows, multipliers, self.bound)
+        else:
+            gain = information(post, rows, multipliers, self.original)
+        return gain if (gain > 0).any() else np.abs(multipliers)
+
+
+@dataclass(frozen=True, eq=False)
+class Withholding:
+    """One greedy search.
+
+    Attributes
+    ----------
+    model : MaxEnt
+        What the adversary knows without the rules.
+    rules : RuleSet
+        What would be published.
+    scores, decimals
+        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
+    limit : Limit
+    """
+
+    model: MaxEnt
+    rules: RuleSet
+    scores: str | list[str] | None
+    decimals: int | None
+    limit: Limit
+
+    def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
+        """What is inferred from some of the rules; the search begins with the multipliers of `before`."""
+        some = self.rules if complete else self.rules.at(kept)
+        source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
+        return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
+
+    def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
+        """Withhold rules, `step` at a time, and try to restore them.
+
+        Returns
+        -------
+        RuleSet
+            What to publish.
+        DataFrame
+            What was withheld, in that order, with the measure after it.
+        Posterior
+            What is inferred from what is published.
+        float
+            What is measured then.
+
+        Raises
+        ------
+        StatementError
+            If the limit cannot be kept by publishing no rule at all.
+        """
+        kept = np.ones(len(self.rules), dtype=bool)
+        if self.rules.complete:
+            post = self.solve(kept, None, complete=True)
+            if self.limit.holds(value := self.limit.measured(post)):
+                return self._published(self.rules), self._withheld([], {}), post, value
+        post = self.solve(kept, None)
+        value, order, after = self.limit.measured(post), list[int](), dict[int, float]()
+        with progress_bar(None, "withheld", progress) as bar:
+            while not self.limit.holds(value) and kept.any():
+                gain = self.limit.gains(post)
+                best = np.argsort(-gain, kind="stable")[:step]
+                out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
+                kept[out] = False
+                post = self.solve(kept, post)
+                value = self.limit.measured(post)
+                order += out.tolist()
+                after |= dict.fromkeys(out.tolist(), value)
+                bar.update(len(out))
+            if not self.limit.holds(value):
+                raise StatementError(
+                    f"without any rule the measure is {value:.6g} already, and {self.limit.bound:.6g} is asked for: "
+                    "what else is known, or published, decides it; "
+                    f"{'allow more' if self.limit.is_upper else 'ask for less'}"
+                )
+            for rule in reversed(order) if restore else ():
+                kept[rule] = True
+                tried = self.solve(kept, post)
+                if self.limit.holds(measured := self.limit.measured(tried)):
+                    post, value = tried, measured
+                else:
+                    kept[rule] = False
+                bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
+        withheld = self._withheld([rule for rule in order if not kept[rule]], after)
+        return self._published(self.rules.at(kept).incomplete()), withheld, post, value
+
+    def _published(self, rules: RuleSet) -> RuleSet:
+        """The rules with the scores that are published."""
+        scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
+        return rules.without_scores(*(set(SCORES) - set(scores)))
+
+    def _withheld(self, withheld: list[int], after: dict[int, float]) -> pd.DataFrame:
+        """Report what was withheld."""
+        table = self.rules.table.iloc[withheld]
+        table.insert(0, "measure", [after[rule] for rule in withheld])
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Sanitized(ReprMixin):
+    """Which rules may be published, and what is inferred from them.
+
+    Attributes
+    ----------
+    rules : RuleSet
+        What to publish, with the scores that are published. If it is not complete, that must not be said of it.
+    withheld : DataFrame
+        A row a rule, in the order of withholding: the `measure` after it, and its scores.
+    posterior : Posterior
+        What the adversary infers from `rules`.
+    measure : float
+        What was limited: the largest P(x | q), of several sensitive attributes also of each alone; or the overall
+        divergence in bits.
+    limit : float
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> rules = mx.anonymize.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
+    >>> diseases = hospital["Disease"].unique()
+    >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
+    >>> found = mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
+    >>> print(found.withheld[["measure", "confidence"]].round(3))
+                                    measure  confidence
+    rule
+    Degree=junior => Breast Cancer      0.5         1.0
+    >>> print(found.posterior.conditional().loc[["graduate", "junior"]].round(2))
+    Disease   Flu  Pneumonia  Breast Cancer  HIV  Lung Cancer
+    Degree
+    graduate  0.5        0.0            0.0  0.0          0.5
+    junior    0.2        0.2            0.2  0.2          0.2
+    """
+
+    rules: RuleSet
+    withheld: pd.DataFrame
+    posterior: Posterior
+    measure: float
+    limit: float
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.withheld, "rules withheld")] if len(self.withheld) else []
+
+    def __repr__(self) -> str:
+        n, verb = len(self.rules) + len(self.withheld), "is" if len(self.rules) == 1 else "are"
+        claim = "" if self.rules.complete else ", no longer said to be all"
+        return (
+            f"<Sanitized: {len(self.rules)} of {pluralize(n, 'rule')} {verb} kept{claim}; "
+            f"{self.measure:.4g} is reached, {self.limit:.4g} was asked for>"
+        )
+
+
+def sanitize(
+    rules: RuleSet,
+    view: View | MaxEnt,
+    *,
+    max_p: float | None = None,
+    divergence: float | None = None,
+    original: pd.DataFrame | None = None,
+    scores: str | list[str] | None = None,
+    decimals: int | None = None,
+    step: int = 1,
+    restore: bool = True,
+    progress: bool | None = None,
+) -> Sanitized:
+    """Withhold rules until no P(x | q) is above `max_p`, or the overall divergence is at least `divergence`.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        What would be published.
+    view : View or MaxEnt
+        Whom it is about; or a model of what the adversary knows without the rules.
+    max_p : float, optional
+        The largest P(x | q) that is allowed, of any x and q; of several sensitive attributes of each alone.
+    divergence : float, optional
+        Instead: the least overall divergence from the original data, in bits.
+    original : DataFrame, optional
+        The records, for `divergence`.
+    scores, decimals
+        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
+    step : int
+        How many rules to withhold before solving again.
+    restore : bool
+        In the end, try to publish each withheld rule after all, the last one first.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    Sanitized
+        With ``.rules``, to be published, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
+
+    Raises
+    ------
+    StatementError
+        If not one of the two limits is given, or it cannot be kept by publishing no rule at all; or an argument cannot
+        be read.
+    BadProbability
+        If the limit is no number.
+    TableError
+        If a column is called "measure", or the original records are not the people of the view.
+
+    Notes
+    -----
+    First the claim that these are all rules is given up, so that nothing follows from what is missing; it must not be
+    made when the rest is published. Then the rule goes that gains most: of max_p, its multiplier m (which is minus its
+    price) times how it moves log P(x | q) of those above the limit; of the divergence D, m (n(Q, X) - N P*(Q, X)) +
+    m^2 V / 2, V being the variance of the number of records that it counts: what D gains to second order. Rules that
+    force zeros come first. Every step is solved from the multipliers of the one before. An adversary who knows that
+    rules were withheld by this method may infer from that, which no measure here includes.
+
+    Published rules, section VII (future work).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> rules = mx.anonymize.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
+    >>> diseases = hospital["Disease"].unique()
+    >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
+    >>> mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
+    <Sanitized: 4 of 5 rules are kept, no longer said to be all; 0.5 is reached, 0.6 was asked for>
+    >>> found = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
+    >>> found.rules.table.index.to_list()
+    ['Degree=graduate => Lung Cancer', 'Degree=high school => Pneumonia']
+    """
+    check_optional_bool(progress, "progress")
+    check_bool(restore, "restore")
+    if (max_p is None) == (divergence is None):
+        raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
+    if not isinstance(scores, str) and scores is not None:
+        scores = check_list(scores, "scores", "'confidence' and 'support'")
+    if original is not None and divergence is None:
+        raise StatementError("original= is what a divergence is from, and max_p= is no divergence; leave it out")
+    if divergence is not None and not isinstance(original, pd.DataFrame):
+        raise StatementError("the divergence is from the original data: pass original=, the table of records")
+    if not isinstance(rules, RuleSet):
+        raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+    if "measure" in (*rules.qi, *rules.sensitive):
+        raise TableError("a column is called 'measure', as one of the report is; rename the column")
+    if decimals is not None:
+        rules = rules.rounded(decimals)
+    limit = check_number(max_p if max_p is not None else divergence, "the limit")
+    if max_p is not None and not 0 < limit <= 1:
+        raise StatementError(f"max_p={max_p!r}: a probability above 0 is expected")
+    check_int(step, "step", 1)
+    model = MaxEnt(view) if isinstance(view, View) else view
+    if not isinstance(model, MaxEnt):
+        raise StatementError(f"a view, such as a QITable, or a model is expected, not {short_repr(view)}")
+    search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
+    kept, withheld, post, value = search.run(step, restore, progress)
+    return Sanitized(kept, withheld, post, value, limit)

@@ -1,0 +1,524 @@
+"""Membership: who of a voter list is in a release (delta-presence)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError, TableError, join_names, unknown_name
+from .._utils.tables import check_columns, check_no_count, choose, counted, sort_distinct
+from .._utils.validation import check_instance, check_mapping, check_positive, check_str
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..releases.generalized import OUTSIDE, GroupedRelease, groups_of, read_hierarchies
+from ..releases.qi_table import QITable
+from ..releases.release import Release
+from ..sources.queries import AnsweredQueries
+from ..sources.soft import soft
+from ..terms.space import Space
+from .result import AttackResult
+
+__all__ = [
+    "AggregatesResult",
+    "MembershipResult",
+    "aggregates",
+    "membership",
+]
+
+# How well the value of people is told from published answers: of those in the data, and of others.
+
+
+#: Whom a curve is of.
+GROUPS = ("in the data", "not in the data")
+#: Probabilities that differ by less are one threshold: solvers differ by as much.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AggregatesResult(AttackResult):
+    """P(s | q) from published answers, and how well P(target | q) tells who has the target value.
+
+    Attributes
+    ----------
+    table, baseline : DataFrame
+        Probabilities, a row a QI tuple of the population, a column a value; the baseline is their mean over the data.
+    records : Series
+        People of each QI tuple in the data, counts.
+    error : float
+        How far P is from the maximum-entropy answer at most, for QI tuples in the data.
+    truth : DataFrame
+        People of each QI tuple with the target value (True) and without (False), in the data and not: columns of counts
+        by these two.
+    scores : Series
+        P(target | q), by QI tuple.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Sex": list("ffmmffmm"), "Age": [30, 40, 30, 40] * 2})
+    >>> people["HIV"], people["inside"] = [True, *[False] * 4, True, False, True], [True] * 4 + [False] * 4
+    >>> answers = mx.AnsweredQueries([{"Sex": "f", "HIV": True}, {"Age": 30, "HIV": True}, {"HIV": True}], [1, 1, 1])
+    >>> result = mx.attacks.aggregates(answers, people, target={"HIV": True}, members="inside")
+    >>> print(result.auc.round(2))
+                     people   auc  standard_error
+    in the data           4  1.00            0.00
+    not in the data       4  0.12            0.18
+    """
+
+    truth: pd.DataFrame
+    scores: pd.Series
+
+    title: ClassVar[str | None] = "answers"
+
+    @cached_property
+    def roc(self) -> pd.DataFrame:
+        """The share of people without the target value, and with it, whose score reaches each threshold.
+
+        Columns `group`, `threshold`, `false_positive`, `true_positive`; thresholds fall.
+        """
+        return pd.concat([self._curve(group) for group in self.groups], ignore_index=True)
+
+    @property
+    def groups(self) -> list[str]:
+        """Of the people in the data, and not in the data, those groups that have people with the value and without."""
+        return [group for group in GROUPS if min(self.truth[group, has].sum() for has in (False, True)) > 0]
+
+    @cached_property
+    def auc(self) -> pd.DataFrame:
+        """P(score of somebody with the target value > that of somebody without), a tie counting half.
+
+        A row a group: `people`, `auc`, and its `standard_error` (DeLong, DeLong and Clarke-Pearson, 1988).
+        """
+        rows = {group: self._area(group) for group in self.groups}
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["people", "auc", "standard_error"])
+
+    @property
+    def vulnerability(self) -> tuple[float, float]:
+        """What being in the data adds to the area, with its standard error: AUC of those in it, less that of others."""
+        area = self.auc["auc"].reindex(list(GROUPS))
+        error = self.auc["standard_error"].reindex(list(GROUPS))
+        return float(area.iloc[0] - area.iloc[1]), math.hypot(*error)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        said = [
+            f"{area:.2f} (standard error {error:.2g}) of {people} people {group}"
+            for group, (people, area, error) in ((group, self._area(group)) for group in self.groups)
+        ]
+        return f"the area under the ROC is {' and '.join(said) or 'not defined: all have the value, or nobody'}"
+
+    def _check_number(self, truth: np.ndarray) -> None:
+        """Who is judged need not be in the data."""
+
+    def _counts(self, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores that occur, rising; people without and with the target value who have each."""
+        rounded, number = np.unique(np.rint(self.scores.to_numpy() / SAME), return_inverse=True)
+        held = [self.truth[group, has].to_numpy() for has in (False, True)]
+        without, having = (np.bincount(number, count, len(rounded)) for count in held)
+        return rounded * SAME, without, having
+
+    def _curve(self, group: str) -> pd.DataFrame:
+        """From nobody to everybody."""
+        score, without, having = self._counts(group)
+        some = without + having > 0
+        rates = [np.concatenate([[0.0], np.cumsum(n[some][::-1]) / n.sum()]) for n in (without, having)]
+        threshold = np.concatenate([[np.inf], score[some][::-1]])
+        return pd.DataFrame(
+            {"group": group, "threshold": threshold, "false_positive": rates[0], "true_positive": rates[1]}
+        )
+
+    def _area(self, group: str) -> tuple[int, float, float]:
+        """People, area, standard error."""
+        _, without, having = self._counts(group)
+        n, m = without.sum(), having.sum()
+        beaten = (np.cumsum(without) - without / 2) / n  # the share of people without it below each score
+        beating = 1 - (np.cumsum(having) - having / 2) / m
+        area = float(having @ beaten / m)
+        variance = 0.0
+        for count, share, size in ((having, beaten, m), (without, beating, n)):
+            variance += float(count @ (share - area) ** 2) / max(size - 1, 1) / size
+        return int(n + m), area, math.sqrt(variance)
+
+
+# Attribute inference from published answers, of people in the data and of people who are not.
+
+
+def aggregates(
+    answers: AnsweredQueries,
+    population: pd.DataFrame,
+    *,
+    target: Mapping[str, object],
+    members: str | None = None,
+    sd: float = 0.1,
+) -> AggregatesResult:
+    """P(s | q) in proportion to exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
+
+    An attacker knows the QI of everybody in the data, and counts that were published of them. The more counts, the more
+    they say of single people, and not only of people who are like them. Of somebody who is not in the data, the same
+    function of q is what the answers say: how much better it is of those who are in it is what being in it costs them.
+
+    Parameters
+    ----------
+    answers : AnsweredQueries
+        Counts of the people in the data, by QI and the sensitive attribute.
+    population : DataFrame
+        A row a person: the attributes that queries name, the sensitive one, and `members`. The sensitive values of
+        people are not used for the attack but to judge it; which values there are is.
+    target : dict
+        The sensitive attribute and the value, or the values, that is looked for: ``{"Disease": "HIV"}``.
+    members : str, optional
+        The column that says who is in the data, of True and False; by default everybody is.
+    sd : float
+        People: answers are taken to be this far from the truth, which keeps the m_j finite. They are held to softly, by
+        the likelihood of a Gaussian error (:func:`maxent_cvx.soft`). Of noisy answers, the noise's.
+
+    Returns
+    -------
+    AggregatesResult
+        With ``scores``, ``roc``, ``auc`` and ``vulnerability``.
+
+    Raises
+    ------
+    StatementError
+        If `answers` are no counts of AnsweredQueries, or name no quasi-identifier; or `target` is not one attribute.
+    UnknownName, TableError, BadProbability
+        If the population lacks a column or the target value, nobody is in the data, a query names a value of
+        quasi-identifiers that only others have, or `sd` is not above 0.
+
+    Notes
+    -----
+    Of one value against the rest that is a logistic regression of the secret on the queries as features, fitted to the
+    answers alone. With as many queries as people, and none implied by others, scores are the people's values: linear
+    reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003); of marginals of
+    synthetic data Annamalai, Gadotti and Rocher, "A linear reconstruction approach for attribute inference attacks
+    against synthetic data", USENIX Security 2024, who as well tell what is learnt of a person from what is learnt of a
+    population.
+
+    Examples
+    --------
+    Ten counts of twenty people, by two of eight attributes each:
+
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame(rng.integers(0, 2, (40, 8)), columns=list("abcdefgh")).assign(ill=rng.random(40) < 0.5)
+    >>> people["inside"] = np.arange(40) < 20
+    >>> queries = [{a: 1, b: 0, "ill": True} for a, b in zip("abcdefghab", "bcdefghacd")]
+    >>> data = people[people["inside"]]
+    >>> counts = [int((data[list(q)] == pd.Series(q)).all(axis=1).sum()) for q in queries]
+    >>> answers = mx.AnsweredQueries(queries, counts)
+    >>> result = mx.attacks.aggregates(answers, people, target={"ill": True}, members="inside")
+    >>> result.auc["auc"].round(2).to_dict()
+    {'in the data': 0.97, 'not in the data': 0.5}
+    """
+    check_instance(answers, AnsweredQueries, "answers")
+    if answers.of != "count":
+        raise StatementError(f"answers are counts here, and these are of={answers.of!r}")
+    check_mapping(target, "target", "{sensitive attribute: value}")
+    if len(target) != 1:
+        raise StatementError(f"target names {len(target)} attributes; one is looked for, {{attribute: value}}")
+    ((sa, wanted),) = target.items()
+    check_str(sa, "the sensitive attribute")
+    check_positive(sd, "sd")
+    qi = tuple(dict.fromkeys(str(name) for query in answers.queries for name in query if name != sa))
+    if not qi:
+        raise StatementError("the queries name no quasi-identifier, and say the same of everybody")
+    roles = {"queries": qi, "target": (sa,)} | ({} if members is None else {"members": (members,)})
+    check_columns(population, roles, "the population")
+    inside = _inside(population, members)
+    _check_asked(answers, population, inside, sa)
+    values = pd.Index(sort_distinct(population[[sa]])[1].get_level_values(0), name=sa)
+    is_target = choose(wanted, sa).mask(values, sa)
+    post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
+    table = _of_everybody(post, answers, _people(population, qi, values))
+    found = post.conditional()
+    table.iloc[table.index.get_indexer(found.index)] = found.to_numpy()  # by place: labels may be True and False
+    return _judged(table, float(post.certificate.bound), population, inside, (qi, sa, is_target))
+
+
+def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
+    """Who is in the data."""
+    if members is None:
+        return np.ones(len(population), dtype=bool)
+    column = population[members]
+    if not pd.api.types.is_bool_dtype(column):
+        raise TableError(f"column {members!r} says who is in the data: True and False are expected")
+    if not column.any():
+        raise TableError(f"nobody is in the data: {members!r} is False of everybody")
+    return column.to_numpy(dtype=bool)
+
+
+def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.ndarray, sa: str) -> None:
+    """Refuse queries about values that only people have who are not in the data: they say nothing of those who are."""
+    for number, query in enumerate(answers.queries, 1):
+        for name, chosen in query.items():
+            if name == sa:
+                continue
+            values = pd.Index(population[name].unique())
+            asked = choose(chosen, name).mask(values, name)
+            held = asked & values.isin(population.loc[inside, name])
+            named = not isinstance(chosen, pd.Interval)
+            if (held != asked).any() if named else not held.any():
+                raise TableError(
+                    f"query {number} asks for {name}={join_names(values[asked & ~held])}, which nobody in the data has, "
+                    "and others have: leave that out, and a query about nobody in the data altogether"
+                )
+
+
+def _people(table: pd.DataFrame, qi: tuple[str, ...], values: pd.Index) -> QITable:
+    """People whose sensitive values are not known."""
+    return QITable(table[list(qi)], qi=qi, sa=str(values.name), sa_values=values)
+
+
+def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> pd.DataFrame:
+    """P(s | q) of the whole population, from the multipliers of the answers."""
+    space = Space.of(view)
+    (asked,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
+    (said,) = answers.rows(post.space)
+    multipliers = np.zeros(len(asked))
+    if len(said):
+        *_, multipliers[_places(said.index, asked.index)] = post.multipliers.values()  # knowledge comes last
+    log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
+    log[space.codes["q"], space.codes["s"]] = asked.matrix.T @ multipliers / space.n_records
+    p = np.exp(log - log.max(axis=1, keepdims=True))
+    index = view.quasi_identifiers if len(view.qi) > 1 else view.quasi_identifiers.get_level_values(0)
+    return pd.DataFrame(p / p.sum(axis=1, keepdims=True), index, view.sensitive_values)
+
+
+def _places(said: pd.Index | None, asked: pd.Index | None) -> list[int]:
+    """Which queries have a row: those that say nothing have none, the others are in order."""
+    assert said is not None
+    assert asked is not None
+    rest = iter(enumerate(asked))
+    return [next(i for i, other in rest if other == name) for name in said]
+
+
+def _judged(
+    table: pd.DataFrame, error: float, population: pd.DataFrame, inside: np.ndarray,
+    roles: tuple[tuple[str, ...], str, np.ndarray],
+) -> AggregatesResult:  # fmt: skip
+    """Count who has the target value, and who is in the data."""
+    qi, sa, is_target = roles
+    code = sort_distinct(population[list(qi)])[0]
+    has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
+    truth = {
+        (group, value): np.bincount(code[here & (has == value)], minlength=len(table))
+        for group, here in zip(GROUPS, (inside, ~inside), strict=True)
+        for value in (False, True)
+    }
+    records = pd.Series(np.bincount(code[inside], minlength=len(table)), table.index, name="people")
+    mean = np.average(table.to_numpy(), axis=0, weights=records)
+    baseline = pd.DataFrame(np.tile(mean, (len(table), 1)), table.index, table.columns)
+    scores = pd.Series(table.to_numpy()[:, is_target].sum(axis=1), table.index, name="score")
+    return AggregatesResult(table, baseline, records, error, pd.DataFrame(truth, table.index), scores)
+
+
+# Who of a population is in a release, and how surely.
+
+
+#: What is inferred: whether somebody is in the release.
+INSIDE = "in the release"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MembershipResult(AttackResult):
+    """P(in the release | q) of everybody in a population, beside N / population.
+
+    Attributes
+    ----------
+    table, baseline : DataFrame
+        Probabilities of False and True, a row a QI tuple of the population.
+    records : Series
+        People of the population with it, counts.
+    error : float
+        How far P is from the maximum-entropy answer at most; 0 where no two groups cover the same people, and the
+        answer is exact.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> release = mx.Release.from_generalized(
+    ...     pd.DataFrame({"Age": ["2*", "2*", "45"], "Disease": ["Flu", "HIV", "Flu"]}), qi="Age", sa="Disease")
+    >>> voters = pd.DataFrame({"Age": ["21", "24", "28", "45", "50"]})
+    >>> result = mx.attacks.membership(release, voters)
+    >>> result
+    <3 of 5 people are in the release: P(in the release) is from 0 to 1, and surely 1 for 1 person>
+    >>> result.delta
+    (0.0, 1.0)
+    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, a row each
+    0.8
+    """
+
+    title: ClassVar[str | None] = "membership"
+
+    @property
+    def p(self) -> pd.Series:
+        """P(in the release) by QI tuple."""
+        return self.table[True].rename(INSIDE)
+
+    @property
+    def delta(self) -> tuple[float, float]:
+        """(delta_min, delta_max): the least and the largest P(in the release) of anybody in the population."""
+        return float(self.p.min()), float(self.p.max())
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        n = self.records.to_numpy()
+        inside = round(float(n @ self.baseline[True].to_numpy()))
+        sure = int(n[self.p.to_numpy() >= 1 - self.error].sum())
+        least, most = (f"{end:.3g}" for end in self.delta)
+        return (
+            f"{inside} of {int(n.sum())} people are in the release: P(in the release) is from {least} to {most}, and "
+            f"surely 1 for {sure} {'person' if sure == 1 else 'people'}"
+        )
+
+    def _truth(self, original: pd.DataFrame) -> np.ndarray:
+        """How many people of each QI tuple are out and in, from a table of those in the release."""
+        qi = [str(name) for name in self.table.index.names]
+        check_columns(original, {"of whom": qi}, "the people in the release")
+        code, tuples = sort_distinct(original[qi])
+        at = self.table.index.get_indexer(tuples if len(qi) > 1 else tuples.get_level_values(0))
+        if (at < 0).any():
+            raise TableError("people are said to be in the release who are not in the population; pass its people")
+        inside = np.bincount(at[code], minlength=len(self.table))
+        n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
+        if len(original) != n:
+            raise TableError(
+                f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
+                "in it, a row each"
+            )
+        if (few := self.records.to_numpy() < inside).any():
+            raise TableError(
+                f"more people are said to be in the release than there are in the population, with {int(few.sum())} "
+                "QI tuples; pass the people who are in the release"
+            )
+        return np.column_stack([self.records.to_numpy() - inside, inside])
+
+
+def membership(
+    release: Release | GroupedRelease,
+    population: pd.DataFrame | None = None,
+    *,
+    count: str | None = None,
+    hierarchies: Mapping[str, object] | None = None,
+) -> MembershipResult:
+    """P(in the release | q) = sum_g P(one of the records of group g | q), of everybody in a population.
+
+    Where no two groups cover the same people, that is n(g) / (people of the population whom g covers), exactly: all
+    choices of people for its records are alike. Where groups overlap, nobody is in two, and the answer is the
+    maximum-entropy one, which the choices meet on the average.
+
+    Parameters
+    ----------
+    release : Release or GroupedRelease
+        Generalised or exact QI; how values are published does not matter.
+    population : DataFrame, optional
+        The exact QI of everybody who may be in the release, a row a person. None if the release was made with its
+        population.
+    count : str, optional
+        The column of the population that says how many people a row stands for.
+    hierarchies : dict, optional
+        Of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
+
+    Returns
+    -------
+    MembershipResult
+        By QI tuple of the population; ``delta`` holds the least and the largest. Its baseline is N / population.
+
+    Raises
+    ------
+    StatementError
+        If it is no release, or has a population of its own and another is given, or has none and none is given.
+    UnknownName, TableError
+        If the population lacks a column, or a group, or all of them, cover fewer people than there are records.
+    Infeasible
+        If some groups that overlap cover together fewer people than they have records.
+
+    Notes
+    -----
+    Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007: a release is
+    (delta_min, delta_max)-present if all these probabilities are between the two. Their groups do not overlap.
+
+    Overlapping groups by possible worlds: people are in group g, or in none, independently, with the probabilities of
+    the maximum-entropy answer, given that every group has its n(g) people. Without that condition one has the answer
+    here; the difference fades with the size of groups.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> patients = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[30, 49]"], "Disease": ["Flu", "HIV", "Flu"]})
+    >>> release = mx.Release.from_generalized(patients, qi="Age", sa="Disease")
+    >>> voters = pd.DataFrame({"Age": [21, 25, 33, 41, 52], "n": [1, 2, 3, 1, 3]})
+    >>> result = mx.attacks.membership(release, voters, count="n")
+    >>> result.p.round(3).to_dict()
+    {21: 0.667, 25: 0.667, 33: 0.25, 41: 0.25, 52: 0.0}
+    """
+    check_instance(release, (Release, GroupedRelease), "release", "make one with Release.from_generalized(...)")
+    tuples, n_q, size, cover = _groups(release, population, count, hierarchies)
+    covered = cover @ n_q
+    if (few := covered < size).any():
+        raise TableError(
+            f"{int(few.sum())} of {len(size)} groups hold more records than the population has people for them; the "
+            "records are of other people"
+        )
+    each = np.asarray(cover.sum(axis=0))
+    if (within := int(n_q[each > 0].sum())) < size.sum():
+        raise TableError(f"there are {int(size.sum())} records, and {within} people for them in the population")
+    if each.max() <= 1:
+        p, error = np.asarray(cover.T @ (size / covered)), 0.0
+    else:
+        p, error = _of_overlapping(n_q, size, cover)
+    index = tuples if tuples.nlevels > 1 else tuples.get_level_values(0)
+    columns = pd.Index([False, True], name=INSIDE)
+    table = pd.DataFrame(np.column_stack([1 - p, p]), index, columns)
+    share = size.sum() / n_q.sum()
+    baseline = pd.DataFrame(np.tile([1 - share, share], (len(p), 1)), index, columns)
+    return MembershipResult(table, baseline, pd.Series(n_q, index, name="people"), error)
+
+
+def _groups(
+    release: Release | GroupedRelease,
+    population: pd.DataFrame | None,
+    count: str | None,
+    hierarchies: Mapping[str, object] | None,
+) -> tuple[pd.MultiIndex, np.ndarray, np.ndarray, sp.csr_array]:
+    """The population's QI tuples, their people, the records of each group, and whom it covers."""
+    if isinstance(release, GroupedRelease):
+        if population is not None or count is not None or hierarchies is not None:
+            raise StatementError("the release was made with its population; leave population, count, hierarchies out")
+        inside = np.asarray(release.sensitive_values.to_flat_index() != OUTSIDE)
+        size = np.asarray(release.n_sb[np.flatnonzero(inside)].sum(axis=0))
+        groups = np.flatnonzero(size)
+        return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
+    if population is None:
+        raise StatementError("the release does not say of which population it is; give population=, a DataFrame")
+    if hierarchies is not None:
+        check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
+    people, alike = counted(population, {"qi": release.qi}, count, "the population")
+    if count is not None and alike is None:
+        raise unknown_name("column of the population (given as count)", count, people.columns)
+    if count is None:
+        check_no_count(people, {"qi": release.qi}, "the population")
+    cells = release.quasi_identifiers.to_frame(index=False)
+    tuples, n_q, cover = groups_of(cells, people[list(release.qi)], alike, read_hierarchies(hierarchies))
+    return tuples, n_q, release.n_q, cover
+
+
+def _of_overlapping(n_q: np.ndarray, size: np.ndarray, cover: sp.csr_array) -> tuple[np.ndarray, float]:
+    """Maximum entropy over who is in which group, with the bound on its error."""
+    numbers = pd.MultiIndex.from_arrays([np.arange(len(n_q))], names=["number"])
+    groups, values = pd.RangeIndex(len(size), name="group"), pd.Index(["record"], name="value")
+    n_sb = sp.csr_array(size[None, :].astype(np.int64))
+    view = GroupedRelease(("number",), ("value",), numbers, n_q, values, groups, n_sb, cover)
+    post = MaxEnt(view).solve()
+    if OUTSIDE not in view.sensitive_values:  # as many records as people
+        return np.ones(len(n_q)), 0.0
+    return 1.0 - post.conditional()[OUTSIDE].to_numpy(), float(post.certificate.bound)

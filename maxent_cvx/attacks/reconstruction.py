@@ -1,0 +1,1617 @@
+"""Tables of records as a statistical office prints them: small cells suppressed, numbers rounded, or noise added."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.special import gammaln
+
+from .._utils.errors import (
+    Inaccurate,
+    Infeasible,
+    NotDecided,
+    SolverError,
+    StatementError,
+    TableError,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from .._utils.formatting import ReprMixin
+from .._utils.progress import progress_bar
+from .._utils.tables import as_numbers, check_columns, choose, format_value, names
+from .._utils.validation import (
+    check_dataframe,
+    check_instance,
+    check_int,
+    check_list,
+    check_mapping,
+    check_number,
+    check_optional_bool,
+    check_seconds,
+    check_str,
+)
+from ..plots.posterior import likeliest_values
+from ..solvers.linear import ANY_GAP
+from ..sources.tables import OPEN, PublishedTable, symbol_intervals
+from .result import AttackResult, Judgement, score_attack
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "Reconstruction",
+    "Statistic",
+    "TableRows",
+    "enumerated",
+    "reconstruct",
+    "tabulate",
+]
+
+# All tables of whole numbers that satisfy the rows of published statistics, by branching on one type after another.
+#
+# Many partial tables are extended together, as rows of an array. A partial table is left out as soon as a row cannot be
+# satisfied any more: by what the types that are left can add to it, each up to its own limit, or all of them together
+# as many people as are left in the smallest group that contains them. All numbers are integers, so that the end of the
+# search is a proof that there are no other tables.
+
+
+#: Partial tables that are extended together.
+BATCH = 4_000
+#: Types after which the search can be interrupted.
+STEPS = 64
+#: No limit of a row; the sums of a row stay far below it.
+FREE = 2**61
+#: Entries of the matrix of rows up to which tables are enumerated: 64 MB of bounds.
+MOST_ENTRIES = 2 * 10**6
+
+#: A partial table is the last value that was chosen and the partial table before it: (type, values, parents, before).
+_Trail = tuple[int, np.ndarray, np.ndarray, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Median:
+    """least <= a + b <= most for the two numbers in the middle of some people, a = b if the people are odd in number.
+
+    Attributes
+    ----------
+    types, numbers : ndarray of int
+        The types of records of these people, and the number of each.
+    least, most : int
+    count : (int, int)
+        The least and the most people, at least one.
+    """
+
+    types: np.ndarray
+    numbers: np.ndarray
+    least: int
+    most: int
+    count: tuple[int, int]
+
+    def holds(self, people: np.ndarray) -> np.ndarray:
+        """Which tables have it, shape (tables,), given the people of each type, shape (tables, types)."""
+        levels, level = np.unique(self.numbers, return_inverse=True)
+        of_level = np.zeros((len(people), len(levels)), dtype=np.int64)
+        np.add.at(of_level.T, level, people[:, self.types].T)
+        at_most = of_level.cumsum(axis=1)
+        n = at_most[:, -1:]
+        both = levels[(at_most < (n + 1) // 2).sum(axis=1).clip(max=len(levels) - 1)]
+        both = both + levels[(at_most < n // 2 + 1).sum(axis=1).clip(max=len(levels) - 1)]
+        return np.asarray((n[:, 0] > 0) & (self.least <= both) & (both <= self.most))
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians.
+
+    Attributes
+    ----------
+    matrix : ndarray of int, shape (rows, types)
+    low, high : ndarray of int
+        ``-FREE`` and ``FREE`` where there is no limit.
+    upper : ndarray of int
+        One a type.
+    counts : ndarray of bool
+        The rows that count people.
+    medians : list of Median
+    """
+
+    matrix: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    upper: np.ndarray
+    counts: np.ndarray
+    medians: list[Median]
+
+
+def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
+    """Give all tables, in arrays of shape (tables, types); some are empty, so that the search can be interrupted."""
+    order = _order(rows)
+    at = np.empty(len(order), dtype=np.int64)
+    checked: dict[int, list[Median]] = {}
+    at[order] = np.arange(len(order))
+    for median in rows.medians:
+        checked.setdefault(int(at[median.types].max()), []).append(median)
+    bounds = _Bounds.of(rows, order)
+    start = np.zeros((1, len(rows.matrix)), dtype=np.int64)
+    stack: list[tuple[int, np.ndarray, _Trail | None]] = [(0, start[bounds.possible(0, start)], None)]
+    while stack:
+        depth, sums, trail = stack.pop()
+        while depth < len(order) and len(sums):
+            type_ = int(order[depth])
+            least, most = bounds.range(depth, type_, sums)
+            number = (most - least + 1).clip(min=0)
+            if len(sums) > 1 and number.sum() > BATCH:
+                half = len(sums) // 2
+                stack.append((depth, sums[half:], _part(trail, np.arange(half, len(sums)))))
+                sums, trail = sums[:half], _part(trail, np.arange(half))
+                continue
+            if most.any() or least.any() or depth == len(order) - 1:  # else nobody has it, and what is left decides
+                parent = np.repeat(np.arange(len(sums)), number)
+                value = np.arange(len(parent)) - np.repeat(number.cumsum() - number, number) + least[parent]
+                sums = sums[parent] + value[:, None] * rows.matrix[:, type_]
+                kept = bounds.possible(depth + 1, sums)
+                trail = (type_, value[kept], parent[kept], trail)
+                sums = sums[kept]
+            for median in checked.get(depth, ()):
+                kept = median.holds(_tables(trail, len(order), len(sums)))
+                sums, trail = sums[kept], _part(trail, np.flatnonzero(kept))
+            depth += 1
+            if depth % STEPS == 0 and depth < len(order):
+                yield np.zeros((0, len(order)), dtype=np.int64)
+        yield _tables(trail, len(order), len(sums))
+
+
+def _part(trail: _Trail | None, which: np.ndarray) -> _Trail | None:
+    if trail is None:
+        return None
+    type_, value, parent, before = trail
+    return type_, value[which], parent[which], before
+
+
+def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
+    """The people of each type, shape (tables, types); 0 of types that are not reached."""
+    people, which = np.zeros((n, n_types), dtype=np.int64), np.arange(n)
+    while trail is not None and n:
+        type_, value, parent, trail = trail
+        people[:, type_], which = value[which], parent[which]
+    return people
+
+
+@dataclass(frozen=True, eq=False)
+class _Bounds:
+    """What the types that are left can add to each row.
+
+    Attributes
+    ----------
+    rows : TableRows
+    box : ndarray of int, shape (2, types + 1, rows)
+        The least and the most that the types from each depth on add, each up to its own limit.
+    coefficient : ndarray of int, shape (2, types + 1, rows)
+        The least and the largest coefficient of these types, among those of the group that counts for a row.
+    group : ndarray of int
+        The row that counts the smallest group with all types of each row.
+    """
+
+    rows: TableRows
+    box: np.ndarray
+    coefficient: np.ndarray
+    group: np.ndarray
+
+    @classmethod
+    def of(cls, rows: TableRows, order: np.ndarray) -> _Bounds:
+        matrix, upper = rows.matrix[:, order], rows.upper[order]
+        each = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
+        n_rows, n = matrix.shape
+        box, coefficient = np.zeros((2, 2, n + 1, n_rows), dtype=np.int64)
+        box[:, :n] = each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
+        count = np.flatnonzero(rows.counts)
+        uncovered = (matrix != 0).astype(np.int32) @ (matrix[count] == 0).astype(np.int32).T
+        size = np.where(uncovered == 0, (matrix[count] != 0).sum(axis=1), n + 1)
+        group = count[size.argmin(axis=1)]
+        inside = matrix[group] != 0
+        for k, (ufunc, neutral) in enumerate(((np.minimum, FREE), (np.maximum, -FREE))):
+            found = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
+            coefficient[k, :n] = np.where(np.abs(found) == FREE, 0, found).T
+        return cls(rows, box, coefficient, group)
+
+    def range(self, depth: int, type_: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the most people of the type at this depth, by each row alone."""
+        rows, a = self.rows, self.rows.matrix[:, type_]
+        has = np.flatnonzero(a)
+        low = rows.low[has] - sums[:, has] - self.box[1, depth + 1, has]
+        high = rows.high[has] - sums[:, has] - self.box[0, depth + 1, has]
+        a = a[has]
+        first, last = np.where(a > 0, low, high), np.where(a > 0, high, low)
+        least = (-(first // -a)).max(axis=1, initial=0)
+        return least, (last // a).min(axis=1, initial=int(rows.upper[type_]))
+
+    def possible(self, depth: int, sums: np.ndarray) -> np.ndarray:
+        """Whether the types from a depth on can satisfy every row, given the sums of those before."""
+        rows = self.rows
+        fewest = (rows.low[self.group] - sums[:, self.group]).clip(min=0)
+        most = (rows.high[self.group] - sums[:, self.group]).clip(min=0)
+        smallest, largest = self.coefficient[:, depth]
+        add_least = np.maximum(self.box[0, depth], np.where(smallest > 0, fewest, most) * smallest)
+        add_most = np.minimum(self.box[1, depth], np.where(largest > 0, most, fewest) * largest)
+        return np.asarray(((sums + add_least <= rows.high) & (sums + add_most >= rows.low)).all(axis=1))
+
+
+def _order(rows: TableRows) -> np.ndarray:
+    """The types in the order of branching: group by group, those first that leave the fewest tables.
+
+    Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
+    """
+    inside, n = rows.matrix[rows.counts] != 0, rows.high[rows.counts].astype(float)
+    exact = np.zeros(len(inside))
+    for row, low, high in zip(rows.matrix[~rows.counts], rows.low[~rows.counts], rows.high[~rows.counts], strict=True):
+        if high - low < FREE:  # a sum, which as many tables share as there are sums
+            same = ((row != 0) <= inside).all(axis=1)
+            exact[same] = np.maximum(exact[same], np.log1p(np.ptp(row) * n[same] / (high - low + 1)))
+    weight = np.abs(rows.matrix[~rows.counts]).max(axis=0, initial=0)
+    left, order = np.ones(inside.shape[1], dtype=bool), []
+    while left.any():
+        size = (inside & left).sum(axis=1)
+        tables = gammaln(size + n) - gammaln(n + 1) - gammaln(np.maximum(size, 1)) - exact
+        group = int(np.where(size > 0, tables, np.inf).argmin())
+        types = np.flatnonzero(inside[group] & left)
+        order.append(types[np.argsort(-weight[types], kind="stable")])
+        left[types] = False
+    return np.concatenate(order)
+
+
+# Records of which only each attribute by itself is known: the baseline of a reconstruction.
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """P(k people have a record) = Binomial(k; N, product of the shares of its values).
+
+    Attributes
+    ----------
+    shares : dict of str to Series
+        Of the values of each attribute.
+    sizes : Series
+        Probability by number of people N.
+    """
+
+    shares: dict[str, pd.Series]
+    sizes: pd.Series
+
+    @classmethod
+    def of(cls, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> Independent:
+        """Those with the attributes that solutions have on average.
+
+        Parameters
+        ----------
+        types : DataFrame
+            A row a type of record.
+        people : ndarray of int, shape (solutions, types)
+        weights : ndarray
+            Probability of each solution.
+        """
+        expected = weights @ people
+        share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
+        shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
+        return cls(shares, pd.Series(weights).groupby(people.sum(axis=1)).sum())
+
+    def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
+        """P(k people or more have a record), one a row."""
+        from scipy.stats import binom  # takes a third of a second to load
+
+        share = np.ones(len(records))
+        for name, of_value in self.shares.items():
+            share *= records[name].map(of_value).fillna(0.0).to_numpy(dtype=float)
+        by_size = binom.sf(k[:, None] - 1, self.sizes.index.to_numpy()[None, :], np.minimum(share, 1.0)[:, None])
+        return np.asarray(by_size @ self.sizes.to_numpy())
+
+
+# Integer programs of small whole coefficients, by HiGHS through SciPy: low <= A x <= high, x integer.
+
+
+@dataclass
+class IntegerProgram:
+    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers.
+
+    Attributes
+    ----------
+    upper : ndarray of int
+        One a variable.
+    """
+
+    upper: np.ndarray
+    _entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+    _sides: list[np.ndarray] = field(default_factory=list)
+    _n_rows: int = 0
+
+    def copy(self) -> Self:
+        """The same program, to which more can be added."""
+        return type(self)(self.upper.copy(), list(self._entries), list(self._sides), self._n_rows)
+
+    def variables(self, number: int, upper: int = 1) -> np.ndarray:
+        """Add variables, and give their places."""
+        self.upper = np.concatenate([self.upper, np.full(number, upper)])
+        return np.arange(len(self.upper) - number, len(self.upper))
+
+    def add(self, *parts: tuple[np.ndarray, Any], low: Any = -np.inf, high: Any = np.inf) -> None:
+        """Add rows: low <= sum over parts of coefficients @ x[places] <= high.
+
+        Parameters
+        ----------
+        *parts : (ndarray of int, matrix)
+            The places of variables, and the coefficients of these, a row each.
+        low, high : float or ndarray
+            One a row, or of all.
+        """
+        blocks = [
+            (places, sp.coo_array(np.atleast_2d(by) if isinstance(by, np.ndarray) else by)) for places, by in parts
+        ]
+        rows = blocks[0][1].shape[0]
+        for places, block in blocks:
+            row, column = block.coords
+            self._entries.append((row + self._n_rows, places[column], block.data))
+        self._sides.append(np.column_stack([np.broadcast_to(np.asarray(one, float), rows) for one in (low, high)]))
+        self._n_rows += rows
+
+    def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
+        """Find a point, and None if there is none.
+
+        Parameters
+        ----------
+        until : float
+            When to give up, on the clock of :func:`time.perf_counter`.
+        towards : ndarray of int, optional
+            The places of variables whose sum should be small; it need not be the least.
+
+        Raises
+        ------
+        NotDecided
+            If the time is over.
+        SolverError
+            If HiGHS fails.
+        """
+        if (left := until - time.perf_counter()) <= 0:
+            raise NotDecided("the time is over")
+        row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
+        sides, n = np.concatenate(self._sides), len(self.upper)
+        matrix = sp.csc_array(sp.coo_array((value.astype(float), (row, column)), (self._n_rows, n)))
+        matrix.indices, matrix.indptr = (
+            matrix.indices.astype(np.int32),
+            matrix.indptr.astype(np.int32),
+        )  # for older SciPy
+        cost = np.zeros(n)
+        cost[[] if towards is None else towards] = 1.0
+        answer = milp(
+            cost,
+            integrality=np.ones(n, dtype=np.int64),
+            bounds=Bounds(np.zeros(n), self.upper.astype(float)),
+            constraints=LinearConstraint(matrix, sides[:, 0], sides[:, 1]),
+            options={"time_limit": left, "mip_rel_gap": ANY_GAP},
+        )
+        if answer.status == 2:
+            return None
+        if answer.x is not None:
+            return np.rint(answer.x).astype(np.int64)
+        if answer.status == 1:
+            raise NotDecided("the time is over")
+        raise SolverError(f"HiGHS found no records: {answer.message}")
+
+
+# Rows that say that a median lies between two numbers: those of the lower and the upper of the two in the middle.
+
+
+def add_median(
+    program: IntegerProgram, types: np.ndarray, numbers: np.ndarray, least: int, most: int, count: tuple[int, int]
+) -> None:
+    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people.
+
+    Parameters
+    ----------
+    program : IntegerProgram
+    types : ndarray of int
+        The places of the types of records that the median is over.
+    numbers : ndarray of int
+        Theirs, in their unit.
+    least, most : int
+        Of twice the median, in that unit.
+    count : (int, int)
+        The least and the most people, at least one.
+
+    Notes
+    -----
+    Of an odd, known number n: at most (n - 1) / 2 people are below, and as many above. Otherwise F_k people have at
+    most the k-th number, and two switches say whether the lower one (A_k) and the upper one (B_k) in the middle are at
+    most that: A_k = 1 if and only if 2 F_k >= n, and B_k if and only if 2 F_k >= n + 1. Clauses of one A and one B each
+    keep their sum between the two numbers.
+    """
+    ones = np.ones(len(types))
+    if count[0] == count[1] and count[0] % 2:
+        half = (count[0] - 1) // 2
+        program.add((types, ones * (2 * numbers < least)), high=half)
+        program.add((types, ones * (2 * numbers > most)), high=half)
+        return
+    levels, level = np.unique(numbers, return_inverse=True)
+    size = len(levels)
+    each, before = sp.eye_array(size), sp.eye_array(size, k=-1)
+    at_most = program.variables(size, count[1])
+    lower, upper = program.variables(size), program.variables(size)
+    of_level = sp.coo_array((ones, (level, np.arange(len(types)))), (size, len(types)))
+    program.add((at_most, each - before), (types, -of_level), low=0, high=0)
+    for switch in (lower, upper):
+        program.add((switch, each - before), low=np.r_[0, np.zeros(size - 1)])
+    program.add((upper, each), (lower, -each), high=0)
+    _add_switches(program, at_most, lower, upper, count)
+    _add_clauses(program, lower, upper, levels, least, most)
+
+
+def _add_switches(
+    program: IntegerProgram, at_most: np.ndarray, lower: np.ndarray, upper: np.ndarray, count: tuple[int, int]
+) -> None:
+    """Add what the switches mean: which counts of people turn them on, and off."""
+    each, n = sp.eye_array(len(at_most)), count[1]
+    if count[0] == n:  # even: on from n / 2 people, and from one more
+        for switch, from_ in ((lower, n // 2), (upper, n // 2 + 1)):
+            program.add((at_most, each), (switch, -from_ * each), low=0)
+            program.add((at_most, each), (switch, -(n - from_ + 1) * each), high=from_ - 1)
+        return
+    everybody = sp.coo_array((np.ones(len(at_most)), (np.arange(len(at_most)), np.zeros(len(at_most), dtype=int))))
+    last = at_most[-1:]
+    for switch, more in ((lower, 0), (upper, 1)):  # 2 F - n is from -n to n
+        excess = ((at_most, 2 * each), (last, -everybody))
+        program.add(*excess, (switch, -(n + more) * each), low=-n)
+        program.add(*excess, (switch, -(n + 1 - more) * each), high=more - 1)
+
+
+def _add_clauses(
+    program: IntegerProgram, lower: np.ndarray, upper: np.ndarray, levels: np.ndarray, least: int, most: int
+) -> None:
+    """Add that the sum of the two numbers is from least to most, by one clause for each value of the lower one."""
+    end = len(levels) - 1
+    # The lower one is levels[k + 1] or more, so that the upper one is at most the rest.
+    rest = np.searchsorted(levels, most - levels, side="right") - 1
+    program.add((upper, np.eye(1, len(levels), max(rest[0], 0))), low=1 if rest[0] >= 0 else 2)
+    _add_pairs(program, lower[:end], upper, rest[1:], low=1)
+    # The lower one is levels[k] or less, so that the upper one is not below the rest.
+    short = np.searchsorted(levels, least - levels, side="left") - 1
+    _add_pairs(program, lower, upper, short, high=1)
+
+
+def _add_pairs(
+    program: IntegerProgram, first: np.ndarray, second: np.ndarray, partner: np.ndarray, low: int = 0, high: int = 2
+) -> None:
+    """Add low <= x + y <= high for each x in first and its partner in second, y = 0 where there is none (-1)."""
+    if not len(first):
+        return
+    has = np.flatnonzero(partner >= 0)
+    pairs = sp.coo_array((np.ones(len(has)), (has, partner[has])), (len(first), len(second)))
+    program.add((first, sp.eye_array(len(first))), (second, pairs), low=low, high=high)
+
+
+# One line of a published table: how many people there are of a kind, and the mean and median of their numbers.
+
+
+#: As it is typed; a float is the decimal number that it is written as.
+Number = float | Fraction
+#: Least and most, both included.
+Interval = tuple[Fraction, Fraction]
+#: The most decimals that a number is rounded to, or, if negative, its zeros.
+MOST_DECIMALS = 15
+
+
+class Statistic(ReprMixin):
+    """low <= #{people as described} <= high, and the mean and the median of a number of theirs, as they are printed.
+
+    Parameters
+    ----------
+    where : dict
+        Of whom: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+    count : int, str or (int, int), optional
+        How many people: a number; "<3" or "<=2", a suppressed cell; (least, most), a rounded or a noisy one, None where
+        there is no limit. By default nothing is said.
+    mean, median : float or (float, float), optional
+        Of a number of theirs, in its unit, or (least, most). The median of an even number of people is the mean of the
+        two in the middle. That one is published says that there is somebody.
+    of : str, optional
+        Of which attribute; by default of the only one of the domain whose values are numbers.
+    decimals : int, optional
+        To how many decimals the mean and the median are printed: 36.7 is 36.65 to 36.75 then, whichever way a half was
+        rounded. None: they are exact, as far as their decimals go.
+
+    Attributes
+    ----------
+    count : (int, int) or None
+        Least and most people; the most is None where there is no limit.
+    mean, median : (Fraction, Fraction) or None
+        Least and most.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read, or nothing is said.
+
+    Notes
+    -----
+    Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
+    the ACM 62(3), 2019, Table 1, prints such lines, (D) for what is suppressed.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> women = mx.attacks.Statistic({"sex": "F", "race": "black"}, count=3, median=36, mean=36.7, decimals=1)
+    >>> women
+    <Statistic: sex=F, race=black: 3 people, mean 36.65 to 36.75, median 35.95 to 36.05>
+    >>> mx.attacks.Statistic({"age": range(5)}, count="<3")
+    <Statistic: age=0 or 1 or 2 or 3 or 4: 0 to 2 people>
+    """
+
+    def __init__(
+        self,
+        where: Mapping[str, object],
+        count: int | str | tuple[int | None, int | None] | None = None,
+        *,
+        mean: Number | tuple[Number, Number] | None = None,
+        median: Number | tuple[Number, Number] | None = None,
+        of: str | None = None,
+        decimals: int | None = None,
+    ) -> None:
+        described = check_mapping(where, "where", "{attribute: value}")
+        self.where = {check_str(name, "an attribute of where="): choose(one, name) for name, one in described.items()}
+        self.of = None if of is None else check_str(of, "of")
+        places = None if decimals is None else check_int(decimals, "decimals", -MOST_DECIMALS, MOST_DECIMALS)
+        self.count = None if count is None else _count(count)
+        self.mean = None if mean is None else _interval(mean, "mean", places)
+        self.median = None if median is None else _interval(median, "median", places)
+        if self.count is None and self.mean is None and self.median is None:
+            raise StatementError("a statistic without count=, mean= and median= says nothing; give one of them")
+        if self.mean is None and self.median is None and (of is not None or decimals is not None):
+            raise StatementError("of= and decimals= are of a mean or a median; leave them out, or give one")
+
+    @property
+    def label(self) -> str:
+        """Of whom it is."""
+        return ", ".join(f"{format_value(name)}={one}" for name, one in self.where.items()) or "everybody"
+
+    def __repr__(self) -> str:
+        said = []
+        if self.count is not None:
+            least, most = self.count
+            said.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
+        for name, one in (("mean", self.mean), ("median", self.median)):
+            if one is not None:
+                said.append(f"{name} {_range(*map(float, one))}")
+        return f"<Statistic: {self.label}: {', '.join(said)}>"
+
+
+def as_fraction(value: Any) -> Fraction:
+    """The number that is written: 36.7, and not the double next to it."""
+    return Fraction(Decimal(repr(float(value)))) if isinstance(value, float | np.floating) else Fraction(value)
+
+
+def statistics_of(tables: object) -> list[Statistic]:
+    """Read what is published: statistics, published tables, or a list of both.
+
+    Raises
+    ------
+    StatementError
+        If something else is in it, or nothing.
+    """
+    one = isinstance(tables, Statistic | PublishedTable)
+    listed: Iterable[object] = [tables] if one else check_list(tables, "tables", "Statistic and PublishedTable")
+    found: list[Statistic] = []
+    for table in listed:
+        check_instance(table, (Statistic, PublishedTable), "each of the tables")
+        found += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
+    if not found:
+        raise StatementError("tables=[] say nothing; give a Statistic or a PublishedTable at least")
+    return found
+
+
+def _cells(table: PublishedTable) -> list[Statistic]:
+    """The cells of a published table."""
+    found = []
+    for label, total, low, high in zip(
+        table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
+    ):
+        values = label if isinstance(label, tuple) else (label,)
+        where = {name: one for name, one, over in zip(table.attributes, values, total, strict=True) if not over}
+        found.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
+    return found
+
+
+def _range(least: object, most: object) -> str:
+    if most is None:
+        return f"at least {least}"
+    return f"{least:.12g}" if least == most else f"{least:.12g} to {most:.12g}"
+
+
+def _count(count: object) -> tuple[int, int | None]:
+    """Read how many people."""
+    if isinstance(count, str):
+        symbol = "".join(count.split())
+        low, high = symbol_intervals(symbol, zeros_shown=False).get(symbol, (0.0, math.inf))
+        if symbol == OPEN:
+            raise StatementError("count='*' says nothing; leave the cell out")
+        return int(low), int(high)
+    if isinstance(count, tuple | list):
+        if len(count) != 2:
+            raise StatementError(f"count={short_repr(count)}: (least, most) people are expected")
+        least = 0 if count[0] is None else check_int(count[0], "the least count", 0)
+        most = None if count[1] is None else check_int(count[1], "the most people", least)
+        return least, most
+    found = check_int(count, "count", 0)
+    return found, found
+
+
+def _interval(value: object, what: str, decimals: int | None) -> Interval:
+    """Read a number, printed to so many decimals, or the least and the most."""
+    if isinstance(value, tuple | list):
+        if len(value) != 2:
+            raise StatementError(f"{what}={short_repr(value)}: a number, or (least, most), is expected")
+        if decimals is not None:
+            raise StatementError(f"{what}={short_repr(value)} is an interval already; leave decimals= out")
+        low, high = (_exact(one, what) for one in value)
+        if low > high:
+            raise StatementError(f"{what}={short_repr(value)}: the least comes first")
+        return low, high
+    found = _exact(value, what)
+    if decimals is None:
+        return found, found
+    unit = Fraction(10) ** -decimals
+    if found % unit:
+        raise StatementError(f"{what}={value} has more than decimals={decimals}")
+    return found - unit / 2, found + unit / 2
+
+
+def _exact(value: object, what: str) -> Fraction:
+    check_number(value, what)
+    try:
+        return as_fraction(value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"{what}={short_repr(value)}: a number is expected") from error
+
+
+# The records that somebody can have: all combinations of the attributes' values, or those that are listed.
+
+
+#: Types of records beyond which an integer program with a variable each is not tried: HiGHS would take gigabytes.
+MOST_TYPES = 200_000
+#: The largest number, in units of their common denominator, that a coefficient may be, so that HiGHS' precision of
+#: 1e-6 (``INTEGER_PRECISION``) is far below one unit of a sum.
+LARGEST_NUMBER = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class RecordTypes:
+    """The types of records, a variable of the integer program each.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        A row a type, a column an attribute.
+    """
+
+    frame: pd.DataFrame
+
+    @classmethod
+    def read(cls, domain: object) -> RecordTypes:
+        """Read a dictionary from attribute to its values, or a table of the records that are possible.
+
+        Raises
+        ------
+        TableError, StatementError
+            If it is neither, empty, too large, or says something twice.
+        """
+        if isinstance(domain, pd.DataFrame):
+            columns = list(domain.columns)
+            check_columns(domain, {"an attribute": columns}, "the domain")
+            if domain.duplicated().any():
+                raise TableError("the domain lists a record twice; drop_duplicates() leaves each once")
+            _check_size(len(domain))
+            return cls(domain.reset_index(drop=True))
+        given = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
+        values = {check_str(name, "an attribute of the domain"): _values(name, one) for name, one in given.items()}
+        if not values:
+            raise StatementError("the domain has no attribute; give {attribute: values}")
+        size = math.prod(map(len, values.values()))
+        _check_size(size)
+        product = pd.MultiIndex.from_product(list(values.values()), names=list(values))
+        return cls(product.to_frame(index=False))
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[np.ndarray, pd.Index]]:
+        """The code of every type, and the values, by attribute."""
+        found = {}
+        for name in self.frame.columns:
+            codes, values = pd.factorize(self.frame[name])
+            found[str(name)] = codes, pd.Index(values, name=name)
+        return found
+
+    def mask(self, statistic: Statistic) -> np.ndarray:
+        """Mark the types that a statistic is about.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If the domain has no such attribute or value.
+        """
+        chosen = np.ones(len(self), dtype=bool)
+        for name, choice in statistic.where.items():
+            if name not in self.levels:
+                raise unknown_name("attribute of the domain", name, list(self.levels))
+            codes, values = self.levels[name]
+            chosen &= choice.mask(values, name)[codes]
+        return chosen
+
+    def numbers(self, of: str | None) -> tuple[np.ndarray, Fraction]:
+        """The number of every type, as an integer multiple of a unit, and the unit.
+
+        Raises
+        ------
+        UnknownName, StatementError, TableError
+            If there is no such attribute, or no numbers in it, or they have too many digits.
+        """
+        name = self._of(of)
+        codes, values = self.levels[name]
+        if not _are_numbers(values):
+            raise TableError(f"the values of {name!r} are no numbers, so that they have no mean and no median")
+        exact = [as_fraction(one) for one in values.tolist()]
+        unit = Fraction(1, math.lcm(*(one.denominator for one in exact)))
+        multiples = [int(one / unit) for one in exact]
+        if max(map(abs, multiples)) > LARGEST_NUMBER:
+            raise TableError(
+                f"the values of {name!r} are up to {max(map(abs, multiples))} times their common unit {unit}; at most "
+                f"{LARGEST_NUMBER} are decided reliably: write them in a larger unit, or with fewer digits"
+            )
+        return np.array(multiples, dtype=np.int64)[codes], unit
+
+    def _of(self, of: str | None) -> str:
+        if of is not None:
+            if of not in self.levels:
+                raise unknown_name("attribute of the domain", of, list(self.levels))
+            return of
+        numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
+        if len(numeric) != 1:
+            raise StatementError(
+                f"numbers are the values of {join_names(numeric)}; say what a mean or median is of: of=..."
+            )
+        return numeric[0]
+
+
+def _values(name: object, values: object) -> list[object]:
+    """The values of an attribute, each once."""
+    found = check_list(values, f"the values of {name!r}", "values")
+    try:
+        twice = len(set(found)) < len(found)
+    except TypeError as error:
+        raise StatementError(f"the values of {name!r} hold something that is no single value: {error}") from error
+    if not found or twice or pd.Series(found, dtype=object).isna().any():
+        raise StatementError(f"the values of {name!r}: one at least, each once and none missing, is expected")
+    return found
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_TYPES:
+        raise TableError(
+            f"the domain has {size} types of records; at most {MOST_TYPES} are decided. Use classes of values, or list "
+            "the records that are possible in a DataFrame"
+        )
+
+
+def _are_numbers(values: pd.Index) -> bool:
+    plain = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    return bool(plain and not pd.api.types.is_complex_dtype(values) and np.isfinite(values.to_numpy(dtype=float)).all())
+
+
+# The rows of published tables: how many people have each type of record, as whole numbers between two limits.
+
+
+#: People beyond which solutions are not told apart, each person by a switch: HiGHS' precision of a switch, 1e-6, times
+#: their number is the error of a count, and has to be far below one person.
+MOST_PEOPLE = 10_000
+
+#: Coefficients, and the least and the most of each row.
+Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
+
+
+def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
+    """Build low <= A n <= high, n the people of each type, and the medians.
+
+    Raises
+    ------
+    UnknownName, StatementError, TableError
+        If the domain has no such attribute or value, nothing limits the number of people, or no mean or median of so
+        many numbers is as stated.
+    """
+    masks = np.array([types.mask(one) for one in statistics])
+    of_numbers = np.array([one.mean is not None or one.median is not None for one in statistics])
+    low, high = _counts(statistics, masks)
+    low = np.where(of_numbers, np.maximum(low, 1), low)  # a mean or a median is of somebody
+    people = _most_people(masks, high)
+    high = np.minimum(high, people)
+    rows: list[Rows] = [(masks.astype(np.int64), low, high), (np.ones((1, len(types)), dtype=np.int64), [0], [people])]
+    medians: list[Median] = []
+    for number in np.flatnonzero(of_numbers).tolist():
+        count = int(low[number]), int(high[number])
+        if masks[number].any() and count[0] <= count[1]:  # else a row of a count is contradictory
+            rows += _of_numbers(statistics[number], types, masks[number], count, medians)
+    matrix, lows, highs = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return TableRows(
+        matrix,
+        lows.astype(np.int64),
+        highs.astype(np.int64),
+        np.where(masks, high[:, None], people).min(axis=0).astype(np.int64),
+        np.arange(len(matrix)) <= len(masks),
+        medians,
+    )
+
+
+def program_of(rows: TableRows) -> IntegerProgram:
+    """Build the integer program of the rows, with further variables for medians."""
+    program = IntegerProgram(rows.upper.copy())
+    low = np.where(rows.low == -FREE, -np.inf, rows.low.astype(float))
+    high = np.where(rows.high == FREE, np.inf, rows.high.astype(float))
+    program.add((np.arange(len(rows.upper)), rows.matrix.astype(float)), low=low, high=high)
+    for one in rows.medians:
+        add_median(program, one.types, one.numbers, one.least, one.most, one.count)
+    return program
+
+
+class Checks:
+    """Whether people have all statistics, computed with integers and fractions from the tables alone."""
+
+    def __init__(self, statistics: Sequence[Statistic], types: RecordTypes) -> None:
+        self._each = [
+            (one, types.mask(one), types.numbers(one.of) if one.mean is not None or one.median is not None else None)
+            for one in statistics
+        ]
+
+    def wrong(self, people: np.ndarray) -> Statistic | None:
+        """The first statistic that these people do not have."""
+        for statistic, mask, numbers in self._each:
+            n = int(people[mask].sum())
+            if statistic.count is not None and not statistic.count[0] <= n <= (
+                n if statistic.count[1] is None else statistic.count[1]
+            ):
+                return statistic
+            if numbers is None:
+                continue
+            if not n:
+                return statistic
+            multiples, unit = numbers
+            each = np.sort(np.repeat(multiples[mask], people[mask])).tolist()
+            mean, median = Fraction(sum(each), n) * unit, Fraction(each[(n - 1) // 2] + each[n // 2], 2) * unit
+            for said, found in ((statistic.mean, mean), (statistic.median, median)):
+                if said is not None and not said[0] <= found <= said[1]:
+                    return statistic
+        return None
+
+
+def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
+    """The most people that counts allow: of everybody, or of groups that contain every type together.
+
+    Raises
+    ------
+    StatementError, TableError
+        If there is no such number, or it is too large.
+    """
+    limited = np.flatnonzero(np.isfinite(high))
+    covers, index = np.unique(masks[limited], axis=0, return_index=True)
+    limits = high[limited][index]
+    if not covers.any(axis=0).all():
+        raise StatementError(
+            "how many people there are is not published; add Statistic({}, count=...), at least a limit, or counts "
+            "of groups that contain everybody together"
+        )
+    # Groups with weights y >= 0 that sum to 1 or more for every type have at least as many people as there are.
+    patterns = np.unique(covers, axis=1).astype(float)
+    weight = linprog(limits, A_ub=-patterns.T, b_ub=-np.ones(patterns.shape[1])).x
+    total = limits.sum()
+    if weight is not None and (least := (weight @ patterns).min()) > 0.5:
+        # The weights are rounded: divided by the least sum they are enough, and the limit is not too small.
+        total = min(total, weight @ limits / least * (1 + 1e-9))
+    if (people := int(total)) > MOST_PEOPLE:
+        raise TableError(f"there may be {people} people; of at most {MOST_PEOPLE} is it decided: a block at a time")
+    return people
+
+
+def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most people of each statistic, by all that are about the same people."""
+    said = [one.count or (0, None) for one in statistics]
+    low = np.array([least for least, _ in said], dtype=float)
+    high = np.array([math.inf if most is None else most for _, most in said])
+    _, same = np.unique(masks, axis=0, return_inverse=True)
+    same = same.ravel()
+    best_low, best_high = np.zeros(same.max() + 1), np.full(same.max() + 1, np.inf)
+    np.maximum.at(best_low, same, low)
+    np.minimum.at(best_high, same, high)
+    return best_low[same], best_high[same]
+
+
+def _of_numbers(
+    statistic: Statistic, types: RecordTypes, mask: np.ndarray, count: tuple[int, int], medians: list[Median]
+) -> list[Rows]:
+    """The rows of a mean and a median, of somebody at least; the median is listed, too, for its rows are not enough."""
+    numbers, unit = types.numbers(statistic.of)
+    found: list[Rows] = []
+    if statistic.mean is not None:
+        found += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
+    if statistic.median is not None:
+        low, high = _in_unit(statistic.median, unit)
+        least, most = math.ceil(2 * low), math.floor(2 * high)
+        if least > most:
+            raise _impossible(statistic, "median")
+        # At most half of the people are below it, and at most half above.
+        outside = np.stack([2 * numbers < least, 2 * numbers > most])
+        found.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
+        medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count))
+    return found
+
+
+def _in_unit(interval: Interval, unit: Fraction) -> Interval:
+    return interval[0] / unit, interval[1] / unit
+
+
+def _mean(
+    mean: Interval, numbers: np.ndarray, mask: np.ndarray, count: tuple[int, int], statistic: Statistic
+) -> list[Rows]:
+    """A row for the sum of the numbers of so many people, or two for what each is above and below the mean."""
+    low, high = mean
+    if count[0] == count[1]:
+        least, most = math.ceil(count[0] * low), math.floor(count[0] * high)
+        if least > most:
+            raise _impossible(statistic, "mean")
+        return [(np.where(mask, numbers, 0)[None, :], [least], [most])]
+    # The means of at most so many whole numbers next to both limits: fractions of small denominators, since products
+    # with those of many decimals do not fit into 64 bits.
+    low = min(Fraction(math.ceil(n * low), n) for n in range(count[0], count[1] + 1))
+    high = max(Fraction(math.floor(n * high), n) for n in range(count[0], count[1] + 1))
+    if low > high:
+        raise _impossible(statistic, "mean")
+    return [
+        (np.where(mask, side.denominator * numbers - side.numerator, 0)[None, :], [least], [most])
+        for side, least, most in ((low, 0, FREE), (high, -FREE, 0))
+    ]
+
+
+def _impossible(statistic: Statistic, what: str) -> StatementError:
+    return StatementError(
+        f"{statistic!r}: no {what} of so many such numbers is exactly this; was it rounded? say so, decimals=..."
+    )
+
+
+# All records that tables have in common, up to a limit, and what is in every one of them.
+
+
+#: Gives the next point of a program, checked, or None if there is none.
+Solve = Callable[[IntegerProgram, np.ndarray | None], np.ndarray | None]
+#: Seconds after which integer programs are tried beside the enumeration, and the solutions from which on it goes on
+#: nevertheless: programs take longer the more solutions they have to exclude.
+ENUMERATION_SECONDS, MANY = 3.0, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    people : ndarray of int, shape (solutions, types)
+        How many people have each type of record, one row a solution, all different.
+    stopped : str
+        Which limit ended the search; empty if there are no other solutions.
+    certain : ndarray of int, one a type
+        How many people have it in every solution, listed or not; zeros if that was not decided.
+    decided : bool
+        Whether it was.
+    """
+
+    people: np.ndarray
+    stopped: str
+    certain: np.ndarray
+    decided: bool
+
+
+def search(
+    rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None], solve: Solve
+) -> Found | None:
+    """Find solutions; None if there is none.
+
+    The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what is
+    certain: each further solution has to miss one of the records that all others have in common, and the last program,
+    which has no point, proves that these are in every solution.
+
+    Parameters
+    ----------
+    rows : TableRows
+    limit : int
+    seconds : float
+        Of wall time.
+    check : function
+        Raises if records do not have all the tables.
+    solve : function
+
+    Raises
+    ------
+    NotDecided
+        If the time is over before there is any.
+    """
+    begun = time.perf_counter()
+    tables = enumerated(rows) if rows.matrix.size <= MOST_ENTRIES else None
+    found: dict[bytes, np.ndarray] = {}
+
+    def enumerate_until(end: float) -> bool:
+        """Enumerate tables; whether there are no others."""
+        for people in tables or ():
+            for one in people[: limit + 1]:
+                if one.tobytes() not in found:
+                    check(one)
+                    found[one.tobytes()] = one
+            if len(found) > limit or time.perf_counter() - begun > end:
+                return False
+        return tables is not None
+
+    if seconds > 0 and enumerate_until(min(ENUMERATION_SECONDS, seconds)):
+        people = np.array(list(found.values()))
+        return Found(people, "", people.min(axis=0), True) if found else None
+    program, core = program_of(rows), np.zeros(len(rows.upper), dtype=np.int64)
+    decided = complete = False
+    try:
+        if not found:
+            if (first := solve(program, None)) is None:
+                return None
+            _add(found, first)
+        core = np.min(list(found.values()), axis=0)
+        while core.any():
+            narrower = program.copy()
+            having = _add_other(narrower, core, len(core), within=True)
+            other = solve(narrower, having)
+            if other is None:
+                break
+            _add(found, other)
+            core = np.minimum(core, other)
+        decided = True
+        if len(found) <= limit:
+            many = tables is not None and len(found) >= MANY
+            complete = enumerate_until(seconds) if many else _add_all(program, found, limit, solve)
+    except NotDecided:
+        if not found:
+            raise
+    listed = np.array(list(found.values())[:limit])
+    stopped = f"limit={limit}" if len(found) > limit else f"time_limit={seconds:g}"
+    return Found(listed, "" if complete else stopped, core * decided, decided)
+
+
+def _add_all(program: IntegerProgram, found: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
+    """Look for further solutions, up to the limit; say whether there are no others."""
+    for one in found.values():
+        _add_other(program, one, len(one))
+    while len(found) <= limit:
+        other = solve(program, None)
+        if other is None:
+            return True
+        _add(found, other)
+        _add_other(program, other, len(other))
+    return False
+
+
+def _add(found: dict[bytes, np.ndarray], other: np.ndarray) -> None:
+    """Add a solution of a program that excludes those before."""
+    if other.tobytes() in found:
+        raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
+    found[other.tobytes()] = other
+
+
+def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within: bool = False) -> np.ndarray:
+    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them.
+
+    A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
+    people is missed. Other solutions that miss nobody are larger.
+
+    Returns
+    -------
+    ndarray of int
+        The places of the switches.
+    """
+    types = np.flatnonzero(people)
+    which = np.repeat(types, people[types])
+    kth = np.arange(len(which)) - np.repeat(np.cumsum(people[types]) - people[types], people[types]) + 1
+    on = program.variables(len(which))
+    each = sp.eye_array(len(which))
+    program.add((which, each), (on, -sp.diags_array((program.upper[which] - kth + 1).astype(float))), high=kth - 1)
+    all_on = (on, np.ones(len(on)))
+    if within:
+        program.add(all_on, high=len(which) - 1)
+        return on
+    larger = program.variables(1)
+    program.add(all_on, (larger, -np.ones(1)), high=len(which) - 1)
+    program.add((np.arange(n_types), np.ones(n_types)), (larger, -np.full(1, len(which) + 1.0)), low=0)
+    return on
+
+
+# What a reconstruction found: the records that tables leave possible, and those that are certain.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reconstruction(AttackResult):
+    """P(k people have a record): over all assignments of records to people that the tables leave possible.
+
+    A solution is a multiset of records. Assignments are worlds as in :mod:`maxent_cvx.worlds`: which person has which
+    record. All are taken to be equally likely, so that a solution of n_1, n_2, ... people weighs N! / (n_1! n_2! ...).
+
+    Attributes
+    ----------
+    table : DataFrame
+        P(k people have the record), a row for each record of any solution that is listed, a column for each k.
+    baseline : DataFrame
+        The same if the shares of each attribute's values in the solutions were known and nothing else; the last column
+        is of k people or more.
+    records : Series
+        How many people have the record, on average.
+    error : float
+        0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
+    solutions : list of DataFrame
+        The records of each, a row a person.
+    complete : bool
+        Whether there are no others.
+    certain : DataFrame
+        The records that are in every solution, listed or not, a row a person; empty if that was not decided.
+    decided : bool
+        Whether it was decided, in the time that there was, what is certain.
+    stopped : str
+        The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
+
+    Examples
+    --------
+    Three people of mean age 20 and median age 21, of whom all women, two or three, are 21:
+
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.attacks import Statistic
+    >>> tables = [Statistic({}, 3, mean=20, median=21), Statistic({"sex": "F"}, (2, 3), mean=21),
+    ...           Statistic({"sex": "F", "age": [21]}, (2, 3))]
+    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(18, 23), "sex": ["F", "M"]})
+    >>> print(found)
+    reconstruction of 3 people: 1 solution, and no other: the records are unique
+    >>> print(found.certain)
+       age sex
+    0   18   M
+    1   21   F
+    2   21   F
+    """
+
+    solutions: list[pd.DataFrame]
+    complete: bool
+    certain: pd.DataFrame
+    decided: bool
+    _independent: Independent
+    stopped: str = ""
+
+    title: ClassVar[str | None] = "reconstruction"
+
+    @property
+    def unique(self) -> bool:
+        """Whether there is one solution, and no other."""
+        return self.complete and len(self.solutions) == 1
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        sizes = sorted({len(one) for one in self.solutions})
+        people = pluralize(sizes[0], "person", "people") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} people"
+        listed = pluralize(len(self.solutions), "solution")
+        if self.unique:
+            return f"reconstruction of {people}: 1 solution, and no other: the records are unique"
+        ending = "and no other" if self.complete else f"not complete ({self.stopped})"
+        sure = f"{pluralize(len(self.certain), 'record')} certain" if self.decided else "not decided who is certain"
+        return f"reconstruction of {people}: {listed}, {ending}; {sure}"
+
+    def judge(self, original: pd.DataFrame) -> Judgement:
+        """Compare with the original records: the share of people whose record is reconstructed.
+
+        Of a record that r people have, k of them are reconstructed if k people have it in the solution; so `right` is
+        the mean, over people, of P(at least k people have the record), for the k-th of those with it. Calibration is of
+        the statements that at least k people have a record, for all records of `table`.
+
+        Parameters
+        ----------
+        original : DataFrame
+            The records, a row a person, with the attributes as columns.
+
+        Returns
+        -------
+        Judgement
+            Its `baseline` is of guesses that know how many people have each value of each attribute, and no more.
+
+        Raises
+        ------
+        UnknownName
+            If the records lack an attribute.
+        TableError
+            If they are of more or fewer people than all solutions are.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> found = mx.attacks.reconstruct(
+        ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
+        >>> found.records.round(3).tolist()           # 20 and 22 in either order, or twice 21
+        [0.667, 0.667, 0.667]
+        >>> round(found.judge(pd.DataFrame({"age": [20, 22], "sex": "F"})).right, 3)
+        0.667
+        """
+        attributes = [str(name) for name in self.table.index.names]
+        check_columns(original, {"an attribute": attributes}, "the original records")
+        sizes = sorted({len(one) for one in self.solutions})
+        if self.complete and len(original) not in sizes:
+            raise TableError(
+                f"the original records are {len(original)}, and those reconstructed {sizes}; pass the table that was "
+                "published"
+            )
+        truth = original[attributes].value_counts()
+        kth = original.groupby(attributes, sort=False, observed=True).cumcount().to_numpy() + 1
+        right = self._at_least(pd.MultiIndex.from_frame(original[attributes]), kth)
+        without = self._independent.at_least(original, kth)
+        n = len(original)
+        spread = float(((right - without) ** 2).mean() - (right - without).mean() ** 2)
+        ks = self.table.columns[1:]
+        claims = pd.MultiIndex.from_frame(_frame(self.table.index))
+        there = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
+        said = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
+        p, is_true = said[said > 0], there[said > 0]
+        pairs, held = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
+        calibration = score_attack(pairs, pairs, held.astype(float)).calibration
+        return Judgement(float(right.mean()), float(without.mean()), math.sqrt(max(spread, 0.0) / n), n, calibration)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the share of people whose record is inferred with at least a probability, and without the attack.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        StatementError
+            If `ax` is no Axes.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from matplotlib.figure import Figure
+        >>> found = mx.attacks.reconstruct(
+        ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
+        >>> found.plot(Figure().subplots()).get_xlabel()
+        'probability of the record, at least'
+        """
+        ks = np.arange(1, self.table.shape[1])
+        record, k = (part.ravel() for part in np.meshgrid(np.arange(len(self.table)), ks, indexing="ij"))
+        index = _frame(self.table.index).iloc[record]
+        p = self._at_least(pd.MultiIndex.from_frame(index), k)
+        without = self._independent.at_least(index, k)
+        tables = {"reconstruction": pd.DataFrame(p), "without the attack": pd.DataFrame(without)}
+        ax = likeliest_values(tables, pd.Series(p), ax)
+        ax.set_xlabel("probability of the record, at least")
+        ax.set_ylabel("share of the people")
+        return ax
+
+    def _at_least(self, records: pd.MultiIndex, k: np.ndarray) -> np.ndarray:
+        """P(k people or more have a record), one each; 0 of a record that no solution has."""
+        p = self.table.to_numpy()[:, ::-1].cumsum(axis=1)[:, ::-1]
+        at = pd.MultiIndex.from_frame(_frame(self.table.index)).get_indexer(records)
+        inside = (at >= 0) & (k < p.shape[1])
+        return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
+
+
+def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
+    """Make tables of the people that were found, by type of record."""
+    weights = _weights(found.people)
+    independent = Independent.of(types, found.people, weights)
+    some = np.flatnonzero(found.people.any(axis=0))
+    people, records = found.people[:, some], types.iloc[some]
+    index = _labels(records)
+    ks = pd.RangeIndex(int(found.people.max()) + 1, name="people")
+    table = np.array([weights @ (people == k) for k in ks]).T
+    at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
+    return Reconstruction(
+        table=pd.DataFrame(table, index, ks),
+        baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
+        records=pd.Series(weights @ people, index, name="people"),
+        error=0.0 if not found.stopped else 1.0,
+        solutions=[_records(types, one) for one in found.people],
+        complete=not found.stopped,
+        certain=_records(types, found.certain),
+        decided=found.decided,
+        _independent=independent,
+        stopped=found.stopped,
+    )
+
+
+def _weights(people: np.ndarray) -> np.ndarray:
+    """The share of the assignments, N! / (n_1! n_2! ...), that each solution has."""
+    logarithm = gammaln(people.sum(axis=1) + 1.0) - gammaln(people + 1.0).sum(axis=1)
+    weight = np.exp(logarithm - logarithm.max())
+    return np.asarray(weight / weight.sum())
+
+
+def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
+    """A row a person."""
+    return types.iloc[np.repeat(np.arange(len(types)), people)].reset_index(drop=True)
+
+
+def _labels(records: pd.DataFrame) -> pd.Index:
+    """Records as labels: of one attribute, its values."""
+    if records.shape[1] == 1:
+        return pd.Index(records.iloc[:, 0], name=records.columns[0])
+    return pd.MultiIndex.from_frame(records)
+
+
+def _frame(index: pd.Index) -> pd.DataFrame:
+    return index.to_frame(index=False)
+
+
+# Reconstruction of records from published tables (Garfinkel, Abowd and Martindale).
+
+
+def reconstruct(
+    tables: Statistic | PublishedTable | Iterable[Statistic | PublishedTable],
+    domain: Mapping[str, Iterable[object]] | pd.DataFrame,
+    limit: int = 10,
+    *,
+    time_limit: float = 60.0,
+    progress: bool | None = None,
+) -> Reconstruction:
+    """All n >= 0, integer, with low <= A n <= high: how many people have each record, given what tables say of them.
+
+    Every solution is compared with the tables in integers and fractions before it is listed. Solutions are enumerated
+    in integers: if the enumeration ends, that there are no others is proved. Where it does not end, that there are no
+    others, and what is certain, rests on integer programs that HiGHS found to have no solution; it works in double
+    precision, on rows of small integers.
+
+    Parameters
+    ----------
+    tables : list of Statistic and PublishedTable
+        One has to say, or to limit, how many people there are; or several do together whose groups contain everybody.
+    domain : dict or DataFrame
+        The values that each attribute can have; or the records that are possible, a row each.
+    limit : int
+        How many solutions are listed, at most. What is certain refers to all of them, nevertheless.
+    time_limit : float
+        Seconds of wall time.
+    progress : bool, optional
+        Show how many solutions were checked and integer programs solved, as a progress bar; by default on a terminal or
+        in a notebook.
+
+    Returns
+    -------
+    Reconstruction
+
+    Raises
+    ------
+    Infeasible
+        If no records have all the tables.
+    NotDecided
+        If none are found in the time. If it ends later, the result says that it is not complete.
+    StatementError, UnknownName, TableError, BadProbability
+        If an argument cannot be read, or the tables and the domain do not fit.
+    Inaccurate, SolverError
+        If HiGHS fails.
+
+    Notes
+    -----
+    Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
+    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people in the order of
+    their ages. Here people have no order: what is unknown is how many have each type of record, so that every multiset
+    is found once. That some records are certain where others are not is the question of Liu et al.,
+    "Generate-then-verify", arXiv:2504.21199.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.attacks import Statistic
+
+    Four people, of whom a small cell is suppressed. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave
+    25 years for the man, and the median 74 for the eldest woman, whatever the ages of the other two are:
+
+    >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
+    ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
+    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
+    >>> print(found)
+    reconstruction of 4 people: 3 solutions, not complete (limit=3); 2 records certain
+    >>> found.certain.to_dict("records")
+    [{'age': 25, 'sex': 'M'}, {'age': 74, 'sex': 'F'}]
+    """
+    limit = check_int(limit, "limit", 1)
+    seconds = check_seconds(time_limit, "time_limit")
+    check_optional_bool(progress, "progress")
+    statistics, types = statistics_of(tables), RecordTypes.read(domain)
+    rows, checks, until = rows_of(statistics, types), Checks(statistics, types), time.perf_counter() + seconds
+
+    def check(people: np.ndarray) -> None:
+        if (wrong := checks.wrong(people)) is not None:
+            raise Inaccurate(f"the records found do not have {wrong!r}; use classes of values, or fewer people")
+        bar.update()
+
+    def solve(narrower: IntegerProgram, towards: np.ndarray | None) -> np.ndarray | None:
+        point = narrower.solve(until, towards)
+        if point is None:
+            return None
+        check(people := point[: len(types)])
+        return people
+
+    try:
+        with progress_bar(None, "reconstruct", progress, unit=" steps") as bar:
+            found = search(rows, limit, seconds, check, solve)
+    except NotDecided as error:
+        raise NotDecided(
+            f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "
+            "a smaller domain"
+        ) from error
+    if found is None:
+        raise Infeasible(
+            "no records have all the tables; was something rounded, decimals=..., or noisy, count=(least, most), or "
+            "does the domain lack values?"
+        )
+    return reconstruction_of(types.frame, found)
+
+
+def tabulate(
+    original: pd.DataFrame,
+    by: Iterable[str | Iterable[str] | Mapping[str, object]],
+    of: str | None = None,
+    *,
+    suppressed: str | None = "<3",
+    decimals: int | None = 1,
+    noise: int = 0,
+    seed: int = 0,
+) -> list[Statistic]:
+    """#{people as described}, and the mean and median of a number of theirs, of every group that is asked for.
+
+    Parameters
+    ----------
+    original : DataFrame
+        The records, a row a person.
+    by : list
+        Of each table: attributes, a group for every combination of their values, ``[]`` for everybody; or a group as
+        described, ``{"age": range(5)}``, of which only people are counted.
+    of : str, optional
+        The attribute of means and medians; None: only people are counted.
+    suppressed : str, optional
+        Counts that are not printed, "<3" say, nor are their means and medians.
+    decimals : int, optional
+        To how many decimals means and medians are printed, halves upwards; None: exactly.
+    noise : int
+        Integers from -noise to noise, all equally likely, are added to every count that is printed. Readers know that,
+        so that each becomes an interval of 2 noise + 1 counts. Nothing is added to means and medians.
+    seed : int
+        Of the noise.
+
+    Returns
+    -------
+    list of Statistic
+        What a reader knows.
+
+    Raises
+    ------
+    StatementError, UnknownName, TableError
+        If an argument cannot be read, or the records lack an attribute or value.
+
+    Notes
+    -----
+    The statistics of the fictional block in Garfinkel, Abowd and Martindale, 2019, Table 1: by nothing, sex, race, and
+    sex and race, of age, and some classes of ages.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"age": [21, 25, 42, 60], "sex": ["F", "F", "F", "M"]})
+    >>> tables = mx.attacks.tabulate(people, [[], "sex", {"age": [60]}], of="age")
+    >>> for one in tables:
+    ...     print(one)
+    <Statistic: everybody: 4 people, mean 36.95 to 37.05, median 33.45 to 33.55>
+    <Statistic: sex=F: 3 people, mean 29.25 to 29.35, median 24.95 to 25.05>
+    <Statistic: sex=M: 0 to 2 people>
+    <Statistic: age=60: 0 to 2 people>
+    >>> print(mx.attacks.reconstruct(tables, domain={"age": range(20, 70), "sex": ["F", "M"]}, limit=5))
+    reconstruction of 4 people: 1 solution, and no other: the records are unique
+    """
+    check_dataframe(original, "the original records")
+    of = None if of is None else check_str(of, "of")
+    groups = [
+        group for one in check_list(by, "by", "attributes or {attribute: values}") for group in _groups(original, one)
+    ]
+    if not groups:
+        raise StatementError("by=[] asks for no table; [[]] is one of everybody")
+    columns = list(dict.fromkeys([name for where, _ in groups for name in where] + ([] if of is None else [of])))
+    check_columns(original, {"an attribute": columns}, "the original records")
+    least_printed = 0 if suppressed is None else _least_printed(suppressed)
+    width = check_int(noise, "noise", 0)
+    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    numbers = None if of is None else [as_fraction(one) for one in as_numbers(original[of], f"column {of!r}").tolist()]
+    found = []
+    for where, only_counted in groups:
+        rows = np.flatnonzero(_described(original, where))
+        if len(rows) < least_printed:
+            found.append(Statistic(where, (0, least_printed - 1)))
+            continue
+        printed = len(rows) + int(rng.integers(-width, width + 1))
+        count = (max(printed - width, 0), printed + width)
+        if numbers is None or only_counted or not len(rows):
+            found.append(Statistic(where, count))
+            continue
+        each = sorted(numbers[row] for row in rows)
+        n = len(each)
+        mean, median = sum(each, Fraction(0)) / n, (each[(n - 1) // 2] + each[n // 2]) / 2
+        found.append(
+            Statistic(
+                where, count, mean=_printed(mean, decimals), median=_printed(median, decimals), of=of, decimals=decimals
+            )
+        )
+    return found
+
+
+def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object], bool]]:
+    """The groups of one table, and whether only people are counted."""
+    if isinstance(by, Mapping):
+        return [(dict(by), True)]
+    attributes = () if isinstance(by, list | tuple) and not by else names(by, "by")  # type: ignore[arg-type]
+    check_columns(original, {"by": attributes}, "the original records")
+    values = [sorted(original[name].unique().tolist(), key=lambda one: (str(type(one)), one)) for name in attributes]
+    return [(dict(zip(attributes, one, strict=True)), False) for one in itertools.product(*values)]
+
+
+def _described(original: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
+    """Mark the people of a group; a value that nobody has is no error."""
+    chosen = np.ones(len(original), dtype=bool)
+    for name, one in where.items():
+        choice = choose(one, name)
+        column = original[name]
+        if choice.interval is None:
+            chosen &= column.isin(list(choice.values or ())).to_numpy()
+        else:
+            chosen &= np.array([_inside(value, choice.interval) for value in column.tolist()])
+    return chosen
+
+
+def _inside(value: object, interval: pd.Interval) -> bool:
+    try:
+        return value in interval
+    except TypeError as error:
+        raise StatementError(
+            f"{short_repr(value)} and {interval} cannot be compared; list the values that are meant"
+        ) from error
+
+
+def _least_printed(suppressed: str) -> int:
+    symbol = "".join(check_str(suppressed, "suppressed").split())
+    most = symbol_intervals(symbol, zeros_shown=False)[symbol][1]
+    if math.isinf(most):
+        raise StatementError(f"suppressed={short_repr(suppressed)}: a limit such as '<3' is expected")
+    return int(most) + 1
+
+
+def _printed(value: Fraction, decimals: int | None) -> Fraction:
+    """A number to so many decimals, halves upwards."""
+    if decimals is None:
+        return value
+    unit = Fraction(10) ** -check_int(decimals, "decimals", -15, 15)
+    return math.floor(value / unit + Fraction(1, 2)) * unit

@@ -1,1 +1,0 @@
-"""Records reconstructed from published tables: statements about them, the integer program, and what it finds."""

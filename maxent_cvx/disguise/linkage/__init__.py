@@ -1,1 +1,0 @@
-"""Similar linkage: buckets that stay safe from who knows the prior."""

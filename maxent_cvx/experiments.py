@@ -1,0 +1,939 @@
+"""Sweeps: the posterior as one statement's value, or its vagueness, changes."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._utils.associations import Associations, mine_associations
+from ._utils.errors import (
+    BadProbability,
+    Infeasible,
+    MaxEntError,
+    SolverError,
+    StatementError,
+    TableError,
+    UnknownName,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from ._utils.formatting import TablePreview, as_html
+from ._utils.parallel import Workers
+from ._utils.progress import progress_bar
+from ._utils.tables import ranges
+from ._utils.validation import (
+    check_bool,
+    check_dataframe,
+    check_float,
+    check_instance,
+    check_list,
+    check_mapping,
+    check_number,
+    check_optional_bool,
+    check_seconds,
+    check_str,
+    is_several,
+)
+from .measures.accuracy import overall_divergence, term_divergence
+from .model.explain import solved_rows
+from .model.maxent import MaxEnt
+from .model.measure import Measure, Measures, can_be_called, own_name
+from .model.posterior import Posterior
+from .releases.release import Release
+from .releases.series import ReleaseSeries
+from .solvers.backends import SOLVERS, Backend, as_backend, find
+from .sources.associations import StrongestAssociations
+from .sources.base import Source
+from .sources.parser import read_probability
+from .sources.statements import Probability, Statement
+
+__all__ = [
+    "compare_solvers",
+    "inference_channels",
+    "performance_profile",
+    "quantify",
+    "sweep",
+]
+
+# The table that compares solvers, which says in a notebook what it shows.
+
+
+class SolverTable(pd.DataFrame):
+    """A DataFrame; what is taken from it is a plain one.
+
+    Examples
+    --------
+    >>> table = SolverTable({"certified": [True, False], "bound": [1e-9, 1e-3]}, index=["A", "B"])
+    >>> type(table[table["certified"]]).__name__
+    'DataFrame'
+    """
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+    def __reduce__(self) -> Any:
+        return SolverTable._of, (pd.DataFrame(self), self.attrs)
+
+    @classmethod
+    def _of(cls, table: pd.DataFrame, attrs: dict[Any, Any]) -> SolverTable:
+        """Make it of a plain one, with what is attached to it."""
+        made = cls(table)
+        made.attrs.update(attrs)
+        return made
+
+    def _repr_html_(self) -> str:
+        certified = int(self["certified"].sum())
+        said = f"{pluralize(len(self), 'answer')} asked for, {certified} certified: no P(s | q) is off by more than its bound"
+        return as_html(f"<Solvers: {said}>", TablePreview(pd.DataFrame(self), "answers"))
+
+
+# Models, every solver: what each answers, how far that can be off, and how long it takes.
+
+
+#: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
+PROBABLE = 1e-6
+#: Options that are not the solver's, but those of every solve.
+OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish", "progress")
+#: An answer or None, the status, and the message.
+_Result = tuple[Posterior | None, str, str]
+#: What is measured of an answer, in the order of the columns.
+NUMBERS = (
+    "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",
+)  # fmt: skip
+
+
+def compare_solvers(
+    model: MaxEnt | Mapping[str, MaxEnt],
+    solvers: str | object | Iterable[str | object] | None = None,
+    *,
+    presolve: bool = True,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    time_limit: float = math.inf,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Solve a model, or several, with several solvers, and certify what each of them answers.
+
+    Parameters
+    ----------
+    model : MaxEnt, or dict of str to MaxEnt
+        What is solved; it stays as it is. Several models have names.
+    solvers : iterable of str or object, optional
+        Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
+        them, registered or not; by default all registered solvers that are installed. More words may follow a name, to
+        distinguish two calls of one solver: "CLARABEL qdldl".
+    presolve : bool
+        As for :meth:`MaxEnt.solve`, for all of them.
+    options : dict of dict, optional
+        Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
+    time_limit : float
+        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that has no time limit, such as ECOS, runs without
+        one, and its message says so.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    DataFrame
+        A row a solver, in the order asked for, or of several models a row a model and solver:
+
+        * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
+          knowledge), "not installed" or "failed". A solver that raises an error of any type has failed, and the others
+          are compared all the same. certified: whether the certificate holds, which is what counts;
+        * objective: H(Q, S, B), nats;
+        * residual and gap: of the certificate, people; bound: how far any P(s | q) can be off;
+        * difference: the largest ``|p - p'| / p'`` over the probabilities P(q, s, b) whose p' is above 1e-6,
+          where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds; of
+          several models, a dictionary of these);
+        * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
+        * message: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
+          its own, and whether the time limit was left out.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver, or it has no such option; before any is called.
+    SolverError
+        If an element of `solvers` is neither a name nor a backend, or two different solvers have one name.
+    StatementError
+        If `solvers` is empty, or `model` is something else.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> mx.compare_solvers(model, ["DUAL_NEWTON", "DUAL_LBFGS"])["certified"].to_list()
+    [True, True]
+    >>> several = {"nothing": mx.MaxEnt(release), "a rumour": model}
+    >>> mx.compare_solvers(several, ["DUAL_NEWTON", "DUAL_LBFGS"], time_limit=60)["certified"].to_list()
+    [True, True, True, True]
+    """
+    models = _models(model)
+    check_bool(presolve, "presolve")
+    check_optional_bool(progress, "progress")
+    limit = {} if check_seconds(time_limit, "time_limit") == math.inf else {"time_limit": time_limit}
+    options = _options(options)
+    backends = _backends(solvers, options)
+    if unknown := [label for label in options if label not in backends]:
+        raise unknown_name("solver to be compared", unknown[0], list(backends))
+    answers: dict[Hashable, dict[str, _Result]] = {name: {} for name in models}
+    for name, label in progress_bar(list(itertools.product(models, backends)), "solvers", progress):
+        given = {"presolve": presolve, **limit, **options.get(label, {})}
+        answers[name][label] = _answer(models[name], backends[label], given)
+    tables = {name: _table(answers[name]) for name in models}
+    references = {name: table.attrs.pop("reference") for name, table in tables.items()}
+    several = isinstance(model, Mapping)
+    table = pd.concat(tables, names=["model"]) if several else tables[None]
+    found = SolverTable(table)
+    found.attrs["reference"] = references if several else references[None]
+    return found
+
+
+def _models(model: object) -> dict[Hashable, MaxEnt]:
+    """What is compared, by name; a single model has none."""
+    if not isinstance(model, Mapping):
+        return {None: check_instance(model, MaxEnt, "what is compared")}
+    if not model:
+        raise StatementError("no model is given to compare solvers on; give at least one, {name: model}")
+    return {name: check_instance(one, MaxEnt, f"{name!r} of what is compared") for name, one in model.items()}
+
+
+def _options(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Mapping[str, Any]]:
+    """The options by solver, checked."""
+    if options is not None:
+        check_mapping(options, "options", "{solver: {option: value}}")
+        for label, given in options.items():
+            check_mapping(given, f"the options of {label}", "{option: value}")
+    return dict(options or {})
+
+
+def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Backend | Exception]:
+    """The backend of every row, or the error of one that cannot be called."""
+    if solvers is None:
+        every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
+        return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
+    is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
+    asked = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
+    if not asked:
+        raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
+    own: dict[str, Backend] = {}
+    for solver in asked:
+        if isinstance(solver, str):
+            continue
+        backend = as_backend(solver)
+        other = own.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in asked else None)
+        if other is not None and getattr(other, "own", other) is not getattr(backend, "own", backend):
+            raise SolverError(f"two solvers have the name {backend.name!r}; give one of them another name")
+        own[backend.name] = backend
+    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in asked]
+    found = {label: _backend(label, own) for label in labels}
+    for label, one in found.items():
+        _check_options(one, options.get(label, {}))
+    return found
+
+
+def _backend(label: str, own: Mapping[str, Backend]) -> Backend | Exception:
+    """The backend that a label names, alone or followed by more words; the error of one that cannot be called."""
+    name = label if label in own or label in SOLVERS or not label.split() else label.split()[0]
+    try:
+        return find(own.get(name, name))
+    except UnknownName:
+        raise
+    except Exception as error:  # a backend from outside the package may raise anything
+        return error
+
+
+def _check_options(backend: Backend | Exception, options: Mapping[str, Any]) -> None:
+    """Refuse an option that a solver does not have; of values only the solver can say whether it takes them."""
+    if isinstance(backend, Exception):
+        return
+    try:
+        backend.check({name: value for name, value in options.items() if name not in OF_EVERY_SOLVER})
+    except SolverError:
+        return  # raised again, and reported, when the solver is called
+    except MaxEntError:
+        raise
+    except Exception:  # as above: a backend from outside the package may raise anything
+        return
+
+
+def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any]) -> _Result:
+    """The answer of a solver, its status, and what is to be said about it; None if it does not answer."""
+    if isinstance(backend, Exception):
+        return None, "not installed" if isinstance(backend, SolverError) else "failed", _message(backend)
+    notes = []
+    try:
+        if "time_limit" in given and not backend.takes_time_limit:
+            seconds = check_seconds(given.pop("time_limit"), "time_limit")
+            notes = [f"{backend.name} has no time limit, and ran without one"] * (seconds < math.inf)
+        post = model.solve(backend, allow_inaccurate=True, **given)
+    except Exception as error:  # of any type, so that the other solvers are compared all the same
+        return None, "infeasible" if isinstance(error, Infeasible) else "failed", "; ".join([_message(error), *notes])
+    if post.solver != backend.name:
+        notes.insert(0, f"the answer of {post.solver}")
+    return post, str(post.status), "; ".join(notes)
+
+
+def _message(error: Exception) -> str:
+    """An error in one line, with its type if it is not one of this package."""
+    text = str(error) if isinstance(error, MaxEntError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())
+
+
+def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
+    """The table of one model."""
+    found = {label: post for label, (post, _, _) in answers.items() if post is not None}
+    bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
+    reference = min(bounds, key=lambda label: bounds[label], default=None)
+    rows = [_row(*answer, found[reference] if reference else None) for answer in answers.values()]
+    table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver")).astype({"iterations": "Int64"})
+    table.attrs["reference"] = reference
+    return table
+
+
+def _row(answer: Posterior | None, status: str, message: str, reference: Posterior | None) -> dict[str, object]:
+    """The columns of one answer, or of a solver without an answer."""
+    if answer is None:
+        nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
+        return {"status": status, **nothing, "message": message}
+    proof = answer.certificate
+    return {
+        "status": status,
+        "certified": proof.holds,
+        "objective": answer.entropy,
+        "residual": proof.residual,
+        "gap": proof.gap,
+        "bound": proof.bound,
+        "difference": _difference(answer, reference) if reference else np.nan,
+        "iterations": answer.iterations,
+        "compile_seconds": answer.compile_seconds,
+        "solve_seconds": answer.solve_seconds,
+        "message": message,
+    }
+
+
+def _difference(answer: Posterior, reference: Posterior) -> float:
+    """The largest relative difference of probabilities that are not all but zero."""
+    p, exact = (post.counts / post.space.n_records for post in (answer, reference))
+    probable = exact > PROBABLE
+    return float((np.abs(p - exact)[probable] / exact[probable]).max(initial=0.0))
+
+
+# Inference channels: inferences from releases together that none of them allows alone.
+
+
+def inference_channels(
+    series: ReleaseSeries,
+    tolerance: float = 1e-4,
+    blame: bool = True,
+    progress: bool | None = None,
+    *,
+    n_jobs: int | None = None,
+    client: Any = None,
+    **solve: Any,
+) -> pd.DataFrame:
+    """Find the people i and values s for whom P_u(s | i) of a release u is not P(s | i) of all releases together.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+        Releases of people with pseudonyms.
+    tolerance : float
+        Smaller differences are not listed; an answer is certified to 1e-4.
+    blame : bool
+        Solve again without each of the releases, to find the one that makes the difference.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+    n_jobs : int, optional
+        Processes that share the solves without a release, as of joblib; None is one, or what
+        ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers share these solves.
+    **solve
+        Passed to :meth:`MaxEnt.solve`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each person, value and release u that the person is in, the largest change first: `alone`, P_u(s | i),
+        `together`, P(s | i), and `change`. With `blame` also `because`, the release without which P(s | i) would be
+        closest to P_u(s | i) again, and `without`, what it would be.
+
+    Raises
+    ------
+    StatementError
+        If it is not a series; or if `n_jobs` or `client` cannot be read, or both are given.
+    BadProbability
+        If the tolerance is negative.
+    Infeasible, Inaccurate, SolverError
+        As of :meth:`MaxEnt.solve`. Or if the cluster is gone.
+
+    Notes
+    -----
+    Re-publishing, Definition 2.2.
+
+    Examples
+    --------
+    Two releases of the same patients. Three inferences with probability 1/3 from the first alone are certain from both:
+
+    >>> import maxent_cvx as mx
+    >>> series = mx.ReleaseSeries(
+    ...     mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+    ...     for table in mx.datasets.load_patients())
+    >>> print(mx.inference_channels(series, progress=False).head(3).round(2))
+       person        value  release  alone  together  change  because  without
+    0       7     Diabetes        1   0.33       1.0    0.67        2     0.33
+    1      10  Lung Cancer        1   0.33       1.0    0.67        2     0.33
+    2      13     Diabetes        1   0.33       1.0    0.67        2     0.33
+    """
+    check_optional_bool(progress, "progress")
+    check_bool(blame, "blame")
+    if not isinstance(series, ReleaseSeries):
+        raise StatementError(f"a ReleaseSeries is expected, not {short_repr(series)}")
+    if not check_number(tolerance, "tolerance") >= 0:
+        raise BadProbability(f"tolerance={tolerance!r}: a difference of probabilities is not negative")
+    workers = Workers.asked(n_jobs, client)
+    together = MaxEnt(series).solve(**solve)
+    found = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
+    if blame and len(found) and len(series.releases) > 1:
+        found = found.assign(**_blamed(_Rest(series, found, solve), workers, progress))
+    order = np.argsort(-np.abs(found["change"].to_numpy()), kind="stable")
+    return found.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
+
+
+def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:
+    """List where one release alone says something else: also of values that the others rule out."""
+    bucket, s, count = series.values_in(u)
+    release = series.releases[u]
+    here = np.flatnonzero(series.buckets[u] >= 0)
+    size = np.bincount(bucket, count, len(series.releases[u].buckets))
+    start = np.searchsorted(bucket, np.arange(len(size) + 1))
+    of = series.buckets[u, here]
+    width = start[of + 1] - start[of]
+    at = ranges(start[of], width)
+    i, value, alone = np.repeat(here, width), s[at], (count / size[bucket])[at]
+    if release.with_counterfeits.any():  # shares of a bucket are not those of its people then
+        single = ReleaseSeries([release])
+        own = single.persons.get_indexer(series.persons[i])
+        codes = single.sensitive_values.get_indexer(series.sensitive_values[value])
+        alone = _probabilities(MaxEnt(single).solve(), single, own, codes)
+    p = _probabilities(post, series, i, value)
+    differs = np.abs(p - alone) > tolerance
+    i, value, alone, p = i[differs], value[differs], alone[differs], p[differs]
+    values = series.sensitive_values[value].to_flat_index()
+    columns = {"person": series.persons[i], "value": values, "release": u + 1, "alone": alone, "together": p}
+    return pd.DataFrame({**columns, "change": p - alone, "i": i, "s": value})
+
+
+def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """P(s | i) of some people and values of a posterior; 0 where there is no term."""
+    n_values = len(series.sensitive_values)
+    key = post.space.codes["q"] * n_values + post.space.codes["s"]  # sorted: terms are, by person, then value
+    at = np.searchsorted(key, i * n_values + s).clip(max=len(key) - 1)
+    return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The releases but for one, and the channels that are asked about."""
+
+    series: ReleaseSeries
+    found: pd.DataFrame
+    solve: dict[str, Any]
+
+    def without(self, v: int) -> np.ndarray:
+        """P(s | i) of each channel from all releases but this one; 0 of a person or value that no other has."""
+        rest = ReleaseSeries([release for w, release in enumerate(self.series.releases) if w != v])
+        post = MaxEnt(rest).solve(**self.solve)
+        i = rest.persons.get_indexer(self.series.persons[self.found["i"]])
+        s = rest.sensitive_values.get_indexer(self.series.sensitive_values[self.found["s"]])
+        return np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
+
+
+def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
+    """The release without which each probability would be closest to what the release alone says."""
+    n, found = len(about.series.releases), about.found
+    closest, without, because = np.full(len(found), np.inf), np.zeros(len(found)), np.zeros(len(found), dtype=int)
+    u, alone = found["release"].to_numpy() - 1, found["alone"].to_numpy()
+    each = workers.map(_Rest.without, about, ((v,) for v in range(n)))
+    for v, p in enumerate(progress_bar(each, "channels", progress, total=n)):
+        distance = np.where(u == v, np.inf, np.abs(p - alone))
+        nearer = distance < closest
+        closest, without = np.where(nearer, distance, closest), np.where(nearer, p, without)
+        because = np.where(nearer, v + 1, because)
+    return {"because": because, "without": without}
+
+
+# How often each solver is the fastest, or nearly so, over many models.
+
+
+#: Seconds that no clock tells apart from less: shorter solves count as this long, as where presolve finds everything.
+SHORTEST = 1e-3
+#: What a profile may be of, besides seconds.
+MEASURES = ("seconds", "compile_seconds", "solve_seconds", "iterations")
+
+
+def performance_profile(
+    table: pd.DataFrame, measure: str = "seconds", tau: Iterable[float] | None = None
+) -> pd.DataFrame:
+    """rho_s(tau) = the fraction of models that solver s solves at no more than tau times the cost of the best.
+
+    With t_ps the cost of model p by solver s, the performance ratio is r_ps = t_ps / min over s of t_ps. It is infinite
+    where the answer is not certified; a model that no solver solves counts for none of them. rho_s(1) is how often s is
+    the best, and the limit for large tau is how often it solves a model at all.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.compare_solvers` gives of several models.
+    measure : str
+        The cost: "seconds", which is compile_seconds and solve_seconds together, or "compile_seconds", "solve_seconds"
+        or "iterations". Less than a millisecond, or an iteration, is taken for that.
+    tau : iterable of float, optional
+        Ratios, 1 or more; by default those at which some fraction changes.
+
+    Returns
+    -------
+    DataFrame
+        With a row for each solver, in the table's order, and ratio: `solver`, `tau` and `fraction`.
+
+    Raises
+    ------
+    TableError
+        If the table is none of several models, or not every solver was called for each of them.
+    UnknownName
+        If there is no such cost.
+    BadProbability, StatementError
+        If a ratio is less than 1, or no number.
+
+    References
+    ----------
+    Dolan, E. D. and Moré, J. J. (2002). Benchmarking optimization software with performance profiles. Mathematical
+    Programming 91, 201-213.
+
+    Examples
+    --------
+    Two models; A solves both, in 2 and 6 seconds, B only the first one, in 1 second:
+
+    >>> import pandas as pd, maxent_cvx as mx
+    >>> index = pd.MultiIndex.from_product([["small", "large"], ["A", "B"]], names=["model", "solver"])
+    >>> seconds = {"compile_seconds": [1.0, 0.5, 2.0, 0.0], "solve_seconds": [1.0, 0.5, 4.0, 9.0]}
+    >>> table = pd.DataFrame({"certified": [True, True, True, False], **seconds}, index=index)
+    >>> mx.performance_profile(table).values.tolist()
+    [['A', 1.0, 0.5], ['A', 2.0, 1.0], ['B', 1.0, 0.5], ['B', 2.0, 0.5]]
+    """
+    cost = _cost(table, measure)
+    best = cost.min(axis=1)
+    ratio = cost.div(best.where(np.isfinite(best), 1.0), axis=0).to_numpy()
+    if tau is None:
+        at = np.unique(np.concatenate([[1.0], ratio[np.isfinite(ratio)]]))
+    else:
+        at = np.array([check_float(one, "tau", 1.0, np.inf) for one in check_list(tau, "tau", "ratios")])
+        if not len(at) or not np.isfinite(at).all():
+            raise BadProbability("tau must hold at least one ratio, all of them finite and 1 or more")
+    fraction = (ratio[:, :, None] <= at).mean(axis=0)
+    solvers, ratios = np.repeat(cost.columns, len(at)), np.tile(at, len(cost.columns))
+    return pd.DataFrame({"solver": solvers, "tau": ratios, "fraction": fraction.ravel()})
+
+
+def _cost(table: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """What each model, a row, costs each solver, a column; infinite where the answer is not certified."""
+    check_dataframe(table, "what a profile is of, a table of compare_solvers,")
+    if check_str(measure, "measure") not in MEASURES:
+        raise unknown_name("cost that a profile can be of", measure, list(MEASURES))
+    needed = ["certified", *(MEASURES[1:3] if measure == "seconds" else [measure])]
+    if table.index.names != ["model", "solver"] or not set(needed) <= set(table.columns):
+        raise TableError(
+            "a profile is of several models: give the table of compare_solvers({name: model, ...}), indexed by model "
+            f"and solver, with the columns {', '.join(needed)}"
+        )
+    if table.index.has_duplicates:
+        raise TableError("the table has a model and solver twice; give each once")
+    least = 1.0 if measure == "iterations" else SHORTEST
+    cost = table[needed[1:]].astype(float).sum(axis=1, skipna=False).clip(lower=least)
+    wide = cost.where(table["certified"].astype(bool) & cost.notna(), np.inf).unstack("solver")
+    if wide.isna().any(axis=None):
+        raise TableError("the table lacks a row: every solver must have been called for every model")
+    return wide[list(table.index.get_level_values("solver").unique())]
+
+
+# Privacy quantification: the paper's tuple of an assumption about the adversary, and a score.
+
+
+#: The columns of every bound, beside the score.
+COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence", "status", "message")
+#: Those that come last.
+ACCOUNT = ["status", "message"]
+
+
+def quantify(
+    release: Release,
+    original: pd.DataFrame,
+    knowledge: Sequence[tuple[int, int]] = ((0, 0), (50, 50), (200, 200)),
+    *,
+    min_support: int = 3,
+    attributes: int | Iterable[int] | None = None,
+    measure: Measure = overall_divergence,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    time_limit: float = math.inf,
+    **solve: Any,
+) -> pd.DataFrame:
+    """Score a release under bounds (K+, K-) on the adversary's knowledge.
+
+    Bounds of which each knows all that the one before it does are solved one after another, each begun with the answer
+    before it; of such curves there may be several, which `n_jobs` processes share, or the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    release : Release
+        What is published.
+    original : DataFrame
+        The records that were published. With the release's bucket column, the divergence over the
+        terms is reported as well.
+    knowledge : sequence of (int, int)
+        Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
+    min_support, attributes
+        See :class:`~maxent_cvx.StrongestAssociations`.
+    measure : callable, or dict or list of callables
+        From a posterior to the score, or to several by name; by default the divergence from the truth in bits, where
+        lower is worse. A measure that compares with the original has it bound,
+        ``functools.partial(mx.measures.term_divergence, original=table)``.
+    progress : bool, optional
+        Show a progress bar; None shows it on terminals only.
+    n_jobs : int, optional
+        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers solve all bounds and call the measures.
+    time_limit : float
+        Seconds for each bound, as of :meth:`MaxEnt.solve`.
+    **solve
+        Passed to :meth:`MaxEnt.solve`, but for ``warm_start``.
+
+    Returns
+    -------
+    DataFrame
+        K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
+        solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
+        numbers are "score[label]"; several measures have a column each, by name. Last, the `status`, that of the
+        answer, or "infeasible" or "failed" where there is none, and the `message`, why; such a row has NaN elsewhere.
+
+    Raises
+    ------
+    StatementError
+        If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
+        that was published; or if a measure is not called as ``measure(post)``, or does not return a number;
+        or if `n_jobs` or `client` cannot be read, or both are given.
+    UnknownName, TableError
+        If `original` has not the release's columns.
+    Inaccurate, SolverError
+        As of :meth:`MaxEnt.solve`, if no bound has an answer; the first one's. Or if the cluster is gone.
+
+    Warns
+    -----
+    DeprecationWarning
+        If a measure takes two arguments, which is called as ``measure(post, original)``.
+
+    Notes
+    -----
+    Privacy-MaxEnt, sections 4.3 and 4.4.
+
+    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
+    ``finished``, in a notebook ``sys.last_value.finished``; of several processes, or a cluster, those of finished
+    curves.
+
+    Examples
+    --------
+    The score falls, as an adversary who knows more infers something closer to the truth:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> scores = mx.quantify(release, hospital, [(0, 0), (2, 2), (4, 8)], min_support=2, progress=False)
+    >>> print(scores[["K+", "K-", "score", "entropy"]].round(3))
+       K+  K-  score  entropy
+    0   0   0  1.197    3.239
+    1   2   2  0.321    2.632
+    2   4   8  0.034    2.355
+    """
+    check_instance(release, Release, "release")
+    check_dataframe(original, "original")
+    knowledge = check_list(knowledge, "knowledge", "pairs (K+, K-)")
+    check_optional_bool(progress, "progress")
+    workers = Workers.asked(n_jobs, client)
+    score = _scoring(measure, original)
+    if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
+        raise StatementError(f"knowledge holds {short_repr(wrong[0])}; each bound is a pair (K+, K-)")
+    if "warm_start" in solve:
+        raise StatementError("quantify begins each solve with the one before; leave warm_start out")
+    mined = mine_associations(
+        original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
+    )
+    for positive, negative in knowledge:
+        list(mined.top(positive, negative))  # raises, before anything is solved
+    bounds = [(positive, negative) for positive, negative in knowledge]
+    cases = _Bounds(release, original, bounds, mined, score, {"time_limit": time_limit, **solve})
+    table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", workers, progress))
+    return table[[*(name for name in table if name not in ACCOUNT), *(name for name in table if name in ACCOUNT)]]
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The adversaries of a table, by number: a bound each, on what they know of one release."""
+
+    release: Release
+    original: pd.DataFrame
+    bounds: Sequence[tuple[int | None, int | None]]
+    mined: Associations
+    score: Callable[[Posterior, str], dict[str, Any]]
+    solve: Mapping[str, Any]
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The bound."""
+        return dict(zip(("K+", "K-"), self.bounds[i], strict=True))
+
+    def solved(self, i: int, before: Posterior | None) -> Posterior:
+        """What this adversary infers."""
+        positive, negative = self.bounds[i]
+        model = MaxEnt(self.release)
+        if positive != 0 or negative != 0:
+            model.add(StrongestAssociations(self.mined, positive, negative))
+        return model.solve(warm_start=before, **self.solve)
+
+    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
+        """Score it."""
+        positive, negative = self.bounds[i]
+        row = {
+            **self.score(post, f"with K+ = {positive}, K- = {negative}"),
+            "entropy": post.entropy,
+            "certified_error": post.certificate.bound,
+            "seconds": post.compile_seconds + post.solve_seconds,
+        }
+        if set(self.release.columns) <= set(self.original.columns):
+            row["term_divergence"] = term_divergence(post, self.original)
+        return row
+
+
+def _curves(bounds: Sequence[tuple[int | None, int | None]]) -> list[list[int]]:
+    """Divide bounds into curves, along each of which nothing is forgotten; each bound follows the nearest it can."""
+    known = [tuple(math.inf if k is None else k for k in bound) for bound in bounds]
+    curves: list[list[int]] = []
+    for i in sorted(range(len(known)), key=lambda i: sum(known[i])):
+        below = [curve for curve in curves if all(k <= n for k, n in zip(known[curve[-1]], known[i], strict=True))]
+        if below:
+            max(below, key=lambda curve: sum(known[curve[-1]])).append(i)
+        else:
+            curves.append([i])
+    return curves
+
+
+def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str], dict[str, Any]]:
+    """From a posterior, and a word of which it is, to columns of the table."""
+    if measure is overall_divergence:  # the default
+        measure = partial(overall_divergence, original=original)
+    second = _second_parameter(measure) if callable(measure) else None
+    alone = not callable(measure) or can_be_called(measure, None)
+    if callable(measure) and can_be_called(measure, None, original) and (not alone or second == "original"):
+        name = own_name(measure)
+        warnings.warn(
+            f"a measure is called as measure(post), and {name} takes two arguments: give "
+            f"functools.partial({name}, {second or 'original'}=...) in its place",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        return lambda post, where: {"score": measure(post, original)}  # whatever it is, as it was
+    measures = Measures.of(measure, () if callable(measure) else COLUMNS)
+    if not measures.is_one:
+        return measures
+    return lambda post, where: {measures.heading(key, "score"): one for key, one in measures(post, where).items()}
+
+
+def _second_parameter(measure: Callable[..., Any]) -> str | None:
+    """What a function calls the second of its arguments by position, if it tells."""
+    try:
+        every = [p.name for p in inspect.signature(measure).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    except (OverflowError, TypeError, ValueError):
+        return None
+    return every[1] if len(every) > 1 else None
+
+
+#: The columns of every sweep, beside the measures.
+SWEEP_COLUMNS = ("value", "eps", "status", "probability", "entropy", "message")
+#: Solves of which each begins with the answer before it; the next begins anew, so that processes can share a sweep.
+LONGEST_CHAIN = 4
+
+
+def sweep(
+    model: MaxEnt,
+    probability: Probability | str,
+    *,
+    value: float | Sequence[float] | None = None,
+    eps: float | Sequence[float] = 0.0,
+    measure: Measure | None = None,
+    solver: str = "auto",
+    n_jobs: int | None = None,
+    client: Any = None,
+    time_limit: float = math.inf,
+    progress: bool | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Solve a model for every value that a probability is stated to have, and for every vagueness.
+
+    Most solves are warm-started from the one before. The model itself stays as it is.
+
+    Parameters
+    ----------
+    model : MaxEnt
+        Everything else that is known. A statement of the same probability (or of a multiple) that it holds is replaced.
+    probability : Probability or str
+        ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
+    value : float or several, optional
+        Probabilities; by default the value (or the middle of the two sides) of the one statement that is replaced.
+    eps : float or several
+        Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
+    measure : callable, or dict or list of callables, optional
+        From a posterior to a number, or to several by name; a column each, "name" or "name[label]".
+    solver : str
+        As of :meth:`maxent_cvx.MaxEnt.solve`.
+    n_jobs : int, optional
+        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+    client : distributed.Client, optional
+        In the place of `n_jobs`: a Dask cluster, whose workers do all solves and call the measures.
+    time_limit : float
+        Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+    options
+        As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
+
+    Returns
+    -------
+    DataFrame
+        A row a solve, values outermost: `value`, `eps`, `status` (that of the answer, mostly "optimal"; "infeasible"
+        where the value contradicts the rest; "failed"), `probability`, that the posterior gives, `entropy`, nats, what
+        is measured, and the `message`, why there is no answer; such a row has NaN elsewhere.
+
+    Raises
+    ------
+    StatementError
+        If no value is given and the model holds none; or a measure does not return a number; or if `n_jobs` or `client`
+        cannot be read, or both are given.
+    BadProbability
+        If a value cannot be that of the probability.
+    Inaccurate, SolverError
+        As of :meth:`maxent_cvx.MaxEnt.solve`, if that is so of every solve; the first one's. Or if the cluster is gone.
+
+    Notes
+    -----
+    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
+    ``finished``, in a notebook ``sys.last_value.finished``.
+
+    Examples
+    --------
+    The inference about Grace, the only junior, as the stated share of men with breast cancer varies:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.sweep(mx.MaxEnt(release), "P(Breast Cancer | Gender=male)", value=[0, 0.1, 0.3, 0.5],
+    ...     measure={"Grace": lambda post: post.prob("Breast Cancer", given={"Degree": "junior"})})
+    >>> print(table[["value", "status", "entropy", "Grace"]].round(3))
+       value      status  entropy  Grace
+    0    0.0     optimal    2.823  1.000
+    1    0.1     optimal    3.128  0.727
+    2    0.3     optimal    3.210  0.125
+    3    0.5  infeasible      NaN    NaN
+    """
+    if not isinstance(model, MaxEnt):
+        raise StatementError(f"a sweep solves a MaxEnt model, not {short_repr(model)}")
+    if "warm_start" in options:
+        raise StatementError("a sweep begins each solve with the one before; leave warm_start out")
+    asked = read_probability(probability) if isinstance(probability, str) else probability
+    if not isinstance(asked, Probability):
+        raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {short_repr(asked)}")
+    workers = Workers.asked(n_jobs, client)
+    measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
+    factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
+    own = {name: factor for name, factor in factors.items() if factor is not None}
+    values = _numbers(_own_value(model, asked, own) if value is None else value, "value")
+    base = model.copy()
+    for name in own:
+        base.remove(name)
+    label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
+    points = list(itertools.product(values, _numbers(eps, "eps")))
+    said = [asked.about(v, e) if e else asked == v for v, e in points]  # raises, before anything is solved
+    check_optional_bool(progress, "progress")
+    given = {"solver": solver, "time_limit": time_limit, **options}
+    cases = _Points(base, asked, label, points, said, measures, given)
+    chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
+    rows = solved_rows(cases, chains, "sweep", workers, progress)
+    measured = dict.fromkeys(key for row in rows for key in row if key not in SWEEP_COLUMNS)
+    return pd.DataFrame(rows, columns=[*SWEEP_COLUMNS[:-1], *(measured or measures.functions), SWEEP_COLUMNS[-1]])
+
+
+@dataclass(frozen=True)
+class _Points:
+    """The statements of a sweep, by number: a value and its vagueness each, added to one model."""
+
+    base: MaxEnt
+    asked: Probability
+    label: str
+    points: Sequence[tuple[float, float]]
+    statements: Sequence[Statement]
+    measures: Measures
+    solve: Mapping[str, Any]
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The value and eps."""
+        return dict(zip(SWEEP_COLUMNS, self.points[i], strict=False))
+
+    def solved(self, i: int, before: Posterior | None) -> Posterior:
+        """What is inferred from the statement, and all else that is known."""
+        model = self.base.copy().add(self.statements[i], label=self.label)
+        return model.solve(warm_start=before, **self.solve)
+
+    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
+        """Measure it."""
+        found = {"probability": post.prob(self.asked), "entropy": post.entropy}
+        return found | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
+
+
+def _numbers(given: object, what: str) -> list[float]:
+    """Read a number, or several."""
+    several = given if is_several(given) and not isinstance(given, str) else [given]
+    return [check_number(one, what) for one in several]
+
+
+def _factor(said: Source, asked: Probability) -> float | None:
+    """The multiple of the probability that a statement constrains; None if it constrains something else."""
+    if not isinstance(said, Statement):
+        return None
+    terms, other = dict(said.terms), {event: a for event, a in asked.terms.items() if a != 0}
+    if terms.keys() != other.keys():
+        return None
+    ratios = np.array([terms[event] / other[event] for event in terms])
+    return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
+
+
+def _own_value(model: MaxEnt, asked: Probability, own: Mapping[str, float]) -> float:
+    """The value that the model's one statement says the probability has, or the middle of its sides."""
+    sides = {name: (said.low, said.high) for name, said in model.knowledge.items() if isinstance(said, Statement)}
+    middles = [sum(sides[name]) / 2 / factor for name, factor in own.items()]
+    if len(middles) != 1 or not np.isfinite(middles[0]):
+        raise StatementError(
+            f"the model holds {len(middles)} statements of {asked}, not one with a value; say which is meant, value=..."
+        )
+    return float(middles[0]) + asked.constant

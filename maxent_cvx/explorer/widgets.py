@@ -1,0 +1,242 @@
+"""The page: controls on the left, on the right what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from .._utils.formatting import escaped, isolated
+from .explorer import Exploration
+from .state import Adjustable, Assumptions, NoAnswer, Scale, State
+
+__all__ = [
+    "Controls",
+    "CopiedCode",
+    "LiveText",
+    "Page",
+    "Slider",
+]
+
+# A slider with a name.
+
+
+class Slider(anywidget.AnyWidget):
+    """A number between two ends, moved by mouse or keyboard; its name is read aloud.
+
+    The sliders of ipywidgets have no name that a screen reader finds.
+    """
+
+    _esm = Path(__file__).with_name("slider.js")
+    value = traitlets.Float(0.0).tag(sync=True)
+    min = traitlets.Float(0.0).tag(sync=True)
+    max = traitlets.Float(1.0).tag(sync=True)
+    step = traitlets.Float(0.01).tag(sync=True)
+    digits = traitlets.Int(2).tag(sync=True)
+    caption = traitlets.Unicode("").tag(sync=True)
+    name = traitlets.Unicode("").tag(sync=True)
+    disabled = traitlets.Bool(False).tag(sync=True)
+
+
+# The controls: a tick for all that is known, sliders for what of it can be moved, for K and the threshold; a reset.
+
+
+#: Steps of the threshold.
+HUNDREDTHS = Scale(0.0, 1.0, 0.01, 2)
+
+
+class Controls:
+    """Widgets that say a state, and tell somebody whenever it is another one.
+
+    Attributes
+    ----------
+    box : ipywidgets.Box
+    state : State
+        Where they are.
+    """
+
+    def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
+        self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
+        self._ticks: dict[str, Any] = {}
+        self._sliders: dict[tuple[str, str], Slider] = {}
+        self._general: dict[str, Slider] = {}
+        blocks = [self._statement(one) for one in assumptions.adjustable.values()]
+        blocks += [self._tick(label) for label in assumptions.others]
+        blocks = [heading("What is known"), *blocks] if blocks else []
+        if any(assumptions.most):
+            blocks.append(heading("The strongest associations known"))
+        for field, sign, most in zip(("positive", "negative"), "+\N{MINUS SIGN}", assumptions.most, strict=True):
+            if most:
+                name = f"K{sign} {field}: how many of the strongest associations are known"
+                blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
+        blocks.append(heading("A person is exposed if a value is inferred with"))
+        name = "P at least: the threshold from which on somebody is exposed"
+        blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
+        again = ipywidgets.Button(description="Reset", tooltip="Put everything back to the start")
+        again.on_click(lambda _: self.show(assumptions.start))
+        narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
+        self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
+        self._set(self.state)
+
+    def show(self, state: State) -> None:
+        """Put the widgets where a state says, and tell so, once."""
+        changed, self.state = state != self.state, state
+        self._set(state)
+        if changed:
+            self._moved(state)
+
+    def _go(self, state: State) -> None:
+        """Follow a widget that somebody has moved."""
+        if state != self.state:
+            self.show(state)
+
+    def _statement(self, one: Adjustable) -> Any:
+        """A tick, and below it sliders for the value and the vagueness."""
+        what = str(one.what)
+        rows = [self._tick(one.label), self._slider(one.label, "value", "value", f"value of {what}", one.values)]
+        if one.vagueness is not None:
+            word = "vagueness" if one.said.penalty is None else "std. deviation"
+            rows.append(self._slider(one.label, "vagueness", word, f"{word} of {what}", one.vagueness))
+        box = ipywidgets.VBox(rows)
+        box.add_class("maxent-statement")
+        return box
+
+    def _tick(self, label: str) -> Any:
+        """Whether something is known."""
+        tick = ipywidgets.Checkbox(indent=False, layout=ipywidgets.Layout(width="auto"))
+        tick.observe(lambda change: self._go(self.state.moved(label, known=change["new"])), "value")
+        self._ticks[label] = tick
+        return tick
+
+    def _slider(self, label: str, field: str, caption: str, name: str, scale: Scale) -> Slider:
+        """A number of one statement."""
+        found = slider(caption, name, scale)
+        found.observe(lambda change: self._number(label, field, change["new"], scale), "value")
+        self._sliders[label, field] = found
+        return found
+
+    def _of_all(self, field: str, caption: str, name: str, scale: Scale) -> Slider:
+        """A number of the state itself."""
+        found = slider(caption, name, scale)
+
+        def follow(change: Any) -> None:
+            now: Any = round(change["new"], scale.digits)
+            changes: dict[str, Any] = {field: now if scale.digits else int(now)}
+            self._go(replace(self.state, **changes))
+
+        found.observe(follow, "value")
+        self._general[field] = found
+        return found
+
+    def _number(self, label: str, field: str, now: float, scale: Scale) -> None:
+        """Follow a slider of a statement; one that is put to a number between its steps has not been moved."""
+        if now != getattr(self.state.settings[label], field):
+            self._go(self.state.moved(label, **{field: round(now, scale.digits)}))
+
+    def _set(self, state: State) -> None:
+        """Put every widget where the state says, and write on each tick what it now stands for."""
+        for label, setting in state.settings.items():
+            tick = self._ticks[label]
+            one = self.assumptions.adjustable.get(label)
+            said = label if one is None else str(one.at(setting))
+            named = f"{label}: {said}" if one and one.has_own_label else said
+            tick.value, tick.description = setting.known, isolated(named)
+            for field in ("value", "vagueness"):
+                if (label, field) in self._sliders:
+                    found = self._sliders[label, field]
+                    found.value, found.disabled = getattr(setting, field), not setting.known
+        for field, found in self._general.items():
+            found.value = getattr(state, field)
+
+
+def heading(text: str) -> Any:
+    """A heading of controls."""
+    return ipywidgets.HTML(f'<strong class="maxent-heading">{text}</strong>')
+
+
+def slider(caption: str, name: str, scale: Scale) -> Slider:
+    """A slider over a scale."""
+    return Slider(
+        caption=caption, name=isolated(name), min=scale.low, max=scale.high, step=scale.step, digits=scale.digits
+    )
+
+
+# Lines of code that can be copied.
+
+
+class CopiedCode(anywidget.AnyWidget):
+    """Code as it is typed, and a button that copies it."""
+
+    _esm = Path(__file__).with_name("copied_code.js")
+    code = traitlets.Unicode("").tag(sync=True)
+
+
+# Words that are read aloud when they change.
+
+
+class LiveText(anywidget.AnyWidget):
+    """HTML, what users wrote being escaped in it; whether it is an alarm, and whether the next is being worked out."""
+
+    _esm = Path(__file__).with_name("live_text.js")
+    _css = Path(__file__).with_name("style.css")
+    html = traitlets.Unicode("").tag(sync=True)
+    alarm = traitlets.Bool(False).tag(sync=True)
+    busy = traitlets.Bool(False).tag(sync=True)
+
+
+class Page:
+    """Widgets of one exploration.
+
+    Attributes
+    ----------
+    box : ipywidgets.Box
+        All of it.
+    """
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        self.controls = Controls(exploration.assumptions, self.go)
+        self.words, self.code = LiveText(), CopiedCode()
+        self.picture = ipywidgets.HTML()
+        wide = ipywidgets.Layout(flex="1 1 420px", min_width="320px", overflow="auto")
+        right = ipywidgets.VBox([self.words, self.picture, self.code], layout=wide)
+        self.box = ipywidgets.HBox(
+            [self.controls.box, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start")
+        )
+        self.box.add_class("maxent-explorer")
+        self.show()
+
+    def go(self, state: State) -> None:
+        """Follow the controls."""
+        self.words.busy = True
+        try:
+            self.exploration.go(state)
+        finally:
+            self.words.busy = False
+        self.show()
+
+    def reset(self) -> None:
+        """Put the controls back to the start."""
+        self.controls.show(self.exploration.assumptions.start)
+
+    def show(self) -> None:
+        """Show what follows from the controls."""
+        head, items = self.exploration.sentences
+        with self.words.hold_sync():
+            self.words.alarm = isinstance(self.exploration.answer, NoAnswer)
+            self.words.html = as_html(head, items)
+        self.picture.value = self.exploration.picture
+        self.code.code = self.exploration.code
+
+
+def as_html(head: str, items: list[str]) -> str:
+    """Write sentences, or a sentence and a list of what it is about."""
+    if not head:
+        return "".join(f"<p>{escaped(item)}</p>" for item in items)
+    listed = "".join(f"<li>{escaped(item)}</li>" for item in items)
+    return f"<p><strong>{escaped(head)}</strong></p>" + f"<ul>{listed}</ul>" * bool(items)

@@ -1,0 +1,895 @@
+"""Confidential attribute equivocation (CAE): the entropy of a number that need only be known to within a range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.special import xlogy
+
+from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr
+from .._utils.formatting import ReprMixin
+from .._utils.tables import as_numbers, numbers_of, one_or_several
+from .._utils.validation import check_int, check_number
+from ..model.posterior import Posterior
+from .disclosure import NEGLIGIBLE, of_those_inside
+
+__all__ = [
+    "Equivocation",
+    "areas",
+    "equivocation",
+    "in_units",
+    "individual_equivocation",
+    "widths_asked",
+]
+
+# The least entropy of values that are covered by windows, by dynamic programming.
+
+
+#: Widths that are treated together, runs that are evaluated at once for all of them, and numbers in a table of least
+#: entropies: what fits into the caches. Fewer widths together than FEWEST are slower than one after the other.
+TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22
+#: In place of 0 in a logarithm; the product with 0 is 0.
+TINY = 1e-300
+
+
+def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """H(eps) = min over partitions of the values into runs no wider than eps of -sum q log2 q, q a run's probability.
+
+    With C the cumulated probabilities and f(q) = -q log2 q, the first i values have
+
+        H(eps, i) = min over j with x_i - x_j <= eps of H(eps, j - 1) + f(C_i - C_(j-1)).
+
+    Runs of consecutive values suffice: if two sets of that width interleave, moving the values between them into the
+    more probable one lowers the entropy.
+
+    Parameters
+    ----------
+    units : ndarray of int64, shape (values,)
+        Increasing.
+    p : ndarray, shape (distributions, values)
+        Probabilities; zeros are allowed.
+    widths : ndarray of int64, shape (widths,)
+        eps, increasing.
+
+    Returns
+    -------
+    ndarray, shape (distributions, widths)
+        Bits.
+
+    Notes
+    -----
+    CAE, section 4. O(n w) additions and logarithms for n values of which a window holds w, for every width and
+    distribution; O(n) memory.
+    """
+    found = np.empty((len(p), len(widths)))
+    most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
+    together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
+    for first in range(0, len(widths), together):
+        some = slice(first, min(first + together, len(widths)))
+        at_once = max(min(TABLE // len(units), AT_ONCE // most) // (some.stop - first), 1)
+        for start in range(0, len(p), at_once):
+            those = slice(start, start + at_once)
+            found[those, some] = _together(units, p[those], widths[some])
+    return found
+
+
+def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The least entropies of some distributions for some widths."""
+    n = len(units)
+    begins = np.searchsorted(units, units - widths[:, None])  # the first value in a window that ends at value i
+    widest, narrowest = begins[-1].tolist(), begins[0].tolist()
+    cumulated = np.concatenate([np.zeros((1, len(p))), p.T.cumsum(axis=0)])
+    least = np.zeros((n + 1, len(p), len(widths)))  # of the first i values
+    places = np.arange(n)[:, None]
+    for i in range(n):
+        wide, narrow = widest[i], narrowest[i]
+        last = information(cumulated[i + 1] - cumulated[wide : i + 1])[:, :, None]
+        best = (least[narrow : i + 1] + last[narrow - wide :]).min(axis=0)
+        if wide < narrow:  # values that only the wider windows reach
+            outside = (places[wide:narrow] < begins[:, i])[:, None, :]
+            reached = least[wide:narrow] + last[: narrow - wide]
+            np.copyto(reached, np.inf, where=outside)
+            np.minimum(best, reached.min(axis=0), out=best)
+        least[i + 1] = best
+    return least[n]
+
+
+def information(q: np.ndarray) -> np.ndarray:
+    """-q log2 q, bits; 0 of 0."""
+    return -q * np.log2(np.maximum(q, TINY))
+
+
+def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
+    """The first value of every run of a partition with the least entropy, in increasing order.
+
+    Among optimal partitions the last run is the longest possible, then the one before it, and so on.
+    """
+    begins = np.searchsorted(units, units - width)
+    cumulated = np.concatenate([[0.0], p.cumsum()])
+    least = np.zeros(len(units) + 1)
+    chosen = np.empty(len(units), dtype=np.int64)
+    for i, begin in enumerate(begins.tolist()):
+        entropy = least[begin : i + 1] + information(cumulated[i + 1] - cumulated[begin : i + 1])
+        best = int(entropy.argmin())
+        chosen[i], least[i + 1] = begin + best, entropy[best]
+    starts = [int(chosen[-1])]
+    while starts[-1]:
+        starts.append(int(chosen[starts[-1] - 1]))
+    return np.array(starts[::-1])
+
+
+def cost(units: np.ndarray, width: int) -> int:
+    """How many runs are evaluated for one width; time is proportional to it."""
+    return int((np.arange(1, len(units) + 1) - np.searchsorted(units, units - width)).sum())
+
+
+# The breakpoints of a non-increasing step function: all candidates, or by bisection.
+
+
+#: Bits: entropies closer than this are equal but for rounding.
+SAME = 1e-11
+#: The most runs that are evaluated for a curve by bisection, and for an exact one, where each run takes less time: a
+#: minute or two.
+BREAKPOINTS_MOST_RUNS, MOST_EXACT = 3 * 10**10, 8 * 10**10
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The known part of the curve H(eps).
+
+    Attributes
+    ----------
+    width : ndarray
+        eps, increasing from 0.
+    entropy : ndarray
+        H there, bits.
+    is_open : ndarray of bool, one fewer
+        Whether H changes at an unknown place between two widths; otherwise it is constant up to the second one.
+    """
+
+    width: np.ndarray
+    entropy: np.ndarray
+    is_open: np.ndarray
+
+
+def stepwise(width: np.ndarray, entropy: np.ndarray) -> Steps:
+    """A curve that is known wherever it changes."""
+    return Steps(width, entropy, np.zeros(len(width) - 1, dtype=bool))
+
+
+def differences(units: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct differences of two values, increasing, with 0; None if there are more than `most` besides 0."""
+    if len(units) - 1 > most:  # so many are the differences from the first value alone
+        return None
+    found = np.zeros(1, dtype=np.int64)
+    at_once = max(2**20 // len(units), 1)
+    for i in range(0, len(units), at_once):
+        apart = units[None, i:] - units[i : i + at_once, None]
+        found = np.union1d(found, apart[apart > 0])
+        if len(found) > most + 1:
+            return None
+    return found
+
+
+def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
+    """Evaluate H wherever it can change or, where that is too much, bisect where most of the area is undetermined.
+
+    Parameters
+    ----------
+    units : ndarray of int64
+        The values, increasing.
+    entropy : callable
+        H of increasing widths.
+    evaluations : int
+        The most widths at which H is evaluated; fewer where that means too many runs.
+
+    Raises
+    ------
+    GroupTooLarge
+        If not even some dozens of widths are affordable.
+    """
+    span = int(units[-1] - units[0])
+    every = differences(units, evaluations)
+    if every is not None and len(every) * cost(units, span) <= MOST_EXACT:
+        return _changes(stepwise(every, entropy(every)))
+    if min(TOGETHER, evaluations) * cost(units, span // 2) > BREAKPOINTS_MOST_RUNS:
+        raise GroupTooLarge(
+            f"the whole curve of {len(units)} distinct values takes too long; ask for .at(eps), or round the values"
+        )
+    width = np.array([0, span], dtype=np.int64)
+    found, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
+    while left > 0:
+        gap, drop = np.diff(width), -np.diff(found)
+        open_ = np.flatnonzero((gap > 1) & (drop > SAME))
+        worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, left)]
+        middle = np.sort(width[worst] + gap[worst] // 2)
+        runs -= sum(cost(units, int(one)) for one in middle)
+        if not len(worst) or runs < 0:
+            break
+        width, at = np.unique(np.concatenate([width, middle]), return_index=True)
+        found = np.concatenate([found, entropy(middle)])[at]
+        left -= len(middle)
+    return _changes(Steps(width, found, (np.diff(width) > 1) & (-np.diff(found) > SAME)))
+
+
+def _changes(steps: Steps) -> Steps:
+    """Drop the widths at which H does not change, except the ends of undetermined intervals."""
+    ends = np.append(steps.is_open, True) | np.insert(steps.is_open, 0, True)
+    kept = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
+    at = np.flatnonzero(kept)
+    return Steps(steps.width[at], steps.entropy[at], steps.is_open[at[1:] - 1])
+
+
+# Equivocation of distributions with few possible values each, each over its own values.
+
+
+#: Numbers in a table: what fits into the caches.
+OWN_VALUES_TABLE = 2**21
+
+
+def own_runs(support: np.ndarray) -> float:
+    """How many runs are evaluated for distributions with so many possible values each."""
+    return float((support.astype(float) ** 4 / 4).sum())
+
+
+def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The exact curves of distributions over values of their own, all of the same number k.
+
+    Parameters
+    ----------
+    units : ndarray of int64, shape (distributions, k)
+        Increasing in every row.
+    p : ndarray, shape (distributions, k)
+        Probabilities above 0.
+
+    Returns
+    -------
+    widths, entropy : ndarray, shape (distributions, k (k - 1) / 2 + 1)
+        All differences of two values, increasing from 0, and H at each.
+
+    Notes
+    -----
+    The recurrence of :func:`.covering.least_entropy`, for all rows at once: O(k^4) each.
+    """
+    k = p.shape[1]
+    late, early = np.tril_indices(k, -1)
+    widths = np.sort(np.c_[np.zeros(len(p), dtype=np.int64), units[:, late] - units[:, early]], axis=1)
+    entropy = np.empty(widths.shape)
+    at_once = max(OWN_VALUES_TABLE // (widths.shape[1] * (k + 1)), 1)
+    for start in range(0, len(p), at_once):
+        some = slice(start, start + at_once)
+        entropy[some] = _least(units[some], p[some], widths[some])
+    return widths, entropy
+
+
+def _least(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """H of every row at its own widths."""
+    cumulated = np.c_[np.zeros(len(p)), p.cumsum(axis=1)]
+    least = np.zeros((p.shape[1] + 1, *widths.shape))
+    for i in range(p.shape[1]):
+        least[i + 1] = np.inf
+        for j in range(i, -1, -1):
+            last = information(cumulated[:, i + 1] - cumulated[:, j])[:, None]
+            fits = (units[:, i] - units[:, j])[:, None] <= widths
+            np.minimum(least[i + 1], np.where(fits, least[j] + last, np.inf), out=least[i + 1])
+    return least[-1]
+
+
+# Numbers as integer multiples of a decimal unit, so that 0.8 - 0.5 <= 0.3 holds as it is written.
+
+
+#: Significant decimal digits that every float holds, and that a long integer may exceed.
+DIGITS = sys.float_info.dig
+#: Floats whose products with powers of ten, and whose differences, are floats.
+SMALLEST, LARGEST = 1e-285, 1e300
+#: Integers below this are floats exactly.
+EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Units:
+    """Differences of values are integer multiples of 10^-digits.
+
+    Attributes
+    ----------
+    digits : int
+        Decimals: fifteen significant digits of the value of largest magnitude; 0 of integers.
+    """
+
+    digits: int
+
+    def of(self, width: float) -> int:
+        """A width in units; rounded if the unit is a decimal fraction, since it comes from rounded numbers."""
+        if isinstance(width, numbers.Integral) and self.digits == 0:
+            return int(width)
+        width = float(width)
+        if self.digits == 0:
+            return math.floor(float(f"{width:.{DIGITS}g}"))
+        return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
+
+    def width(self, units: np.ndarray) -> np.ndarray:
+        """Multiples of the unit as numbers, each the float nearest to the decimal."""
+        return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
+
+
+def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
+    """Read numbers.
+
+    Returns
+    -------
+    ndarray
+        The numbers.
+    ndarray of int64
+        How many units each is above the least. Floats that agree in fifteen digits of the largest are the same.
+    Units
+
+    Raises
+    ------
+    TableError
+        If there is no value, one is not a finite number, or their differences exceed what can be computed exactly.
+    """
+    found = as_numbers(values, what)
+    if not len(found):
+        raise TableError(f"{what} must be a list of at least one number")
+    if found.dtype == float and (found == np.rint(found)).all() and np.abs(found).max() <= EXACT:
+        return found, (found - found.min()).astype(np.int64), Units(0)
+    if found.dtype != float:
+        least, most = int(found.min()), int(found.max())
+        if most - least > np.iinfo(np.int64).max:
+            raise TableError(f"{what} go from {least} to {most}, too far for exact differences; round them")
+        if found.dtype == np.int64 and abs(least) < EXACT:
+            return found, found - least, Units(0)
+        return found, np.array([int(one) - least for one in found], dtype=np.int64), Units(0)
+    size = np.abs(found[found != 0])
+    if size.min() < SMALLEST or size.max() > LARGEST:
+        raise TableError(
+            f"{what} hold {size.min():g} or {size.max():g}: sizes from {SMALLEST:g} to {LARGEST:g} are expected; "
+            "take another unit"
+        )
+    digits = DIGITS - math.ceil(math.log10(size.max()))
+    units = np.rint(found * 10.0**digits if digits > 0 else found / 10.0**-digits).astype(np.int64)
+    return found, units - units.min(), Units(digits)
+
+
+# Equivocation of many distributions over the same values: entropy, area and eps_max, all at once.
+
+
+#: The most runs that are evaluated for all distributions: some minutes.
+MOST_RUNS = 10**11
+#: Distinct differences beyond which distributions are not treated together.
+MOST_DIFFERENCES = 20_000
+
+
+def widths_asked(at: object) -> list[float]:
+    """Read the eps for which H(eps) is wanted."""
+    listed = one_or_several(at)
+    for eps in listed:
+        if check_number(eps, "eps") < 0:
+            raise BadProbability(f"eps={short_repr(eps)}: the width of a range is expected, 0 or more")
+    return list({_name(eps): eps for eps in listed}.values())
+
+
+def _name(eps: float) -> str:
+    """The column of an eps."""
+    return f"H({float(eps):.15g})"
+
+
+def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
+    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for.
+
+    Widths are taken over the differences of all values, for all distributions together, or over those of the possible
+    values of each distribution: whichever is less work.
+
+    Parameters
+    ----------
+    units : ndarray of int64, shape (values,)
+        The numbers, in any order; equal ones are merged.
+    unit : Units
+    p : ndarray, shape (distributions, values)
+        0 is impossible.
+    at : list of float
+        eps.
+
+    Returns
+    -------
+    DataFrame
+        A row a distribution: "initial", "area", "eps_max", "disclosure_risk", "H(eps)", ...
+
+    Raises
+    ------
+    GroupTooLarge
+        If that takes too long.
+    """
+    order = np.argsort(units, kind="stable")
+    distinct, start = np.unique(units[order], return_index=True)
+    p = p[:, order]
+    if len(distinct) < len(units):  # several values stand for one number
+        p = np.add.reduceat(p, start, axis=1)
+    distinct, p = distinct[p.any(axis=0)], p[:, p.any(axis=0)]
+    support = (p > 0).sum(axis=1)
+    every = differences(distinct, MOST_DIFFERENCES)
+    together = np.inf if every is None else len(p) * len(every) * cost(distinct, int(np.ptp(distinct)))
+    if (runs := min(together, own_runs(support))) > MOST_RUNS:
+        raise GroupTooLarge(
+            f"the equivocation of {len(p)} people, of {len(distinct)} values, means {runs:.1e} runs to try, of which "
+            f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
+        )
+    span = int(np.ptp(distinct))
+    widest = 2 * float(unit.width(np.array([span]))[0])
+    of_eps = [span if eps > widest else min(unit.of(eps), span) for eps in at]
+    found = np.empty((len(p), 3 + len(at)))
+    if together <= own_runs(support):
+        assert every is not None
+        entropy = least_entropy(distinct, p, every)
+        found[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
+    else:
+        for k in np.unique(support):
+            some = np.flatnonzero(support == k)
+            own = np.nonzero(p[some])[1].reshape(-1, k)
+            values = distinct[own]
+            widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
+            found[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
+    table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *map(_name, at)])
+    initial = table["initial"].to_numpy()
+    table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
+    return table
+
+
+def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The distance of the largest and the smallest possible value."""
+    possible = p > 0
+    return units[len(units) - 1 - possible[:, ::-1].argmax(axis=1)] - units[possible.argmax(axis=1)]
+
+
+def _measured(
+    widths: np.ndarray, entropy: np.ndarray, reach: np.ndarray, unit: Units, of_eps: Sequence[int]
+) -> np.ndarray:
+    """H(0), the area, eps_max, and H(eps), of curves that are known at every change."""
+    entropy = np.where(widths >= reach[:, None], 0.0, entropy)
+    area = (entropy[:, :-1] * np.diff(unit.width(widths), axis=1)).sum(axis=1)
+    last = [(widths <= eps).sum(axis=1, keepdims=True) - 1 for eps in of_eps]
+    return np.column_stack(
+        [entropy[:, 0], area, unit.width(reach), *(np.take_along_axis(entropy, at, axis=1)[:, 0] for at in last)]
+    )
+
+
+#: How far the sum of probabilities may be from 1; of short floats.
+ROUNDING, COARSE = 1e-9, 1e-3
+#: Widths at which the entropy of one curve is evaluated by default.
+EVALUATIONS = 5_000
+#: The most runs that are evaluated for one answer: a minute or two.
+EQUIVOCATION_MOST_RUNS = 4 * 10**10
+#: The most points of a grid.
+MOST_STEPS = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class Equivocation(ReprMixin):
+    """H(eps), the entropy, bits, of a number that need only be known to within a window of width eps.
+
+    Attributes
+    ----------
+    distribution : Series
+        The probability of every value that is possible, by value, increasing.
+    step : float or None
+        The step of the grid on which the curve is evaluated; None is exactly.
+    evaluations : int
+        The most widths at which the entropy is evaluated.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+    >>> cae
+    <Equivocation: 3 values, H(0) = 1.5 bits, 0 from eps = 30>
+    >>> cae.distribution.to_dict()
+    {77: 0.5, 80: 0.25, 107: 0.25}
+    >>> cae.initial, round(cae.disclosure_risk, 3), cae.eps_max, round(cae.area, 3), cae.exact
+    (1.5, 0.667, 30.0, 26.405, True)
+    """
+
+    distribution: pd.Series
+    step: float | None
+    evaluations: int
+    _units: np.ndarray
+    _unit: Units
+
+    @cached_property
+    def initial(self) -> float:
+        """H(0) = -sum p log2 p, the entropy of the value itself, bits."""
+        p = self.distribution.to_numpy()
+        return float(-xlogy(p, p).sum() / math.log(2)) if len(p) > 1 else 0.0
+
+    @property
+    def disclosure_risk(self) -> float:
+        """DR = 1 / H(0), per bit; infinite if the value is certain (Eq. (1), after Oganian and Domingo-Ferrer)."""
+        return 1 / self.initial if self.initial > 0 else math.inf
+
+    @cached_property
+    def eps_max(self) -> float:
+        """The least eps for which H(eps) = 0: how far apart the largest and the smallest possible value are."""
+        return float(self._unit.width(np.array([self._span]))[0])
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """Where H changes: `epsilon`, and `entropy`, bits, from there up to the next row; or both on the grid.
+
+        H is a right-continuous step function, which never rises and can change only where eps is the difference of
+        two values. If not :attr:`exact`, the rows are those eps for which H was found, and in between it may be less.
+
+        Returns
+        -------
+        DataFrame
+            A row a change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
+
+        Raises
+        ------
+        GroupTooLarge
+            If that takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> print(cae.curve.round(3).to_string(index=False))
+         epsilon  entropy
+             0.0    1.500
+             3.0    0.811
+            30.0    0.000
+        """
+        return pd.DataFrame({"epsilon": self._epsilon, "entropy": self._steps.entropy})
+
+    @property
+    def area(self) -> float:
+        """The integral of H from 0 to eps_max, bits x the unit of the values.
+
+        With a step the sum step * H over the grid, as in the paper. Else, if not :attr:`exact`, the middle of
+        :attr:`area_bounds`.
+
+        Returns
+        -------
+        float
+            Bits x the unit of the values.
+
+        Raises
+        ------
+        GroupTooLarge
+            If the curve takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> round(cae.area, 3)                 # 3 * 1.5 + 27 * 0.811
+        26.405
+        >>> round(mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25], step=10).area, 3)
+        31.226
+        """
+        return self.area_bounds[1] if self.step is not None else sum(self.area_bounds) / 2
+
+    @cached_property
+    def area_bounds(self) -> tuple[float, float]:
+        """What the exact area is at least and at most; the same, where it is known."""
+        if self.step is not None:
+            area = self.step * float(self._steps.entropy.sum())
+            return max(area - self.step * self.initial, 0.0), area
+        width, entropy, open_ = np.diff(self._epsilon), self._steps.entropy, self._steps.is_open
+        return float(width @ np.where(open_, entropy[1:], entropy[:-1])), float(width @ entropy[:-1])
+
+    @property
+    def exact(self) -> bool:
+        """Whether every eps where H changes is known, without a step.
+
+        It is, if at most `evaluations` differences are distinct, and if these do not mean too many runs to try: 5,000
+        differences of 5,000 values are not too many, a minute's work; 10,000 of 10,000 are.
+        """
+        return self.step is None and not self._steps.is_open.any()
+
+    def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
+        """H(eps), bits; of several eps an array.
+
+        Parameters
+        ----------
+        eps : float or several
+            Widths of the window, in the unit of the values.
+
+        Returns
+        -------
+        float or ndarray
+            H(eps), bits: a float of one eps, an array of several.
+
+        Raises
+        ------
+        BadProbability
+            If an eps is negative, or no finite number.
+        GroupTooLarge
+            If that takes too long.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> cae.at([0, 2.9, 3, 30]).round(3)
+        array([1.5  , 1.5  , 0.811, 0.   ])
+        """
+        listed = one_or_several(eps)
+        asked, at = np.unique([self._width(one) for one in listed], return_inverse=True)
+        self._afford(asked)
+        found = self._entropy(asked)[at]
+        return float(found[0]) if len(listed) == 1 and listed[0] is eps else found
+
+    def grouping(self, eps: float) -> pd.DataFrame:
+        """The partition that has the entropy H(eps): what the intruder would answer, and how sure that is.
+
+        Parameters
+        ----------
+        eps : float
+            The width of the window, in the unit of the values.
+
+        Returns
+        -------
+        DataFrame
+            A row a run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
+
+        Raises
+        ------
+        BadProbability, GroupTooLarge
+            As :meth:`at`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> cae = mx.measures.equivocation([77, 80, 107], [0.5, 0.25, 0.25])         # thousand a year
+        >>> print(cae.grouping(3).to_string(index=False))
+         low  high  middle  values  probability
+          77    80    78.5       2         0.75
+         107   107   107.0       1         0.25
+        """
+        width = self._width(eps)
+        self._afford(np.array([width]))
+        p, values = self.distribution.to_numpy(), self.distribution.index.to_numpy()
+        start = cover(self._units, p, width)
+        end = np.append(start[1:], len(p))
+        low, high = values[start], values[end - 1]
+        middle = low / 2 + high / 2
+        return pd.DataFrame(
+            {
+                "low": low,
+                "high": high,
+                "middle": middle,
+                "values": end - start,
+                "probability": np.add.reduceat(p, start),
+            }
+        )
+
+    def __repr__(self) -> str:
+        n = len(self.distribution)
+        return (
+            f"<Equivocation: {n} value{'s' * (n != 1)}, H(0) = {self.initial:.6g} bits, 0 from eps = {self.eps_max:g}>"
+        )
+
+    @property
+    def _span(self) -> int:
+        return int(self._units[-1] - self._units[0])
+
+    def _width(self, eps: object) -> int:
+        """How many units wide a window is, at most as wide as all values."""
+        if check_number(eps, "eps") < 0:
+            raise BadProbability(f"eps={short_repr(eps)}: the width of a range is expected, 0 or more")
+        if eps > 2 * self.eps_max:  # type: ignore[operator]
+            return self._span
+        return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
+
+    def _entropy(self, widths: np.ndarray) -> np.ndarray:
+        """H of increasing widths."""
+        inside = widths < self._span
+        found = least_entropy(self._units, self.distribution.to_numpy()[None], widths[inside])[0]
+        return np.concatenate([found, np.zeros(len(widths) - len(found))])
+
+    def _afford(self, widths: np.ndarray) -> None:
+        """Refuse what would take too long."""
+        if (runs := sum(cost(self._units, int(width)) for width in widths)) > EQUIVOCATION_MOST_RUNS:
+            raise GroupTooLarge(
+                f"H({self._unit.width(widths[-1:])[0]:g}) of {len(self._units)} distinct values means {runs:.1e} runs "
+                f"to try, of which {EQUIVOCATION_MOST_RUNS:.0e} are allowed; ask for a smaller eps, or round the values"
+            )
+
+    @cached_property
+    def _steps(self) -> Steps:
+        """The curve: widths in units, or on the grid as they are."""
+        if self.step is None:
+            return refined(self._units, self._entropy, self.evaluations)
+        n_steps, every = self.eps_max / self.step, differences(self._units, self.evaluations)
+        most = self.evaluations if every is None else MOST_STEPS
+        if n_steps >= most:
+            raise GroupTooLarge(
+                f"step={self.step:g}: {n_steps:.12g} of them fit into {self.eps_max:g}, and {most} are allowed; take a "
+                "longer step, or leave it out for the exact curve"
+            )
+        grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
+        if every is None:
+            return stepwise(grid, np.asarray(self.at(grid)))
+        self._afford(every)
+        last = np.searchsorted(every, [self._width(eps) for eps in grid], side="right") - 1  # where H changed last
+        return stepwise(grid, self._entropy(every)[last])
+
+    @property
+    def _epsilon(self) -> np.ndarray:
+        width = self._steps.width
+        return width if self.step is not None else self._unit.width(width)
+
+
+def equivocation(
+    values: Iterable[float] | pd.Series | Mapping[float, float],
+    probabilities: Iterable[float] | None = None,
+    step: float | None = None,
+    *,
+    evaluations: int = EVALUATIONS,
+) -> Equivocation:
+    """H(eps) = least entropy, in bits, over all ways to cover the values by windows of width eps.
+
+    H(0) is Shannon's entropy, which takes 50 or 107 for as uncertain as 77 or 80; the area under H(eps) does not.
+
+    Parameters
+    ----------
+    values : list of numbers; or Series or dict
+        Of the confidential attribute, in any order; equal ones are put together. A Series or dictionary alone has the
+        probability of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
+    probabilities : list of numbers, optional
+        Of the values, in their order; they sum to 1, and what rounding left is taken out by dividing by the sum. Values
+        with a probability of 0 are impossible, and left out; 1e-12 is possible, and a solver may mean 0.
+    step : float, optional
+        Look at eps = 0, step, 2 step, ... only, as the paper does; by default the curve is exact.
+    evaluations : int
+        The curve is exact while so many differences of two values are distinct. Beyond, eps is bisected wherever H
+        is not yet known to be constant, where most of the area is open first, and for so many eps at most.
+
+    Returns
+    -------
+    Equivocation
+        With ``.initial``, ``.curve``, ``.area``, ``.eps_max``, ``.at(eps)``, ``.grouping(eps)``; what takes time is
+        found when it is asked for.
+
+    Raises
+    ------
+    TableError
+        If values are no finite numbers, or not as many as probabilities.
+    BadProbability
+        If probabilities are missing, are none, or do not sum to 1; or the step is not above 0.
+    StatementError
+        If `evaluations` is not an integer of at least 2.
+
+    Notes
+    -----
+    Confidential Attribute Equivocation, sections 3 and 4; the display in section 3 says "maximised", the text and the
+    appendix "minimum". O(n w) for one eps, n values of which a window holds w: 100,000 values and windows of a
+    thousand take a second. Values, and eps, are compared in fifteen significant digits of the largest possible value,
+    whole numbers exactly: 0.8 and 0.5 are within 0.3 of each other.
+
+    Examples
+    --------
+    >>> cae = equivocation([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])
+    >>> print(cae.curve.round(3).to_string(index=False))
+     epsilon  entropy
+         0.0    1.319
+         1.0    1.054
+         2.0    0.811
+         6.0    0.610
+         7.0    0.286
+         8.0    0.000
+    >>> round(cae.area, 3)
+    6.514
+    >>> print(cae.grouping(5).round(2).to_string(index=False))
+     low  high  middle  values  probability
+       1     3     2.0       2         0.25
+       8     9     8.5       2         0.75
+    """
+    if probabilities is None:
+        if not isinstance(values, pd.Series | Mapping):
+            raise BadProbability(
+                f"probabilities are missing: one for each value, or a Series of them by value, not {short_repr(values)}"
+            )
+        known = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
+        values, probabilities = known.index, known.array
+    both = isinstance(values, pd.Series) and isinstance(probabilities, pd.Series)
+    if both and not values.index.equals(probabilities.index):  # type: ignore[union-attr]
+        raise TableError("values and probabilities are Series of different labels; bring them into one order")
+    p = as_numbers(probabilities, "probabilities").astype(float)
+    numbers = as_numbers(values, "values")
+    if len(p) != len(numbers):
+        raise TableError(f"there are {len(numbers)} values and {len(p)} probabilities; one each is expected")
+    slack = COARSE if getattr(probabilities, "dtype", None) in (np.float32, np.float16) else ROUNDING
+    if len(p) and ((p < 0).any() or abs(p.sum() - 1) > slack):
+        what = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
+        raise BadProbability(f"probabilities: {what}; none below 0 and a sum of 1 are expected, divide by the sum")
+    if step is not None and check_number(step, "step") <= 0:
+        raise BadProbability(f"step={step!r}: a number above 0 is expected, or None for the exact curve")
+    possible = p > 0
+    numbers, units, unit = in_units(numbers[possible], "values")
+    p = p[possible] / p.sum()
+    distinct, first, which = np.unique(units, return_index=True, return_inverse=True)
+    merged = np.bincount(which, p)
+    index = pd.Index(numbers[first], name=getattr(values, "name", None))
+    return Equivocation(
+        pd.Series(merged, index, name="probability"),
+        None if step is None else float(step),
+        check_int(evaluations, "evaluations", 2),
+        distinct,
+        unit,
+    )
+
+
+# Equivocation of everybody: how precisely an adversary infers each person's number.
+
+
+def individual_equivocation(
+    post: Posterior, at: float | Iterable[float] = (), values: Mapping[object, float] | pd.Series | None = None
+) -> pd.DataFrame:
+    """H(eps) of P(s | q), for each row of ``post.inferences()``: least entropy over windows of width eps, bits.
+
+    Parameters
+    ----------
+    post : Posterior
+        Of any release and knowledge; one sensitive attribute.
+    at : float or several
+        eps for which H(eps) is wanted too, a column each.
+    values : dict or Series, optional
+        The number that each sensitive value stands for; by default the values are numbers themselves.
+
+    Returns
+    -------
+    DataFrame
+        Indexed as ``post.inferences()``: how many `people` a row is; `initial`, H(0), bits; `area`, bits x the unit
+        of the values; `eps_max`, the distance of the largest and smallest value that is possible; `disclosure_risk`,
+        1 / H(0), infinite where the value is certain; and "H(eps)" for the eps that are asked for. Probabilities
+        below 1e-9 count as zero. The mean area, weighted by people, is that of a release.
+
+    Raises
+    ------
+    StatementError
+        If `post` is no Posterior.
+    TableError
+        If the values are not numbers, or one is missing; or the view has several sensitive attributes.
+    BadProbability
+        If an eps is negative, or not a number.
+    GroupTooLarge
+        If that takes too long.
+
+    Notes
+    -----
+    As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
+    possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
+    population (:class:`maxent_cvx.GroupedRelease`) those in the release are measured.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Salary": [50, 52, 50, 107], "Bucket": [1, 1, 2, 2]})
+    >>> release = mx.Release.from_buckets(people, qi="Age", sa="Salary", bucket="Bucket")
+    >>> found = mx.measures.individual_equivocation(mx.MaxEnt(release).solve(), at=5)
+    >>> print(found[["people", "initial", "area", "eps_max", "H(5)"]].round(3))       # 50 or 52 is nearly the same
+         people  initial  area  eps_max  H(5)
+    Age
+    20        2      1.0   2.0      2.0   0.0
+    30        2      1.0  57.0     57.0   1.0
+    """
+    if not isinstance(post, Posterior):
+        raise StatementError(f"equivocation of everybody is of a Posterior, not of {short_repr(post)}")
+    conditional, people = of_those_inside(post)
+    if conditional.columns.nlevels > 1:
+        raise TableError("equivocation is of one sensitive attribute, and the view has several")
+    asked = widths_asked(at)
+    p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
+    possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared
+    labels = conditional.columns.take(possible)
+    _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
+    found = areas(units, unit, p[:, possible], asked).set_axis(conditional.index)
+    found.insert(0, "people", people)
+    return found

@@ -1,0 +1,523 @@
+"""Leakage: what an adversary has learnt, from a prior to a posterior, in the measures of several fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
+from .._utils.validation import check_float, check_in, check_instance, check_number
+from ..model.posterior import Posterior
+from ..priors import QIDistribution, checked, positions
+from ..releases.generalized import OUTSIDE
+from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
+
+__all__ = [
+    "inferred",
+    "leakage",
+]
+
+# P(s | q) before and after, row by row of the same people, and how far each probability may be off.
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Probabilities, shape (rows, values), each within `off` of what it stands for.
+
+    `bound` is the largest of `off`, and bounds the error of a row's probability of any set of values, too: what a
+    certificate bounds is the distance of distributions (Pinsker's inequality), not of single entries only.
+    """
+
+    p: np.ndarray
+    off: np.ndarray
+
+    @property
+    def bound(self) -> float:
+        """The largest error."""
+        return float(self.off.max(initial=0.0))
+
+    @property
+    def low(self) -> np.ndarray:
+        """The least that each probability can be."""
+        return np.maximum(self.p - self.off, 0.0)
+
+    @property
+    def high(self) -> np.ndarray:
+        """The most that each probability can be."""
+        return np.minimum(self.p + self.off, 1.0)
+
+    @property
+    def slack(self) -> np.ndarray:
+        """What is not told apart from 0, or from a threshold: the error, where it is small."""
+        return np.minimum(self.off, NEGLIGIBLE)
+
+    @property
+    def nonzero(self) -> np.ndarray:
+        """The probabilities, 0 where they cannot be told from it."""
+        return np.where(self.p > self.slack, self.p, 0.0)
+
+
+def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
+    """P(s | .) of all who are distinguishable, how many people each row is, and the same with its errors."""
+    table, people = of_those_inside(post)
+    everybody, columns = post.inferences()[0], post.space.view.sensitive_values
+    off = np.zeros(everybody.shape)
+    off.flat[np.unique(post.space.cells)] = min(post.certificate.bound, 1.0)  # where there is no term, it is 0
+    if OUTSIDE in columns.to_flat_index():
+        inside = 1 - everybody[OUTSIDE].to_numpy()
+        off = off[:, columns.to_flat_index() != OUTSIDE][inside > NEGLIGIBLE]
+        inside = inside[inside > NEGLIGIBLE, None]
+        with np.errstate(divide="ignore"):
+            off = np.where(inside > off, np.minimum(2 * off / np.maximum(inside - off, 0), 1.0), 1.0)
+    return table, people, Beliefs(table.to_numpy(), off)
+
+
+def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
+    """Read what was believed before, in any form, about the people and values of the rows."""
+    if isinstance(prior, Posterior):
+        return _of_posterior(prior, post, rows)
+    if isinstance(prior, str) and prior == "overall":
+        return _same_for_all(_overall(post), rows)
+    if isinstance(prior, pd.Series):
+        return _same_for_all(_labelled(prior, rows.columns), rows)
+    if isinstance(prior, pd.DataFrame):
+        prior = QIDistribution(prior)
+    if not isinstance(prior, QIDistribution):
+        raise StatementError(
+            f"prior={short_repr(prior)}: a Posterior, a QIDistribution, a DataFrame of P(s | q), a Series of P(s), or "
+            '"overall" is expected'
+        )
+    p = prior.of_tuples(_tuples(rows.index), rows.columns)
+    if strangers := [value for value in prior.values if value not in rows.columns]:
+        raise StatementError(f"the prior is of a value that the posterior has not, {join_names(strangers)}")
+    return Beliefs(p, np.zeros(p.shape))
+
+
+def _overall(post: Posterior) -> np.ndarray:
+    """P(s) among all people of what is published."""
+    n_s = published(post.space.view)
+    if n_s is None:
+        raise StatementError(
+            f'prior="overall": how many people have each value is not published by the {post.space.view.noun}; '
+            "give P(s) as a Series"
+        )
+    return np.asarray(n_s / n_s.sum())
+
+
+def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
+    """P(s) by label."""
+    if prior.index.has_duplicates or set(prior.index) != set(values):
+        odd = sorted(set(prior.index).symmetric_difference(values), key=str)
+        raise TableError(
+            "the prior, a Series, needs one entry for each sensitive value, and has "
+            + (f"{join_names(odd)} too many or too few" if odd else "labels that occur twice")
+        )
+    if prior.isna().any():
+        raise BadProbability("the prior, a Series, lacks entries; write 0 for what cannot be")
+    table = checked(prior.to_frame("P(s)").T, ("all people",))
+    return table.to_numpy()[0, table.columns.get_indexer(values)]
+
+
+def _same_for_all(p: np.ndarray, rows: pd.DataFrame) -> Beliefs:
+    """The same distribution for every row."""
+    return Beliefs(np.broadcast_to(p, rows.shape), np.zeros(rows.shape))
+
+
+def _of_posterior(prior: Posterior, post: Posterior, rows: pd.DataFrame) -> Beliefs:
+    """What another posterior says of the same people; of names that only one of them knows, by their QI."""
+    table, _, beliefs = inferred(prior)
+    key: tuple[str, ...] = prior.space.view.qi
+    if len(prior.space.people):
+        if not prior.space.people.names.equals(post.space.people.names):
+            raise StatementError(
+                "the prior names other people than the posterior; make both models with the same people=, or give "
+                "prior.conditional()"
+            )
+        key = ("who", *key)
+    if len(odd := table.columns.symmetric_difference(rows.columns)):
+        raise StatementError(f"the prior and the posterior are not of the same sensitive values; see {join_names(odd)}")
+    at, columns = positions(_tuples(table.index), _tuples(rows.index), key), table.columns.get_indexer(rows.columns)
+    return Beliefs(beliefs.p[at][:, columns], beliefs.off[at][:, columns])
+
+
+def _tuples(index: pd.Index) -> pd.MultiIndex:
+    """An index as tuples, of one level, too."""
+    return index if isinstance(index, pd.MultiIndex) else pd.MultiIndex.from_arrays([index], names=[index.name])
+
+
+# A measured number, the interval in which that of the exact answer lies, and where it is attained.
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number between two others; `row` and `column` say which inference attains it, if it is one's."""
+
+    value: float
+    low: float
+    high: float
+    row: int | None = None
+    column: int | None = None
+
+    def log2(self) -> Measured:
+        """Its logarithm, bits."""
+        with np.errstate(divide="ignore"):
+            value, low, high = np.log2([self.value, self.low, self.high]).tolist()
+        return replace(self, value=value, low=low, high=high)
+
+    def plus(self, number: float) -> Measured:
+        """It, moved by a number."""
+        return replace(self, value=self.value + number, low=self.low + number, high=self.high + number)
+
+    def minus(self, other: Measured) -> Measured:
+        """The difference."""
+        return Measured(self.value - other.value, self.low - other.high, self.high - other.low)
+
+    def over(self, other: Measured) -> Measured:
+        """The quotient; infinite if only the divisor is 0, and NaN if both are, or the divisor is negative."""
+        if other.value < 0 or (other.value == 0 and self.value <= 0):
+            return Measured(math.nan, math.nan, math.nan)
+        least = other.low if other.low > 0 else 0.0
+        ends = (self.low, other.high if self.low >= 0 else least), (self.high, least if self.high >= 0 else other.high)
+        low, high = (above / below if below > 0 else math.copysign(math.inf, above) for above, below in ends)
+        return Measured(self.value / other.value if other.value > 0 else math.inf, low, high)
+
+
+def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
+    """The largest entry of a table, where -inf is none; NaN if there is none at all."""
+    row, column = (int(i) for i in np.unravel_index(int(value.argmax()), value.shape))
+    most = [x if x > -math.inf else math.nan for x in (float(table.max()) for table in (value, low, high))]
+    at = (None, None) if math.isnan(most[0]) else (row, column)
+    return Measured(most[0], most[1], most[2], *at)
+
+
+# Breaches: how far the probability of a single value, or of a set of values, has moved for anybody.
+
+
+def ratio(prior: Beliefs, post: Beliefs) -> Measured:
+    """The largest P1(s | q) / P0(s | q); infinite where only P0 is 0, and nothing where both are."""
+    value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
+    return largest(_or(value, -np.inf), _or(low, 0.0), _or(high, 0.0))
+
+
+def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
+    """The largest size of ln(P1(s | q) / P0(s | q)), nats; infinite where one of them is 0, nothing where both are."""
+    with np.errstate(divide="ignore"):
+        value = np.abs(np.log(_quotient(post.nonzero, prior.nonzero)))
+        low, high = (np.log(end) for end in _ratios(prior, post))
+    least = np.maximum(np.maximum(_or(low, -np.inf), -_or(high, np.inf)), 0.0)
+    most = np.maximum(_or(high, np.inf), -_or(low, -np.inf))
+    both_are_zero = (post.high == 0) & (prior.high == 0)
+    return largest(_or(value, -np.inf), least, np.where(both_are_zero, 0.0, most))
+
+
+def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
+    """The largest P1(s | q) where P0(s | q) <= rho1."""
+    at_most = _at_most(prior, rho1)
+    return largest(*(np.where(mask, p, -np.inf) for mask, p in zip(at_most, _three(post), strict=True)))
+
+
+def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
+    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values.
+
+    The best of these is Dantzig's for the knapsack problem: values in the order of P1 / P0, until rho1 is spent.
+    """
+    if math.isnan(of_values.value):
+        return of_values
+    value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
+    most = float(_filled(prior.p, post.p, rho1 + prior.bound).max(initial=0.0)) + post.bound
+    row = int(value.argmax())
+    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # of an upper bound, 1 is another
+
+
+def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
+    """The least gamma with d / gamma <= P1 / P0 and P1 <= gamma wherever P0(s | q) <= d."""
+    share = [(prior.nonzero, post.nonzero), (prior.low, post.high), (prior.high, post.low)]
+    return largest(
+        *(
+            np.where(mask, np.maximum(p, _or(_quotient(d * before, after), 0.0)), -np.inf)
+            for mask, p, (before, after) in zip(_at_most(prior, d), _three(post), share, strict=True)
+        )
+    )
+
+
+def largest_distance(value: np.ndarray, bound: float) -> Measured:
+    """The largest of some distances, each off by at most the bound."""
+    row = int(value.argmax())
+    most = float(value[row])
+    return Measured(most, max(most - bound, 0.0), min(most + bound, 1.0), row)
+
+
+def _three(beliefs: Beliefs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The probabilities, the least and the most that they can be."""
+    return beliefs.p, beliefs.low, beliefs.high
+
+
+def _at_most(prior: Beliefs, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the prior is at most a threshold; where it is for certain; where it can be."""
+    return prior.p - prior.slack <= threshold, prior.high <= threshold, prior.low <= threshold
+
+
+def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Divide: infinite where only the divisor is 0, NaN where both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(above / below)
+
+
+def _ratios(prior: Beliefs, post: Beliefs) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most that each P1 / P0 can be."""
+    return _quotient(post.low, prior.high), _quotient(post.high, prior.low)
+
+
+def _or(table: np.ndarray, number: float) -> np.ndarray:
+    """The table with a number in place of NaN."""
+    return np.where(np.isnan(table), number, table)
+
+
+def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
+    """The most of p1 that can be had for the budget, a row each; single values above it cannot."""
+    p1 = np.where(p0 <= budget, p1, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
+        price, worth = np.take_along_axis(p0, order, axis=1), np.take_along_axis(p1, order, axis=1)
+        left = budget - (np.cumsum(price, axis=1) - price)
+        share = np.clip(np.where(price > 0, left / price, 1.0), 0.0, 1.0)
+    return np.asarray((share * worth).sum(axis=1))
+
+
+# Vulnerability: what one guess about everybody is expected to gain.
+
+
+#: The largest gain: 1e308 is the largest number there is, and as many people are far more than there are.
+LARGEST = 1e280
+#: Gains g(guess, value): a function, or a table with a row a guess and a column a value; None is 1 for the right value.
+Gain = Callable[[object, object], float] | pd.DataFrame | None
+
+
+def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
+    """Read the gains, shape (guesses, values)."""
+    if gain is None:
+        return np.eye(len(values))
+    labels = values.to_flat_index()
+    if not isinstance(gain, pd.DataFrame):
+        if isinstance(gain, type) or not callable(gain):
+            raise StatementError(
+                f"gain={short_repr(gain)}: a function of a guess and a value, or a DataFrame, is expected"
+            )
+        called = [[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels]
+        return _checked(np.array(called))
+    if gain.columns.has_duplicates:
+        raise TableError(f"gain, a DataFrame, has columns twice: {join_names(gain.columns[gain.columns.duplicated()])}")
+    if gain.empty and len(gain.columns):
+        raise TableError("gain, a DataFrame, has no row, and needs one for each guess")
+    if set(gain.columns) != set(labels):
+        odd = sorted(set(gain.columns).symmetric_difference(labels), key=str)
+        raise TableError(
+            "gain, a DataFrame, needs a row for each guess and one column for each sensitive value; they differ in "
+            f"{join_names(odd)}"
+        )
+    if any(map(pd.api.types.is_complex_dtype, gain.dtypes)):  # astype(float) would drop the imaginary parts
+        raise StatementError("gain must hold real numbers, and has complex ones")
+    try:
+        table = gain[list(labels)].to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError):
+        raise StatementError(f"gain must hold numbers, and is {short_repr(gain)} of something else") from None
+    if not np.isfinite(table).all():
+        raise StatementError("gain must hold finite numbers; write 0 for what gains nothing")
+    return _checked(table)
+
+
+def _checked(gained: np.ndarray) -> np.ndarray:
+    """Refuse gains whose sums and differences would not be numbers any more."""
+    if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
+        raise StatementError(
+            f"a gain is {most:.3g}; up to {LARGEST:g} can be summed over people: state gains in a larger unit"
+        )
+    return gained
+
+
+def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:
+    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s).
+
+    If no set of values is off by more than B, an expected gain is by at most B times the width of the gains and 0.
+    """
+    value = float(people @ (beliefs.p @ gain.T).max(axis=1) / people.sum())
+    width = max(float(gain.max()), 0.0) - min(float(gain.min()), 0.0)
+    low, high = value - beliefs.bound * width, value + beliefs.bound * width
+    least, most = min(float(gain.min()), value), max(float(gain.max()), value)  # the value may be off by rounding
+    return Measured(value, max(low, least), min(high, most))
+
+
+def leakage(
+    prior: Posterior | QIDistribution | pd.DataFrame | pd.Series | str,
+    post: Posterior,
+    *,
+    gain: Gain = None,
+    rho1: float = 0.1,
+    d: float = 0.1,
+    distance: str = "auto",
+) -> pd.DataFrame:
+    """Compare P0(s | q), believed before, with P1(s | q), inferred after: one row a measure, larger is worse.
+
+    Parameters
+    ----------
+    prior : Posterior, QIDistribution, DataFrame, Series or "overall"
+        P0: a posterior with less knowledge; P(s | q) by some of the QI attributes; the same P(s) for everybody, by
+        value; or "overall", how frequent each value is in what is published.
+    post : Posterior
+        P1.
+    gain : function or DataFrame, optional
+        g(w, s), what guessing w gains if s is true: a function of two values, or a table, a row a guess and a column a
+        value. By default 1 if they are the same, 0 otherwise.
+    rho1, d : float
+        The thresholds of (rho1, rho2) and of (d, gamma), probabilities.
+    distance : {"auto", "equal", "ordered"}
+        Of t, as in :func:`disclosure`.
+
+    Returns
+    -------
+    DataFrame
+        A row a measure: its `value`; `low` and `high`, between which it is for the exact maximum-entropy answers, from
+        their certificates; `unit`; `q` and `s`, the people, as in ``post.inferences()``, and the value that attain it;
+        and what it `says`. The mean over people is M, the largest entry over q and s is max.
+
+        prior Bayes vulnerability, posterior Bayes vulnerability
+            V0 = M max_s P0(s | q) and V1 = M max_s P1(s | q): how often the best guess is right.
+        min-entropy leakage
+            log2(V1 / V0), bits (Smith, 2009).
+        multiplicative g-leakage, additive g-leakage
+            V1 / V0 and V1 - V0, with V = M max_w sum_s P(s | q) g(w, s) (Alvim et al., 2020). The ratio is NaN if V0 is
+            negative, or both are 0.
+        rho2
+            max P1 where P0 <= rho1: there is an upward (rho1, rho2) breach for a single value up to this rho2
+            (Evfimievski et al., 2003). NaN if there is no such value.
+        rho2 of sets
+            An upper bound on the same for any set of values, the property of that paper. Some set may reach it.
+        gamma
+            The least gamma of (d, gamma)-privacy: where P0 <= d, P1 <= gamma and P1 / P0 >= d / gamma (Rastogi et al.,
+            2007). Infinite where something possible is ruled out; above 1 the second condition decides.
+        beta
+            max (P1 - P0) / P0, basic beta-likeness (Cao and Karras, 2012); infinite where P0 = 0 < P1.
+        delta
+            The largest size of ln(P1 / P0), delta-disclosure (Brickell and Shmatikov, 2008), nats; infinite where
+            exactly one of them is 0.
+        t
+            The largest distance of P1(. | q) from P0(. | q), t-closeness (Li et al., 2007).
+
+    Raises
+    ------
+    StatementError, TableError, UnknownName
+        If `post` is no Posterior, the prior or the gains are not of its people and values, or the overall distribution
+        is not published.
+    BadProbability
+        If a prior is no distribution, or a threshold or a gain no number in its range.
+
+    Notes
+    -----
+    What is within a posterior's certificate of 0, and below 1e-9, counts as 0. Rounding of these measures, in the last
+    digits, is not in `low` and `high`. Both sides of a vulnerability are averaged over the people of `post`.
+
+    pyCANON, which takes the shares in equivalence classes for P1, leaves ratios of 0 out of its delta, where ours is
+    infinite. Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
+
+    Examples
+    --------
+    What a release says beyond the shares of each disease, if one knows that no man has breast cancer:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> found = mx.measures.leakage("overall", post, rho1=0.2)
+    >>> print(found.loc[["min-entropy leakage", "rho2", "beta", "t"], ["value", "unit"]].round(3))
+                         value         unit
+    measure
+    min-entropy leakage  0.688         bits
+    rho2                 1.000  probability
+    beta                 4.000        ratio
+    t                    0.800     distance
+    >>> print(found["says"]["beta"])
+    P(Breast Cancer | Gender=female, Degree=junior) was 0.2, is 1: rose by 4 times itself
+    """
+    check_instance(post, Posterior, "post")
+    rho1, d = check_float(rho1, "rho1", 0.0, 1.0), check_float(d, "d", 0.0, 1.0)
+    check_in(distance, "distance", ("auto", "equal", "ordered"))
+    rows, people, after = inferred(post)
+    before = prior_of(prior, post, rows)
+    size = len(rows.columns)
+    far = distances(after.p, before.p, rows.columns, distance)
+    found = [
+        *_of_guesses(before, after, people, vulnerability_gains(gain, rows.columns)),
+        *_of_values(before, after, rho1, d),
+        (
+            "t",
+            largest_distance(far, (before.bound + after.bound) * size / max(size - 1, 1)),
+            "distance",
+            "moved by {:.3g}",
+        ),
+    ]
+    at = [[it.row, it.column] for _, it, _, _ in found]
+    columns = {
+        "value": [it.value for _, it, _, _ in found],
+        "low": [it.low for _, it, _, _ in found],
+        "high": [it.high for _, it, _, _ in found],
+        "unit": [unit for _, _, unit, _ in found],
+        "q": pd.array([None if row is None else rows.index[row] for row, _ in at], dtype=object),
+        "s": pd.array([None if column is None else rows.columns[column] for _, column in at], dtype=object),
+        "says": [
+            _where(rows, it, before, after) + (UNDEFINED if math.isnan(it.value) else says.format(it.value))
+            for _, it, _, says in found
+        ],
+    }
+    return pd.DataFrame(columns, index=pd.Index([name for name, *_ in found], name="measure"))
+
+
+#: What a measure says that is NaN.
+UNDEFINED = "there is no such number here"
+#: A measure's name, what was measured, its unit, and what that says, with a place for the value.
+Row = tuple[str, Measured, str, str]
+
+
+def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.ndarray) -> list[Row]:
+    """The measures that are means over people."""
+    right = np.eye(before.p.shape[1])
+    v0, v1 = (vulnerability(beliefs, people, right) for beliefs in (before, after))
+    g0, g1 = (vulnerability(beliefs, people, gained) for beliefs in (before, after))
+    return [
+        ("prior Bayes vulnerability", v0, "probability", "the likeliest value was right of {:.1%} of people"),
+        ("posterior Bayes vulnerability", v1, "probability", "the likeliest value is right of {:.1%} of people"),
+        ("min-entropy leakage", v1.over(v0).log2(), "bits", "guesses are 2 to the {:.3g} times as often right"),
+        ("multiplicative g-leakage", g1.over(g0), "ratio", "the best guesses gain {:.3g} times as much"),
+        ("additive g-leakage", g1.minus(g0), "gain", "the best guesses gain {:.3g} more"),
+    ]
+
+
+def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[Row]:
+    """The measures that are the worst over people and values."""
+    single = rho2(before, after, rho1)
+    sets = rho2_of_sets(before, after, rho1, single)
+    return [
+        ("rho2", single, "probability", f"of what was at most rho1 = {rho1:g}, nothing is above {{:.3g}}"),
+        ("rho2 of sets", sets, "probability", f"no set that was at most rho1 = {rho1:g} is above {{:.3g}}"),
+        ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
+        ("beta", ratio(before, after).plus(-1.0), "ratio", "rose by {:.3g} times itself"),
+        ("delta", log_ratio(before, after), "nats", "moved by a factor of e to the {:.3g}"),
+    ]
+
+
+def _where(rows: pd.DataFrame, found: Measured, before: Beliefs, after: Beliefs) -> str:
+    """Write who and what attains a measure, and what its probability was and is."""
+    if found.row is None:
+        return ""
+    label = rows.index[found.row]
+    who = ", ".join(
+        f"{name}={value}"
+        for name, value in zip(rows.index.names, label if isinstance(label, tuple) else (label,), strict=True)
+    )
+    if found.column is None:
+        return f"of {who}: "
+    at = found.row, found.column
+    return f"P({rows.columns[found.column]} | {who}) was {before.p[at]:.3g}, is {after.p[at]:.3g}: "

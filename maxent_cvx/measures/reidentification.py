@@ -1,0 +1,540 @@
+"""Prosecutor, journalist and marketer risk, k-anonymity, and uniques in the sample and in its population."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import betaln, expit, gammaln, hyp2f1, logit
+
+from .._utils.errors import StatementError, TableError, pluralize, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.tables import check_columns, check_no_count, names, sort_distinct
+from .._utils.validation import check_int
+from ..model.partitioned import PartitionedPosterior
+from ..model.posterior import Posterior
+from ..releases.base import View
+from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.partitioned import PartitionedRelease
+from ..releases.qi_table import QITable
+from ..releases.series import ReleaseSeries
+
+__all__ = [
+    "Reidentification",
+    "expected_risk",
+    "fitted",
+    "individual_risk",
+    "log_likelihood",
+    "reidentification",
+    "share_unique",
+    "still_unique",
+]
+
+# Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
+
+
+def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
+    """Count the records of every class, and the population's people, if a population is given as a table.
+
+    Returns
+    -------
+    DataFrame
+        A row a class; `records`, and of a population `people`.
+
+    Raises
+    ------
+    StatementError, TableError, UnknownName
+        If it is nothing that has classes, or the population lacks somebody.
+    """
+    if isinstance(published, Posterior):
+        published = published.space.view
+    elif isinstance(published, PartitionedPosterior):
+        published = published.release
+    if isinstance(published, pd.DataFrame):
+        if qi is None:
+            raise StatementError("which columns of the table are quasi-identifiers? Say so with qi=[...]")
+        code, tuples = _tuples(published, names(qi, "qi"), "the table")
+        found = pd.DataFrame({"records": np.bincount(code)}, index=tuples)
+    elif isinstance(published, View | PartitionedRelease) and not isinstance(published, ReleaseSeries):
+        if qi is not None:
+            raise StatementError(f"qi= is of a table; the {published.noun} has {list(published.qi)}")
+        if isinstance(published, GroupedRelease):
+            return _of_groups(published, population)
+        found = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
+    else:
+        series = "; of a series give one of its releases" * isinstance(published, ReleaseSeries)
+        raise StatementError(
+            f"records are counted in a DataFrame, a release or a table of quasi-identifiers, not in {short_repr(published)}"
+            + series
+        )
+    if isinstance(population, pd.DataFrame | QITable):
+        found["people"] = _found_in(population, found)
+    return found if found.index.nlevels > 1 else found.set_index(found.index.get_level_values(0))
+
+
+def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
+    """Groups of a generalised release, and how many of its population each covers."""
+    if population is not None:
+        raise StatementError("the release has its population already; leave population= out")
+    inside = np.asarray(release.buckets != OUTSIDE)
+    records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
+    table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)
+    return table[inside].astype(np.int64)
+
+
+def _found_in(population: pd.DataFrame | QITable, found: pd.DataFrame) -> np.ndarray:
+    """How many people of a population are in each class."""
+    if isinstance(population, QITable):
+        tuples, n = population.quasi_identifiers, population.n_q
+        if set(tuples.names) != set(found.index.names):
+            raise StatementError(
+                f"the population has {list(tuples.names)}, and the records {list(found.index.names)}; the same "
+                "quasi-identifiers are expected"
+            )
+        tuples = tuples.reorder_levels(list(found.index.names)) if tuples.nlevels > 1 else tuples
+    else:
+        code, tuples = _tuples(population, tuple(map(str, found.index.names)), "the population")
+        n = np.bincount(code)
+    at = tuples.get_indexer(found.index)
+    people = np.where(at >= 0, n[at], 0)
+    if (lacking := people < found["records"].to_numpy()).any():
+        raise TableError(
+            f"the population lacks people of {pluralize(int(lacking.sum()), 'class', 'classes')} of {len(found)}: it must "
+            "hold everybody of the release, with the same quasi-identifiers; of generalised records make the release "
+            "with Release.from_generalized(records, population=...)"
+        )
+    return np.asarray(people)
+
+
+def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct quasi-identifiers of a table, a row a person."""
+    check_columns(table, {"qi": qi}, what)
+    repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
+    check_no_count(table, {"qi": qi}, f"{what}, of a row a person,", repeat)
+    return sort_distinct(table[list(qi)])
+
+
+# E[1 / F | f]: how likely a record is whose it seems, if f of some F people in the population are in the sample.
+
+
+#: Up to this share of the population the recursion is stable; above it, the hypergeometric series converges quickly.
+HALF = 0.5
+
+
+def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
+    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial.
+
+    Parameters
+    ----------
+    records : ndarray of int
+        f, the records of each class in the sample.
+    share : float
+        p, the probability with which somebody of the population is in the sample, above 0.
+
+    Returns
+    -------
+    ndarray
+        Probabilities.
+
+    Notes
+    -----
+    P(F = h | f) = C(h - 1, f - 1) p^f (1 - p)^(h - f): every person is in the sample with the same probability,
+    whoever else is, and before it is seen a class of h people is as likely as 1 / h (Benedetti and Franconi, 1998;
+    Franconi and Polettini, 2004, the individual risk of mu-Argus and sdcMicro). Their (p^f / f) 2F1(f, f; f + 1; 1 - p)
+    is the same by Euler's transformation and his integral.
+    """
+    if share > HALF:
+        return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
+    # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
+    sizes = np.unique(records)
+    integral, at, found = -np.log(share) / (1 - share), 1, np.empty(len(sizes))
+    for i, size in enumerate(sizes.tolist()):
+        for f in range(at, size):
+            integral = (1 / f - share * integral) / (1 - share)
+        at, found[i] = size, share * integral
+    return found[np.searchsorted(sizes, records)]
+
+
+# Pitman's sampling formula: from the classes of a sample to those of its population.
+
+
+#: Evaluations of the likelihood, whose two parameters are found in some two hundred.
+MOST_EVALUATIONS = 2_000
+#: Additions to a class that are summed one by one; beyond them their probabilities are smooth, and are integrated.
+ONE_BY_ONE = 400
+#: Nodes of the quadrature, over the logarithm of the additions.
+NODES = 800
+#: Of classes of more records the mean of 1 / F is known to six digits from the mean and the variance of F.
+LARGE = 1_000
+#: Precision of the parameters, on their logarithmic scales; the statistical error is larger by far.
+PRECISION = 1e-7
+
+
+def log_likelihood(alpha: float, theta: float, sizes: np.ndarray, classes: np.ndarray) -> float:
+    """The logarithm of Pitman's sampling formula, up to a constant, nats.
+
+    sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j sum_{i=1}^{f_j - 1} ln(i - alpha), of n
+    records in u classes of f_j (Pitman, 1995; Hoshino, 2001).
+
+    Parameters
+    ----------
+    alpha, theta : float
+        0 <= alpha < 1 and theta > -alpha.
+    sizes, classes : ndarray of int
+        The sizes that classes have, records, and how many classes have each.
+    """
+    opened = np.log(theta + alpha * np.arange(1, classes.sum())).sum()
+    joined = (classes * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
+    return float(opened + joined - (gammaln(theta + sizes @ classes) - gammaln(theta + 1)))
+
+
+def fitted(records: np.ndarray) -> tuple[float, float]:
+    """The parameters alpha and theta of the largest likelihood.
+
+    Parameters
+    ----------
+    records : ndarray of int
+        Of each class, of which one at least has one record, and one has several.
+    """
+    sizes, classes = np.unique(records, return_counts=True)
+
+    def parameters(x: np.ndarray) -> tuple[float, float]:
+        alpha = float(expit(x[0]))
+        return alpha, float(np.exp(x[1])) - alpha
+
+    def loss(x: Any) -> float:
+        return -log_likelihood(*parameters(x), sizes, classes)
+
+    share = float((records == 1).mean())  # alpha itself, of an infinite sample
+    start = np.array([logit(np.clip(share, 0.05, 0.95)), math.log(len(records))])
+    options: Any = {"xatol": PRECISION, "fatol": PRECISION, "maxfev": MOST_EVALUATIONS}
+    with np.errstate(all="ignore"):  # far away the likelihood may overflow; that is no maximum
+        found = minimize(loss, start, method="Nelder-Mead", options=options)
+    return parameters(found.x)
+
+
+def still_unique(alpha: float, theta: float, n: float, n_population: float) -> float:
+    """The probability that a record that is unique among n is unique among the N people of the population.
+
+    prod_{i=n}^{N-1} (theta + alpha + i - 1) / (theta + i): nobody of the others joins its class.
+
+    Parameters
+    ----------
+    alpha, theta : float
+    n, n_population : float
+        Records of the sample, and people of the population.
+    """
+    a = 1 - alpha
+    return float(np.exp(betaln(theta + n_population - a, a) - betaln(theta + n - a, a)))
+
+
+def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_population: float) -> np.ndarray:
+    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records.
+
+    X is beta-binomial with N - n draws and the parameters f - alpha and theta + n - f + alpha: each joins a class of m
+    with probability (m - alpha) / (theta + i), as the i-th after the first (Pitman, 1995).
+
+    Parameters
+    ----------
+    alpha, theta : float
+    sizes : ndarray of int
+        f, records of each class.
+    n, n_population : float
+        Records of the sample, and people of the population.
+
+    Returns
+    -------
+    ndarray
+        Probabilities.
+    """
+    others = n_population - n
+    a, b = sizes - alpha, theta + n - sizes + alpha
+    mean = sizes + others * a / (a + b)
+    variance = others * a * b * (a + b + others) / ((a + b) ** 2 * (a + b + 1))
+    found = (1 + variance / mean**2) / mean
+    x, weight = _additions(others)
+    chosen = gammaln(others + 1) - gammaln(x + 1) - gammaln(others - x + 1)
+    for i in np.flatnonzero(sizes <= LARGE):
+        log_p = chosen + betaln(x + a[i], others - x + b[i]) - betaln(a[i], b[i])
+        found[i] = np.exp(log_p) @ (weight / (sizes[i] + x))
+    return found
+
+
+def _additions(others: float) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of people who may join a class, and their weights in a sum over all numbers up to `others`."""
+    x = np.arange(min(ONE_BY_ONE, others) + 1.0)
+    if others <= ONE_BY_ONE:
+        return x, np.ones(len(x))
+    low, high = math.log(ONE_BY_ONE + 0.5), math.log(others + 0.5)
+    node, share = np.polynomial.legendre.leggauss(NODES)
+    far = np.exp(low + (node + 1) / 2 * (high - low))
+    weight = np.concatenate([np.ones(len(x)), share * (high - low) / 2 * far])
+    return np.concatenate([x, np.minimum(far, others)]), weight
+
+
+# What is known of re-identification: a table of measures, and the classes that they are of.
+
+
+#: How many of the measures are of the records by themselves.
+OF_SAMPLE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Reidentification(ReprMixin):
+    """How likely it is that a record is taken for the person whose it is.
+
+    Attributes
+    ----------
+    measures : DataFrame
+        A row a measure: its `value`, its `unit`, and what it `says`.
+    classes : DataFrame
+        By quasi-identifiers, the smallest class first: `records` that have them; of a population `people` who do; and
+        of each record of the class the `risk`: 1 / people, or else 1 / records; where only the number of people is
+        known, Pitman's individual risk, or else Benedetti and Franconi's.
+    k : int
+        Below how many records, or people, a class is small.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> found = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], k=3)
+    >>> print(found)
+    7 of 10 records in classes of fewer than 3, 3 unique; risk of a record 0.6 on average, 1 at most
+    >>> found.classes.head(2)
+                     records  risk
+    Gender Degree
+    female graduate        1   1.0
+           junior          1   1.0
+    """
+
+    measures: pd.DataFrame
+    classes: pd.DataFrame
+    k: int
+
+    def __str__(self) -> str:
+        records, value = self.classes["records"].to_numpy(), self.measures["value"]
+        return (
+            f"{records[records < self.k].sum()} of {records.sum()} records in classes of fewer than {self.k}, "
+            f"{np.sum(records == 1)} unique; risk of a record {value['marketer risk']:.3g} on average, "
+            f"{self.classes['risk'].max():.3g} at most"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Reidentification: {self}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        """What the records say by themselves, and what a population does."""
+        tables = self.measures.iloc[:OF_SAMPLE], self.measures.iloc[OF_SAMPLE:]
+        return [*(TablePreview(table, "measures") for table in tables), TablePreview(self.classes, "classes")]
+
+
+# Zayatz's estimator: which share of the records that are unique in a sample are unique in its population.
+
+
+def share_unique(records: np.ndarray, n_population: int) -> float:
+    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule.
+
+    Parameters
+    ----------
+    records : ndarray of int
+        Of each class of the sample, of which one at least has one record.
+    n_population : int
+        N, the people of the population.
+
+    Returns
+    -------
+    float
+        A probability.
+
+    Notes
+    -----
+    Zayatz (1991): P(F = i) is taken to be the share of the sample's classes that have i records, and P(f = 1 | F = i)
+    is hypergeometric, for a simple random sample of n of N people. As a class of the population is larger than that of
+    the sample, it is too high where the sample is a small share.
+    """
+    n = int(records.sum())
+    size = np.arange(1, int(records.max()) + 1)
+    share = np.bincount(records)[1:] / len(records)
+    # i n / N times the probability that the other i - 1 are among those who are not drawn.
+    others, left = np.arange(len(size) - 1), float(n_population - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        missed = np.clip((n_population - n - others) / np.maximum(left - others, 1), 0.0, 1.0)
+        none = np.exp(np.concatenate([[0.0], np.cumsum(np.log(missed))]))
+    of_one = size * n / n_population * none
+    return float(share[0] * of_one[0] / (share @ of_one))
+
+
+#: The largest population, people.
+LARGEST = 10**12
+#: A measure: its name, value and unit, and what it says.
+Row = tuple[str, float, str, str]
+
+
+def reidentification(
+    published: pd.DataFrame | View | PartitionedRelease | Posterior | PartitionedPosterior,
+    qi: str | Iterable[str] | None = None,
+    *,
+    population: pd.DataFrame | QITable | int | None = None,
+    k: int = 5,
+) -> Reidentification:
+    """1 / f of prosecutors, 1 / F of journalists: risks of records whose class has f records, and F people to be of.
+
+    Whoever looks for somebody who is in the release, a prosecutor, finds the f records that have their
+    quasi-identifiers; whoever looks for anybody of the population of whom a record can be, a journalist, finds F
+    people. A marketer links all records, and is right for sum f / F of them. What is inferred of people without finding
+    their record is another risk, :func:`exposed`.
+
+    Parameters
+    ----------
+    published : DataFrame, Release, GroupedRelease, QITable, PartitionedRelease, or a posterior of one
+        A row a person. Generalised values are values: records that have the same ones are a class, "*" too.
+    qi : str or several, optional
+        Of a DataFrame its quasi-identifiers.
+    population : DataFrame, QITable or int, optional
+        Everybody, the people of the release among them, by the same quasi-identifiers; or only how many they are, and
+        then F is estimated. A :class:`maxent_cvx.GroupedRelease` has its own.
+    k : int
+        Classes of fewer than k are small, risks above 1 / k high.
+
+    Returns
+    -------
+    Reidentification
+        With the table ``.measures``, a row each, and ``.classes``:
+
+        classes, k, records below k
+            How many classes; the smallest, the k of k-anonymity (Samarati, 2001); records in classes of fewer than k.
+        sample uniques
+            Records of which no other has the same quasi-identifiers.
+        prosecutor risk, highest prosecutor risk
+            The mean of 1 / f over records, classes by records; and the largest.
+        population k, records below k in the population, population uniques
+            The smallest F, the k of k-map (Sweeney, 2002); records with F < k; records with F = 1.
+        journalist risk, highest journalist risk
+            The mean over records of 1 / F, and the largest (El Emam and Dankar, 2008).
+        individual risk, highest individual risk (Benedetti-Franconi)
+            E[1 / F | f] where only the number of people N is given; its mean over records, and the largest. Everybody
+            is in the release with probability n / N, and each class stands for itself (Benedetti and Franconi, 1998,
+            the individual risk of mu-Argus and sdcMicro): too low where many people are unique.
+        individual risk, highest individual risk, population uniques (Pitman)
+            The same, and how many sample uniques are expected to be unique among N people, of a simple random sample of
+            people who fall into classes as in Pitman's sampling formula, its parameters being those of the largest
+            likelihood (Pitman, 1995; Hoshino, 2001). Nothing is learnt from one class, or from classes of one record.
+        population uniques (Zayatz)
+            The same number if the population's classes were of as many people as the sample's are of records, which is
+            too high where n / N is small (Zayatz, 1991). ARX offers both estimates.
+        marketer risk
+            The share of all records that are linked rightly with the population, by whoever chooses at random within a
+            class: the mean of 1 / F over records (Dankar and El Emam, 2010), of a number of people Pitman's, or else
+            Benedetti and Franconi's; without a population that of 1 / f.
+
+    Raises
+    ------
+    StatementError
+        If it is nothing that has classes, `qi` is lacking or too much, or `k` or the number of people is out of range.
+    UnknownName, TableError
+        If a column is lacking or misses values, or the population lacks people of the release.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> found = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], population=100)
+    >>> print(found.measures[["value", "unit"]].round(3).tail(7))
+                                                  value         unit
+    measure
+    individual risk (Benedetti-Franconi)          0.124  probability
+    highest individual risk (Benedetti-Franconi)  0.256  probability
+    individual risk (Pitman)                      0.159  probability
+    highest individual risk (Pitman)              0.320  probability
+    population uniques (Pitman)                   0.414      records
+    population uniques (Zayatz)                   0.988      records
+    marketer risk                                 0.159        share
+    """
+    check_int(k, "k", 1)
+    is_number = not isinstance(population, pd.DataFrame | QITable) and population is not None
+    classes = classes_of(published, qi, population)
+    classes = classes.iloc[np.argsort(classes["records"].to_numpy(), kind="stable")]
+    records = classes["records"].to_numpy()
+    rows = list(_of_sample(records, k))
+    if "people" in classes:
+        of_people = classes["people"].to_numpy()
+        rows += _of_population(records, of_people, k)
+        risk = 1 / of_people
+    elif is_number:
+        estimated, risk = _of_number(records, check_int(population, "population", int(records.sum()), LARGEST))
+        rows += estimated
+    else:
+        risk = 1 / records
+    marketer = float(records @ risk / records.sum())
+    rows.append(("marketer risk", marketer, "share", f"{_percent(marketer)} of all records would be linked rightly"))
+    index = pd.Index([name for name, *_ in rows], name="measure")
+    measures = pd.DataFrame([row for _, *row in rows], index=index, columns=["value", "unit", "says"])
+    return Reidentification(measures, classes.assign(risk=risk), k)
+
+
+def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
+    """What the records say by themselves."""
+    n, least = int(records.sum()), int(records.min())
+    below, unique = int(records[records < k].sum()), int((records == 1).sum())
+    mean = len(records) / n
+    yield "classes", len(records), "classes", f"{n} records have {len(records)} different quasi-identifiers"
+    yield "k", least, "records", f"{least}-anonymous: the smallest class"
+    yield "records below k", below, "records", f"{_percent(below / n)} of all are in classes of fewer than {k}"
+    yield "sample uniques", unique, "records", f"{_percent(unique / n)} of all are like no other"
+    yield "prosecutor risk", mean, "probability", "of a record that is known to be in the release, on average"
+    yield "highest prosecutor risk", 1 / least, "probability", "of a record that is known to be in the release"
+
+
+def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[Row]:
+    """What is known if everybody of the population is."""
+    n, least = int(records.sum()), int(people.min())
+    below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
+    mean = float(records @ (1 / people) / n)
+    yield "population k", least, "people", "the fewest people of whom a record can be"
+    yield (
+        "records below k in the population",
+        below,
+        "records",
+        f"{_percent(below / n)} can be of fewer than {k} people",
+    )
+    yield "population uniques", unique, "records", f"{_percent(unique / n)} can be of one person only"
+    yield "journalist risk", mean, "probability", "of a record of anybody in the population, on average"
+    yield "highest journalist risk", 1 / least, "probability", "of a record of anybody in the population"
+
+
+def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.ndarray]:
+    """What is estimated if only the size of the population is known; the risk of each class, Pitman's if there is."""
+    n, unique = int(records.sum()), int((records == 1).sum())
+    by_class = individual_risk(records, n / n_population)
+    rows = list(_risks("Benedetti-Franconi", records, by_class))
+    zayatz = unique * share_unique(records, n_population) if unique else 0.0
+    pitman = float(unique) if n == n_population or not unique else math.nan
+    if 1 < len(records) < n:
+        alpha, theta = fitted(records)
+        sizes, at = np.unique(records, return_inverse=True)
+        by_class = expected_risk(alpha, theta, sizes, n, n_population)[at]
+        pitman = unique * still_unique(alpha, theta, n, n_population)
+        rows += _risks("Pitman", records, by_class)
+    for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
+        says = f"{_percent(value / n)} of all are expected to be unique among {n_population} people"
+        nothing = "nothing can be learnt of it from one class, or from classes of one record each"
+        rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
+    return rows, by_class
+
+
+def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
+    """The mean and the largest of an estimate of 1 / F."""
+    mean, says = float(records @ risk / records.sum()), "of a record of anybody in the population, estimated"
+    yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
+    yield f"highest individual risk ({name})", float(risk.max()), "probability", says
+
+
+def _percent(share: float) -> str:
+    """Write a share with three digits, however small."""
+    return f"{100 * share:.3g}%"

@@ -1,0 +1,494 @@
+"""One table for whoever decides: what can be inferred, who can be found, and what the release is still good for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
+from .._utils.tables import Microdata, names
+from .._utils.validation import check_instance, check_int, check_number
+from ..model.partitioned import PartitionedPosterior
+from ..model.posterior import Posterior
+from ..priors import QIDistribution
+from ..releases.generalized import OUTSIDE, GroupedRelease, Hierarchies, covers, read_hierarchies
+from ..releases.qi_table import QITable
+from ..releases.release import Release
+from ..releases.series import ReleaseSeries
+from .accuracy import overall_divergence
+from .disclosure import disclosure, of_those_inside, published
+from .exposure import Exposure, exposed
+from .reidentification import reidentification
+
+__all__ = [
+    "marginal_distance",
+    "query_error",
+    "risk_utility",
+]
+
+# How many records are estimated to have each exact combination of values, by a release or a posterior.
+
+
+def estimated_counts(published: Release | Posterior) -> np.ndarray:
+    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets.
+
+    n(b) is how many values the bucket holds, which counterfeits make more than its people.
+    """
+    if isinstance(published, Posterior):
+        return published.table
+    n_b = np.asarray(published.n_sb.sum(axis=0))
+    return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
+
+
+def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> np.ndarray:
+    """The share of each exact value in each published one, which may be generalised; shape (published, exact).
+
+    Parameters
+    ----------
+    published, values : Index
+        Values as they are published, and exact ones.
+    attribute : str
+        For errors, and to find its hierarchy.
+    nodes : dict of dict
+        What the nodes of each attribute's hierarchy stand for.
+
+    Raises
+    ------
+    TableError
+        If a published value stands for none of the exact ones, or can be read in two ways.
+    """
+    same = published.dtype == values.dtype
+    at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
+    if (at >= 0).all():
+        return np.eye(len(values))[at]
+    texts = pd.Index(values.map(str))
+    rows = []
+    for value in published:
+        exact = np.asarray(texts == str(value))
+        rows.append(exact if exact.any() else covers(value, values, attribute, nodes))
+    mask = np.array(rows, dtype=float)
+    return np.asarray(mask / mask.sum(axis=1, keepdims=True))
+
+
+# The utility of a release: how far its marginals are from those of the original records.
+
+
+def marginal_distance(
+    published: Release | Posterior,
+    original: pd.DataFrame,
+    *,
+    attributes: str | Iterable[str] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
+) -> pd.DataFrame:
+    """``sum |P - P*| / 2`` and ``sqrt(sum (sqrt P - sqrt P*)^2 / 2)`` of true marginals P(x) and published ones P*(x).
+
+    Parameters
+    ----------
+    published : Release or Posterior
+        P* is estimated as in :func:`query_error`: of a release with n(q, b) n(s, b) / n(b) in each bucket, and a
+        generalised value has equal shares of the exact values that it covers.
+    original : DataFrame
+        The records.
+    attributes : str or several, optional
+        The QI attributes to compare; by default all.
+    hierarchies : dict, optional
+        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+
+    Returns
+    -------
+    DataFrame
+        A row a marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
+        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both from 0, the
+        same, to 1, nothing in common.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the original lacks a column, has another number of records, or holds other values.
+    StatementError
+        If `published` is neither a release nor a posterior, or an attribute is no quasi-identifier of it.
+
+    Notes
+    -----
+    Gibbs and Su (2002), On choosing and bounding probability metrics. Where quasi-identifiers are published as they
+    are, the marginals of single attributes agree, and those with the sensitive values say what was lost.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> print(mx.measures.marginal_distance(release, hospital).round(3))
+                     total_variation  hellinger
+    marginal
+    Gender                     0.000      0.000
+    Degree                     0.000      0.000
+    Disease                    0.000      0.000
+    Gender, Disease            0.350      0.456
+    Degree, Disease            0.358      0.416
+    """
+    check_instance(published, (Release, Posterior), "published")
+    view = published.space.view if isinstance(published, Posterior) else published
+    nodes = read_hierarchies(hierarchies)
+    asked = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, asked, view.sensitive)
+    if strangers := [name for name in asked if name not in view.qi]:
+        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+    estimate = estimated_counts(published)[:, inside]
+    n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
+    if n != len(original):
+        raise TableError(f"the {view.noun} is of {n} people, and the original of {len(original)}; pass all records")
+    s, values = data.values()
+    known = view.sensitive_values[inside]
+    place = pd.Index(known.to_flat_index()).get_indexer(values.to_flat_index())
+    if (place < 0).any():
+        raise TableError(
+            f"the original has {join_names(values[place < 0])}, which the {view.noun} has not; pass the table that it was "
+            "made of"
+        )
+    s, sensitive = place[s], ", ".join(view.sensitive)
+    found = {}
+    for name in asked:
+        i = view.qi.index(name)
+        published_values = view.quasi_identifiers.levels[i]
+        code, exact = pd.factorize(original[name], sort=True)
+        if isinstance(view, GroupedRelease):  # of a population, whose values are exact, and more than the records'
+            exact = published_values.append(exact.difference(published_values))
+            code = exact.get_indexer(pd.Index(original[name]))
+        cover = shares_covered(published_values, pd.Index(exact), name, nodes)
+        of_level = np.zeros((len(published_values), len(known)))
+        np.add.at(of_level, np.asarray(view.quasi_identifiers.codes[i]), estimate)
+        of_both = cover.T @ of_level
+        truth = np.bincount(code * len(known) + s, minlength=of_both.size).reshape(of_both.shape)
+        found[name] = truth.sum(axis=1), of_both.sum(axis=1)
+        found[f"{name}, {sensitive}"] = truth, of_both
+    found[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
+    order = [*asked, sensitive, *(f"{name}, {sensitive}" for name in asked)]
+    distances = [_distances(*found[name]) for name in order]
+    index = pd.Index(order, name="marginal")
+    return pd.DataFrame(distances, columns=["total_variation", "hellinger"], index=index)
+
+
+def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
+    """The total variation and the Hellinger distance of two tables of records, as shares of all of each."""
+    p, q = truth / truth.sum(), np.maximum(estimate, 0.0) / estimate.sum()
+    return float(np.abs(p - q).sum() / 2), float(np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2))
+
+
+# The utility of a release: the relative error of random count queries.
+
+
+#: The most queries that can be asked for; more would take days.
+MOST_QUERIES = 10**7
+#: How many times as many queries are drawn as are asked for, before giving up because they count no record.
+DRAWS = 50
+#: Queries that are answered in one batch.
+AT_ONCE = 200
+
+
+def query_error(
+    published: Release | Posterior,
+    original: pd.DataFrame,
+    *,
+    queries: int = 1_000,
+    attributes: str | Iterable[str] | None = None,
+    dimensions: int | None = None,
+    selectivity: float = 0.05,
+    seed: int = 0,
+    hierarchies: Mapping[str, object] | None = None,
+) -> pd.DataFrame:
+    """``|estimate - actual| / actual`` of random queries: how many records have A1 in V1, A2 in V2, ... and s in V?
+
+    Parameters
+    ----------
+    published : Release or Posterior
+        The estimate is the sum of N P(q, s) over the query; of a release, with the maximum-entropy answer
+        n(q, b) n(s, b) / n(b) in each bucket. A generalised value has equal shares of the exact values it covers.
+    original : DataFrame
+        The records.
+    queries : int
+        How many. Queries that count no record are drawn again.
+    attributes : str or several, optional
+        The QI attributes to ask about; by default all.
+    dimensions : int, optional
+        How many of them a query names, at random; by default up to all, equally often.
+    selectivity : float
+        The share s of all records that a query would count if attributes were independent and values equally frequent:
+        of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
+    seed : int
+        Queries are the same for the same seed.
+    hierarchies : dict, optional
+        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+
+    Returns
+    -------
+    DataFrame
+        A row a query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
+        ``.error.mean()``, or ``.error.median()``, with the same seed.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
+        kind counts anybody.
+    StatementError
+        If `published` is neither a release nor a posterior, an attribute is no quasi-identifier of it, or `queries`,
+        `dimensions` or `seed` is out of range.
+    BadProbability
+        If the selectivity is not above 0 and at most 1.
+
+    Notes
+    -----
+    Xiao and Tao (2006), Anatomy, section 7, whose measure Probabilistic Inference Protection adopts (section II).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> asked = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
+    >>> print(asked.round(3))
+      attributes  actual  estimate  error
+    0     Degree       4     4.083  0.021
+    1     Degree       8     8.000  0.000
+    2     Degree       4     4.083  0.021
+    """
+    nodes = read_hierarchies(hierarchies)
+    queries = check_int(queries, "queries", 1, MOST_QUERIES)
+    view = published.space.view if isinstance(published, Posterior) else published
+    if not isinstance(published, Release | Posterior):
+        raise StatementError(f"queries are asked of a Release or a Posterior, not of {short_repr(published)}")
+    if not 0 < check_number(selectivity, "selectivity") <= 1:
+        raise BadProbability(f"selectivity={selectivity!r}: a share of all people is expected, above 0 and at most 1")
+    asked = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, asked, view.sensitive)
+    if strangers := [name for name in asked if name not in view.qi]:
+        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+    if dimensions is not None:
+        check_int(dimensions, "dimensions", 1, len(asked))
+    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    (q, tuples), (s, values) = data.tuples(), data.values()
+    if len(original) < view.n_records:
+        raise TableError(
+            f"the {view.noun} is of {view.n_records} people, and the original of {len(original)}; pass all records"
+        )
+    if (place := view.sensitive_values.get_indexer(values)).min() < 0:
+        raise TableError(
+            f"the original has sensitive values that the {view.noun} has not; pass the table it was made of"
+        )
+    shape = (len(tuples), len(values))
+    actual = np.bincount(q * shape[1] + s, minlength=shape[0] * shape[1]).reshape(shape)
+    estimate = estimated_counts(published)[:, place]
+    cover = [
+        shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
+        for i, name in enumerate(asked)
+    ]
+    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in asked]
+    found: list[pd.DataFrame] = []
+    for _ in range(DRAWS * -(-queries // AT_ONCE)):
+        chosen, of_values = _drawn(rng, asked, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
+        truly = np.ones((len(tuples), AT_ONCE))
+        about = np.ones((len(view.quasi_identifiers), AT_ONCE))
+        for i, inside in enumerate(chosen):
+            truly *= inside[np.asarray(tuples.codes[i])]
+            about *= (cover[i] @ inside)[level[i]]
+        counted = np.einsum("qk,qs,sk->k", truly, actual, of_values, optimize=True)
+        guessed = np.einsum("qk,qs,sk->k", about, estimate, of_values, optimize=True)
+        named = np.array([~inside.all(axis=0) for inside in chosen])
+        which = [", ".join(np.array(asked)[column]) for column in named.T]
+        table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
+        found.append(table[counted > 0])
+        if sum(map(len, found)) >= queries:
+            break
+    else:
+        raise TableError("hardly any query counts anybody; ask with fewer dimensions=, or a larger selectivity=")
+    table = pd.concat(found, ignore_index=True).head(queries)
+    return table.assign(error=(table["estimate"] - table["actual"]).abs() / table["actual"])
+
+
+def _drawn(
+    rng: np.random.Generator,
+    asked: tuple[str, ...],
+    sizes: list[int],
+    n_values: int,
+    dimensions: int | None,
+    selectivity: float,
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one.
+
+    An attribute that a query does not name has all of its values.
+    """
+    d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(asked) + 1, AT_ONCE)
+    named = np.argsort(rng.random((len(asked), AT_ONCE)), axis=0) < d
+    share = selectivity ** (1 / (d + 1))
+
+    def some(size: int) -> np.ndarray:
+        return np.asarray(np.argsort(np.argsort(rng.random((size, AT_ONCE)), axis=0), axis=0) < np.ceil(size * share))
+
+    return [some(size) | ~named[i] for i, size in enumerate(sizes)], some(n_values)
+
+
+#: A kind, a measure of it, its value and unit, and what it says.
+Row = tuple[str, str, float, str, str]
+#: The kinds of measures.
+INFERENCE, FINDING, UTILITY = "inference risk", "re-identification risk", "utility"
+
+
+def risk_utility(
+    post: Posterior | PartitionedPosterior,
+    original: pd.DataFrame | None = None,
+    *,
+    threshold: float = 0.8,
+    sensitive: object = None,
+    baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = "overall",
+    within: object = None,
+    population: pd.DataFrame | QITable | int | None = None,
+    k: int = 5,
+    hierarchies: Mapping[str, object] | None = None,
+) -> pd.DataFrame:
+    """List the risks of a release, and its utility, a row a measure: as of R-U confidentiality maps.
+
+    Parameters
+    ----------
+    post : Posterior or PartitionedPosterior
+        What the adversary infers.
+    original : DataFrame, optional
+        The records; what is measured against the truth needs them.
+    threshold, sensitive, baseline, within
+        Of :func:`exposed`. Where how many people have each value is not published, give P(s), or None.
+    population, k
+        Of :func:`reidentification`.
+    hierarchies : dict, optional
+        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the `kind`, "inference risk", "re-identification risk" or "utility", and the `measure`: its `value`,
+        its `unit`, and what it `says`.
+
+        inference risk
+            Of :func:`exposed`: people who are exposed, and those for whom a value is certain that does not count; of
+            :func:`disclosure` the worst of all people; how often the likeliest value is right, as the adversary
+            believes (Bayes vulnerability), without the release, too; and given the original of a release whose
+            quasi-identifiers are not generalised, as it is, and how far the inference is from the truth
+            (:func:`overall_divergence`).
+        re-identification risk
+            Of :func:`reidentification`; not of a series, whose releases are asked one by one.
+        utility
+            Of a release in memory and its original: the relative error of random counts (:func:`query_error`) and the
+            distance of marginals (:func:`marginal_distance`), as its users estimate who know no more than it says.
+
+    Raises
+    ------
+    StatementError
+        If `post` is no posterior; of a release in partitions, if the original is given.
+    MaxEntError
+        As the measures that it lists.
+
+    Notes
+    -----
+    Duncan, Keller-McNulty and Stokes (2001): disclosure risk against data utility.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> found = mx.measures.risk_utility(post, hospital)
+    >>> print(found.loc["inference risk", ["value", "unit"]].round(2).head(3))
+                          value         unit
+    measure
+    exposed people          1.0       people
+    certain, not counted    0.0       people
+    largest probability     1.0  probability
+    >>> print(found.loc[("inference risk", "exposed people"), "says"])
+    10.0% of all: a value that has P < 0.8 overall is inferred with P >= 0.8
+    """
+    check_instance(post, (Posterior, PartitionedPosterior), "post")
+    if original is not None and isinstance(post, PartitionedPosterior):
+        raise StatementError("of a release in partitions the original is not compared: leave original= out")
+    view = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
+    truth = original if is_exact else None
+    verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)
+    rows = [*_inference(post, verdict, truth)]
+    if not isinstance(view, ReleaseSeries):
+        found = reidentification(view, population=population, k=k).measures
+        rows += [(FINDING, str(name), *row) for name, *row in found.itertuples(name=None)]
+    if isinstance(view, Release) and original is not None:
+        rows += _utility(view, original, hierarchies)
+    index = pd.MultiIndex.from_tuples([row[:2] for row in rows], names=["kind", "measure"])
+    return pd.DataFrame([row[2:] for row in rows], index=index, columns=["value", "unit", "says"])
+
+
+def _inference(
+    post: Posterior | PartitionedPosterior, verdict: Exposure, original: pd.DataFrame | None
+) -> Iterator[Row]:
+    """What is inferred of people."""
+    share = verdict.people / max(verdict.total, 1)
+    yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {verdict.meaning}"
+    uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
+    which = ", ".join(map(str, verdict.uncounted.index[:3]))
+    says = (
+        f"of whom a value is certain that does not count: {which}"
+        if which
+        else "no value is certain that does not count"
+    )
+    yield INFERENCE, "certain, not counted", uncounted, "people", says
+    if verdict.undecided:
+        yield INFERENCE, "undecided", len(verdict.undecided), "reasons", " ".join(verdict.undecided)
+    if (error := verdict.expected_error) is not None:
+        far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
+        yield INFERENCE, "expected error", far, unit, " ".join(verdict.distances)
+    worst = disclosure(post, worst=True).iloc[0]
+    yield INFERENCE, "largest probability", worst["max_p"], "probability", f"P({worst['value']} | q), of somebody"
+    yield INFERENCE, "distinct l", worst["distinct_l"], "values", "at least so many are possible: distinct l-diversity"
+    yield INFERENCE, "entropy l", worst["entropy_l"], "values", "exp of the least entropy: entropy l-diversity"
+    if not np.isnan(worst["t"]):
+        yield INFERENCE, "t", worst["t"], "distance", "the largest, of P(. | q) from P(.): t-closeness"
+    if isinstance(post, Posterior):
+        yield from _of_guesses(post)
+    if verdict.attack_success is not None and original is not None:
+        success, says = verdict.attack_success, "of people whose likeliest value is their true one"
+        yield INFERENCE, "attack success", success, "share", says
+    if original is not None:
+        far, says = overall_divergence(post, original), "of the truth from what is inferred; 0 is all known"
+        yield INFERENCE, "overall divergence", far, "bits", says
+
+
+def _of_guesses(post: Posterior) -> Iterator[Row]:
+    """How often the likeliest value is right, as is believed with the release and without it."""
+    rows, people = of_those_inside(post)
+    with_it = float(people @ rows.to_numpy().max(axis=1) / people.sum())
+    yield INFERENCE, "best guess", with_it, "probability", "that the likeliest value is right, mean over people"
+    if (n_s := published(post.space.view)) is not None:
+        without = float(n_s.max() / n_s.sum())
+        yield (
+            INFERENCE,
+            "best guess without the release",
+            without,
+            "probability",
+            "the share of the most frequent value",
+        )
+
+
+def _utility(release: Release, original: pd.DataFrame, hierarchies: Mapping[str, object] | None) -> Iterator[Row]:
+    """What the release is good for."""
+    error = query_error(release, original, hierarchies=hierarchies)["error"]
+    counts = "of random counts by attributes, relative"
+    yield UTILITY, "median query error", float(error.median()), "ratio", f"{counts}, the median"
+    yield UTILITY, "mean query error", float(error.mean()), "ratio", f"{counts}, the mean"
+    far = marginal_distance(release, original, hierarchies=hierarchies)
+    single, both = far.iloc[: len(release.qi) + 1], far.iloc[len(release.qi) + 1 :]
+    for name, table in (("attribute", single), ("attribute with the sensitive values", both)):
+        variation, hellinger = table["total_variation"], table["hellinger"]
+        worst = f"the largest of {len(table)}, of {variation.idxmax()}"
+        yield UTILITY, f"total variation, {name}", float(variation.max()), "distance", worst
+        worst = f"the largest of {len(table)}, of {hellinger.idxmax()}"
+        yield UTILITY, f"Hellinger distance, {name}", float(hellinger.max()), "distance", worst

@@ -1,0 +1,372 @@
+"""CVXPY constraints that a user wrote on the terms, read as rows where they are affine or polyhedral."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, StatementError
+from ..solvers.backends import linearise, value_at
+from ..terms.rows import Rows
+from ..terms.space import Space
+
+__all__ = [
+    "Parametric",
+    "affine_pieces",
+    "parametric_constraint",
+    "read_constraint",
+    "values_of",
+]
+
+# Rows that depend on CVXPY parameters: read again where a parameter has another value, and nothing else of a model.
+
+
+@dataclass(frozen=True, eq=False)
+class Parametric:
+    """One block of rows, as a function of parameters.
+
+    Attributes
+    ----------
+    label : str
+        What holds the parameters, for messages.
+    parameters : sequence of cvxpy.Parameter
+    values : tuple of ndarray
+        Their values when the rows were read.
+    at_values : callable, optional
+        From the rows as they are to those at the values that the parameters have now. None of a convex constraint,
+        which CVXPY reads whenever it solves.
+    block : int
+        Which of the source's blocks they are.
+    """
+
+    label: str
+    parameters: Sequence[Any]
+    values: tuple[np.ndarray, ...]
+    at_values: Callable[[Rows], Rows] | None
+    block: int
+
+    def at_parameters(self, rows: tuple[Rows, ...]) -> tuple[Parametric, tuple[Rows, ...]]:
+        """Read the rows of a source again; what is returned is what was given where no value is another.
+
+        Raises
+        ------
+        StatementError
+            If a parameter has no value.
+        BadProbability
+            If nothing can have the value.
+        """
+        values = values_of(self.parameters, self.label)
+        if self.at_values is None or all(map(np.array_equal, values, self.values)):
+            return self, rows
+        now = self.at_values(rows[self.block])
+        changed = (*rows[: self.block], now, *rows[self.block + 1 :])
+        return Parametric(self.label, self.parameters, values, self.at_values, self.block), changed
+
+
+def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
+    """The values of parameters now.
+
+    Raises
+    ------
+    StatementError
+        If one has none.
+    """
+    for parameter in parameters:
+        if parameter.value is None:
+            raise StatementError(
+                f"{label!r} has a CVXPY Parameter without a value, {parameter.name()}; set its value first"
+            )
+    return tuple(np.array(parameter.value, dtype=float) for parameter in parameters)
+
+
+# Convex constraints that are finitely many affine ones: absolute values, maxima, sums of the largest, even powers.
+
+
+#: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
+MOST_PIECES = 64
+#: The largest number of choices of k summands that the sum of the k largest is written as.
+MOST_CHOICES = 200
+
+
+def affine_pieces(expression: Any) -> list[Any] | None:
+    """Write ``expression <= 0`` as affine expressions that are all <= 0; None if it is something else, or too many.
+
+    Parameters
+    ----------
+    expression : cvxpy.Expression
+        Convex.
+    """
+    pieces = _pieces(expression, 0.0)
+    return None if pieces is None or len(pieces) > MOST_PIECES else pieces
+
+
+def _pieces(e: Any, rest: Any) -> list[Any] | None:
+    """Write ``e + rest <= 0``, rest being affine."""
+    if e.is_affine():
+        return [e + rest]
+    reader = READERS.get(type(e).__name__)
+    return None if reader is None else reader(e, rest)
+
+
+def _all(parts: list[list[Any] | None]) -> list[Any] | None:
+    """Everything that all parts say; None if one of them cannot be said."""
+    return None if any(part is None for part in parts) else [one for part in parts for one in part or []]
+
+
+def _sum(e: Any, rest: Any) -> list[Any] | None:
+    """|a| + |b| <= c is four affine constraints: the pieces of one summand, with each of the pieces of the others."""
+    flat = sum((one for one in e.args if one.is_affine()), rest)
+    return _sum_of([one for one in e.args if not one.is_affine()], flat)
+
+
+def _sum_of(curved: list[Any], rest: Any) -> list[Any] | None:
+    first, *others = curved
+    if not others:
+        return _pieces(first, rest)
+    pieces = _pieces(first, 0.0)
+    if pieces is None or len(pieces) > MOST_PIECES or any(piece.size != 1 for piece in pieces):
+        return None
+    return _all([_sum_of(others, rest + piece) for piece in pieces])
+
+
+def _negative(e: Any, rest: Any) -> list[Any] | None:
+    inner = e.args[0]
+    if type(inner).__name__ == "minimum":
+        return _all([_pieces(-one, rest) for one in inner.args])
+    if type(inner).__name__ == "min" and inner.get_data()[0] is None:
+        return _pieces(-inner.args[0], rest)
+    if type(inner).__name__ in ("multiply", "MulExpression", "DivExpression"):
+        return _multiple(inner, rest, sign=-1.0)
+    return None
+
+
+def _multiple(e: Any, rest: Any, sign: float = 1.0) -> list[Any] | None:
+    """Divide by a constant factor, which the rest is divided by instead."""
+    if type(e).__name__ == "DivExpression":
+        by, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
+    else:
+        at = 0 if e.args[0].is_constant() else 1
+        by, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
+    if by.size != 1 or by.item() == 0:
+        return None
+    factor = sign * by.item()
+    return _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
+
+
+def _largest(e: Any, rest: Any) -> list[Any] | None:
+    """The largest of some numbers is at most the rest if all are."""
+    return _pieces(e.args[0], rest) if e.get_data()[0] is None else None
+
+
+def _absolute(e: Any, rest: Any) -> list[Any] | None:
+    return _all([_pieces(e.args[0], rest), _pieces(-e.args[0], rest)]) if e.args[0].is_affine() else None
+
+
+def _power(e: Any, rest: Any) -> list[Any] | None:
+    """|x|^p <= c is |x| <= c^(1/p) for even p, if the rest is a constant."""
+    p = float(e.p.value if hasattr(e.p, "value") else e.p)
+    if p not in (2.0, 4.0) or not e.args[0].is_affine():
+        return None
+    constant = -np.asarray(rest.value if hasattr(rest, "value") else rest, dtype=float)
+    if (hasattr(rest, "is_constant") and not rest.is_constant()) or (constant < 0).any():
+        return None
+    root = constant ** (1 / p)
+    return [e.args[0] - root, -e.args[0] - root]
+
+
+def _norm_of_one(e: Any, rest: Any) -> list[Any] | None:
+    """Any norm of a single number is its absolute value."""
+    return _absolute(e, rest) if e.args[0].size == 1 else None
+
+
+def _largest_absolute(e: Any, rest: Any) -> list[Any] | None:
+    return _absolute(e, rest) if e.get_data()[0] is None else None
+
+
+def _l1(e: Any, rest: Any) -> list[Any] | None:
+    """|a| + |b| + ... of few numbers: one affine constraint for each choice of signs."""
+    import cvxpy as cp
+
+    inner = e.args[0] if type(e).__name__ != "Sum" else e.args[0].args[0]
+    if e.size != 1 or inner.size > math.log2(MOST_PIECES) / 2 or not inner.is_affine():
+        return None
+    signs = np.stack(np.meshgrid(*[[-1.0, 1.0]] * inner.size), axis=-1).reshape(-1, inner.size)
+    return [signs @ cp.vec(inner, order="F") + rest]
+
+
+def _sum_of_largest(e: Any, rest: Any) -> list[Any] | None:
+    """The k largest of few numbers sum to at most the rest if any k of them do."""
+    inner, k = e.args[0], e.get_data()[0]
+    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_CHOICES:
+        return None
+    import cvxpy as cp
+
+    choices = np.array(list(combinations(range(inner.size), int(k))))
+    chosen = np.zeros((len(choices), inner.size))
+    np.put_along_axis(chosen, choices, 1.0, axis=1)
+    return [chosen @ cp.vec(inner, order="F") + rest]
+
+
+READERS: dict[str, Any] = {
+    "AddExpression": _sum,
+    "NegExpression": _negative,
+    "DivExpression": _multiple,
+    "multiply": _multiple,
+    "MulExpression": _multiple,
+    "Promote": lambda e, rest: _pieces(e.args[0], rest),
+    "max": _largest,
+    "maximum": lambda e, rest: _all([_pieces(one, rest) for one in e.args]),
+    "sum_largest": _sum_of_largest,
+    "abs": _absolute,
+    "Power": _power,
+    "PowerApprox": _power,
+    "power": _power,
+    "norm_inf": _largest_absolute,
+    "norm1": lambda e, rest: _norm_of_one(e, rest) or _l1(e, rest),
+    "Pnorm": _norm_of_one,
+    "PnormApprox": _norm_of_one,
+    "Sum": lambda e, rest: _l1(e, rest) if type(e.args[0]).__name__ == "abs" else None,
+}
+
+
+def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, else a convex constraint, or both.
+
+    Raises
+    ------
+    StatementError
+        If it is not a constraint, not convex, or involves other variables.
+    BadProbability
+        If it is not affine and holds a constant that is no finite number.
+    """
+    import cvxpy as cp
+
+    if not isinstance(constraint, cp.Constraint):
+        raise StatementError(
+            f"{label!r} gives a {type(constraint).__name__}; rows, a statement, or a CVXPY constraint is expected, "
+            "e.g. space.prob('HIV') <= 0.2"
+        )
+    values_of(constraint.parameters(), label)
+    if [variable.id for variable in constraint.variables()] != [space.counts.id]:
+        raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
+    if not constraint.is_dcp():
+        raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
+    linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality
+    if not isinstance(constraint, linear | cp.constraints.NonNeg | cp.constraints.NonPos) or (
+        not constraint.expr.is_affine()
+    ):
+        if not isinstance(constraint, cp.constraints.Inequality):
+            raise StatementError(
+                f"{label!r} is a {type(constraint).__name__} constraint; "
+                "write it as a comparison of a convex expression with a number"
+            )
+        _check_finite(constraint, label)
+        pieces = affine_pieces(constraint.expr)
+        if pieces is None:
+            return _without_zero_references(constraint, space, label)
+        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
+        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+        constant = np.concatenate([block[1] for block in blocks])
+        return None, Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
+    matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
+    return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
+
+
+def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
+    """Write divergences from 0 as rows, as they are infinite where their first argument is above 0.
+
+    Returns
+    -------
+    constraint
+        With the other entries of each ``kl_div`` or ``rel_entr``; the same if no reference holds a 0.
+    Rows or None
+        The arguments whose reference is 0, which must be 0.
+    """
+    import cvxpy as cp
+
+    zeros: list[Any] = []
+
+    def rewritten(e: Any) -> Any:
+        if type(e).__name__ in ("kl_div", "rel_entr") and e.args[1].is_constant() and e.args[0].is_affine():
+            reference = np.broadcast_to(np.asarray(e.args[1].value, dtype=float), e.shape).ravel(order="F")
+            if (reference == 0).any():
+                kept, left = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
+                value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
+                zeros.append(value[left])
+                place = sp.csr_array((np.ones(len(kept)), (kept, np.arange(len(kept)))), shape=(e.size, len(kept)))
+                entries = place @ type(e)(value[kept], reference[kept]) if len(kept) else cp.Constant(np.zeros(e.size))
+                return cp.reshape(entries, e.shape, order="F")
+        return e.copy([rewritten(one) for one in e.args]) if e.args else e
+
+    left, right = (rewritten(side) for side in constraint.args)
+    if not zeros:
+        return constraint, None
+    matrix, constant = linearise(cp.hstack(zeros), space.counts, np.zeros(len(space)))
+    return left <= right, Rows(matrix * space.n_records, -constant, -constant, label)
+
+
+def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
+    """How the rows of a constraint that was read depend on its parameters; None if it has none.
+
+    Parameters
+    ----------
+    constraint : cvxpy.Constraint
+    space : Space
+    label : str
+        Of what holds it, for messages.
+    block : int
+        Which of the source's blocks its rows are.
+
+    Notes
+    -----
+    Where the constraint is affine in terms and parameters together, the matrix of its rows is kept, and their sides are
+    computed again: the expression at x = 0. Otherwise, as where a coefficient is a parameter, all of it is.
+    """
+    import cvxpy as cp
+
+    if not (parameters := constraint.parameters()):
+        return None
+    values = values_of(parameters, label)
+    if not constraint.expr.is_affine() and affine_pieces(constraint.expr) is None:
+        return Parametric(label, parameters, values, None, block)
+    as_variables = {id(one): cp.Variable(one.shape) for one in parameters}
+    keeps_matrix = constraint.expr.tree_copy(id_objects=as_variables).is_affine()
+
+    def at_values(rows: Rows) -> Rows:
+        if keeps_matrix:
+            low, high = _sides(constraint, value_at(constraint.expr, space.counts, np.zeros(len(space))))
+            return replace(rows, low=low, high=high)
+        _, now = read_constraint(constraint, space, rows.label)
+        assert now is not None
+        return now
+
+    return Parametric(label, parameters, values, at_values, block)
+
+
+def _check_finite(constraint: Any, label: str) -> None:
+    """Check the constants of a convex constraint; comparisons with NaN are false, so that it would seem to hold."""
+    for constant in constraint.constants():
+        value = constant.value
+        values = np.asarray(value.data if hasattr(value, "tocsr") else value)
+        if bad := int(np.sum(~np.isfinite(values))):
+            raise BadProbability(
+                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
+                "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
+            )
+
+
+def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of A x, where a constraint is of A x + constant."""
+    import cvxpy as cp
+
+    # In CVXPY, Inequality and NonPos mean expr <= 0, NonNeg means expr >= 0.
+    nothing = np.full(len(constant), np.inf)
+    if isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero):
+        return -constant, -constant
+    return (-constant, nothing) if isinstance(constraint, cp.constraints.NonNeg) else (-nothing, -constant)

@@ -1,0 +1,805 @@
+"""The problem of a model in partitions: a part in every partition, and the shared rows on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError
+from .._utils.parallel import Executor
+from ..releases.partitioned import PartitionedRelease, ReleasePart, part_of
+from ..solvers.existence import residues, residues_of_fraction
+from ..solvers.form import ClosedForm, Groups, LinearForm, SharedColumns, SplitMatrix
+from ..solvers.partitions import Part
+from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones
+from ..sources.base import Source
+from ..sources.invariants import BucketInvariants
+from ..sources.statements import Statement
+from ..terms.axes import tuples_described
+from ..terms.partitioned import (
+    Combinations,
+    GlobalMarginals,
+    MissingMarginal,
+    NoPattern,
+    PartitionView,
+    PartSpace,
+    Pattern,
+    PatternSpace,
+    described_as,
+    joint_of,
+)
+from ..terms.people import People
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .system import ConstraintGroup, RowBlocks, StoredSource, build_rows, penalties, rounding_errors, sides
+
+__all__ = [
+    "BroadcastSource",
+    "PartitionedSpace",
+    "PosedInParts",
+    "groups_of",
+    "own_space",
+    "posed_in_parts",
+]
+
+# A source of a model in partitions: what it says the same everywhere, and how it is asked in each.
+
+
+#: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
+AT_A_TIME = 50
+
+
+@dataclass(frozen=True, eq=False)
+class BroadcastSource(ConstraintGroup):
+    """One source in a model in partitions; the columns of its rows are emitted in every partition.
+
+    Attributes
+    ----------
+    label : str or None
+        That under which it was added.
+    columns : frozenset of str
+        The QI attributes that it tells apart.
+    called : str or None
+        What its rows are called instead, where another source calls its rows alike.
+    patterns : tuple of Pattern
+        Of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these.
+    """
+
+    label: str | None = None
+    columns: frozenset[str] = frozenset()
+    called: str | None = None
+    patterns: tuple[Pattern, ...] = ()
+
+    @classmethod
+    def of(cls, emitted: ConstraintGroup, label: str | None, columns: frozenset[str]) -> BroadcastSource:
+        """Keep the names and sides of what a source emitted on the driver."""
+        return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
+
+    @classmethod
+    def of_patterns(cls, emitted: ConstraintGroup, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
+        """Keep the rows of a source that was asked of all QI tuples, over the patterns that it speaks of."""
+        n = len(patterns)
+        rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
+        return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
+
+    @property
+    def sent(self) -> BroadcastSource:
+        """What partitions are told: of patterns not what they were mined of, which may be all records."""
+        return (
+            replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
+            if self.patterns
+            else self
+        )
+
+    @property
+    def without_terms(self) -> BroadcastSource:
+        """What the driver keeps of it while partitions emit."""
+        return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
+
+    def named(self, label: str) -> BroadcastSource:
+        """The same with rows that are called by `label`."""
+        called = super().named(label)
+        return replace(self, rows=called.rows, called=label)
+
+    def says_the_same(self, other: ConstraintGroup) -> bool:
+        """Whether the other emitted the same rows: coefficients are in the partitions, so that it cannot be said."""
+        return False
+
+    def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
+        """Emit the rows of a partition, and check that they are what was told of the whole.
+
+        Raises
+        ------
+        StatementError
+            If the source says something else of this partition than of others.
+        """
+        if self.patterns:
+            return self._of_patterns(space)
+        try:
+            emitted = build_rows(self.source, space, self.label)
+        except MissingMarginal as needed:
+            raise StatementError(
+                f"{self._name} cannot be divided: in one partition it asks for {', '.join(sorted(needed.columns))}, in "
+                "others not; let it ask for the same whatever the terms are"
+            ) from None
+        if self.called is not None:
+            emitted = emitted.named(self.called)
+        if len(emitted.rows) != len(self.rows):
+            raise self.differs(f"{len(emitted.rows)} blocks of rows, and elsewhere {len(self.rows)}")
+        for own, told in zip(emitted.rows, self.rows, strict=True):
+            self._check(own, told)
+        return emitted.rows
+
+    def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
+        """The rows over the terms of a partition, some at a time."""
+        for rows in self.rows:
+            for start in range(0, len(rows), AT_A_TIME):
+                some = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
+                used, place = np.unique(some.matrix.indices, return_inverse=True)
+                of_used = (some.matrix.data, place, some.matrix.indptr)
+                matrix = sp.csr_array(of_used, shape=(len(some), len(used)))
+                yield replace(some, matrix=sp.csr_array(matrix @ joint_of([self.patterns[i] for i in used], space)))
+
+    @property
+    def _name(self) -> str:
+        return repr(self.called or self.label or self.source.label)
+
+    def _check(self, own: Rows, told: Rows) -> None:
+        """Check that a block has the same names and sides as everywhere."""
+        if own.label != told.label or len(own) != len(told) or not _same_labels(own.index, told.index):
+            raise self.differs(f"other rows of {own.label} than elsewhere")
+        if not np.array_equal(own.low, told.low) or not np.array_equal(own.high, told.high):
+            raise self.differs(f"other values of {own.label} than elsewhere")
+        if (own.penalty is None) != (told.penalty is None) or not (
+            own.penalty is None or own.penalty.same_as(told.penalty)
+        ):
+            raise self.differs(f"other costs of {own.label} than elsewhere")
+
+    def differs(self, what: str) -> StatementError:
+        """Say that the source cannot be divided, and why."""
+        return StatementError(
+            f"{self._name} cannot be divided: of one partition it says {what}; let it use space.marginal, "
+            "space.conditional, space.prob and space.records_described only, which are of the whole release"
+        )
+
+
+def without_terms(rows: Rows) -> Rows:
+    """The rows without coefficients: names, sides and costs."""
+    return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
+
+
+def _same_labels(own: pd.Index | None, told: pd.Index | None) -> bool:
+    if own is None or told is None:
+        return own is told
+    return own.equals(told) and list(own.names) == list(told.names)
+
+
+def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
+    """The order of the rows of all sources, emitted one after the other, in the system: soft rows last."""
+    blocks = [rows for source in sources for rows in source.rows]
+    facts = sum(len(source.rows) for source in sources[:n_facts])
+    is_soft = np.repeat(
+        [i >= facts and rows.penalty is not None for i, rows in enumerate(blocks)], list(map(len, blocks))
+    )
+    return np.argsort(is_soft.astype(bool), kind="stable")
+
+
+# The columns that shared rows have on the terms of one partition, collected while sources emit them.
+
+
+#: Entries, for each term, that are collected before their distinct columns are found: fewer passes over all terms, and
+#: of rows about a fifth of the terms each, some twenty at a time.
+BATCH = 4
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumns:
+    """Shared rows as sources emit them, on the terms of one partition.
+
+    Attributes
+    ----------
+    distinct : csr_array, shape (rows, classes)
+        Each distinct column once; coefficients on probabilities.
+    of_term : ndarray of int
+        The class of each term's column.
+    typed : dict of int to tuple of Fraction
+        Of rows that were typed as rational numbers, the different coefficients.
+    """
+
+    distinct: sp.csr_array
+    of_term: np.ndarray
+    typed: Mapping[int, tuple[Fraction, ...]]
+
+    def sizes(self) -> Sizes:
+        """How large the coefficients of each row are."""
+        distinct = self.distinct
+        least, most = least_by_row(np.abs(distinct.data), distinct), most_by_row(np.abs(distinct.data), distinct)
+        ends = {row: (min(map(abs, some)), max(map(abs, some))) for row, some in self.typed.items()}
+        return Sizes(least, most, ends)
+
+    def scaled(self, largest: np.ndarray, typed: Mapping[int, Fraction]) -> SharedColumns:
+        """Divide every row by its largest coefficient in the whole; what was typed is rounded once.
+
+        Parameters
+        ----------
+        largest : ndarray, one a row
+        typed : dict of int to Fraction
+            The same of rows that were typed as rational numbers.
+        """
+        distinct, rows = self.distinct, entry_rows(self.distinct)
+        data = distinct.data / largest[rows]
+        for row, some in self.typed.items():
+            entries = slice(distinct.indptr[row], distinct.indptr[row + 1])
+            as_typed = np.array([float(a) for a in some])
+            order = np.argsort(as_typed)
+            quotients = np.array([float(a / typed[row]) for a in some])[order]
+            data[entries] = quotients[np.searchsorted(as_typed[order], distinct.data[entries])]
+        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return SharedColumns(found, self.of_term)
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        """Some rows as they were typed, modulo a prime, over the terms."""
+        distinct = sp.csr_array(self.distinct[rows])
+        data = residues(distinct.data, prime)
+        for place, row in enumerate(rows.tolist()):
+            if row in self.typed:
+                entries = slice(distinct.indptr[place], distinct.indptr[place + 1])
+                as_typed = np.array([float(a) for a in self.typed[row]])
+                order = np.argsort(as_typed)
+                of_fraction = np.array([residues_of_fraction(a, prime) for a in self.typed[row]])[order]
+                data[entries] = of_fraction[np.searchsorted(as_typed[order], distinct.data[entries])]
+        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return sp.csr_array(found[:, self.of_term])
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """The least and the largest coefficient of every row, by absolute value.
+
+    Attributes
+    ----------
+    least, most : ndarray, one a row
+        Infinite and 0 of a row that touches no term.
+    typed : dict of int to (Fraction, Fraction)
+        The same of rows that were typed as rational numbers.
+    """
+
+    least: np.ndarray
+    most: np.ndarray
+    typed: Mapping[int, tuple[Fraction, Fraction]]
+
+    @property
+    def largest(self) -> np.ndarray:
+        """What every row is divided by; 1 of a row that touches no term."""
+        return np.where(self.most > 0, self.most, 1.0)
+
+    @property
+    def largest_typed(self) -> dict[int, Fraction]:
+        """The same of rows that were typed as rational numbers."""
+        return {row: most for row, (_, most) in self.typed.items()}
+
+    @property
+    def mixed(self) -> np.ndarray:
+        """Which rows have other coefficients than 1 and -1 once they are divided, before any rounding."""
+        mixed = (self.most > 0) & (self.least != self.most)
+        for row, (least, most) in self.typed.items():
+            mixed[row] = least != most
+        return mixed
+
+
+def larger(some: Sequence[Sizes]) -> Sizes:
+    """The sizes over several partitions."""
+    typed: dict[int, tuple[Fraction, Fraction]] = {}
+    for sizes in some:
+        for row, (least, most) in sizes.typed.items():
+            before = typed.get(row, (least, most))
+            typed[row] = min(least, before[0]), max(most, before[1])
+    all_least, all_most = (np.stack([getattr(sizes, side) for sizes in some]) for side in ("least", "most"))
+    return Sizes(all_least.min(axis=0), all_most.max(axis=0), typed)
+
+
+def emitted_columns(
+    part: ReleasePart,
+    sources: Sequence[BroadcastSource],
+    around: Mapping[frozenset[str], GlobalMarginals],
+    order: np.ndarray,
+) -> RawColumns:
+    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    sources : sequence of ToldSource
+    around : dict of frozenset to Surroundings
+        By the attributes that a source tells apart.
+    order : ndarray of int
+        The number, in the order of emission, of every row of the system.
+    """
+    nothing: frozenset[str] = frozenset()
+    spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
+    n_own = spaces[nothing].n_own
+    columns, typed, n = ColumnCollector(n_own), {}, 0
+    for source in sources:
+        if source.columns not in spaces:  # one more at a time, as each has codes of all terms
+            spaces = {nothing: spaces[nothing], source.columns: PartSpace.around(part, around[source.columns])}
+        for rows in source.emitted_in(spaces[source.columns]):
+            if rows.typed:
+                some = tuple(a for a, terms in rows.typed if (terms < n_own).any())
+                typed.update({n: some} if some else {})
+            columns.add(own_columns(rows, n_own))
+            n += len(rows)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    distinct, of_term = columns.collected()
+    return RawColumns(
+        compact(sp.csr_array(distinct[order])), of_term, {int(place[row]): some for row, some in typed.items()}
+    )
+
+
+def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
+    """The coefficients on the first terms."""
+    matrix = rows.matrix
+    kept = matrix.indices < n_own
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return canonical(sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=(len(rows), n_own)))
+
+
+class ColumnCollector:
+    """The distinct columns of rows that come block by block.
+
+    Parameters
+    ----------
+    n_terms : int
+    """
+
+    def __init__(self, n_terms: int) -> None:
+        self.of_term = np.zeros(n_terms, dtype=np.int32)
+        self.distinct = sp.csr_array((0, min(n_terms, 1)))
+        self._batch: list[sp.csr_array] = []
+
+    def add(self, block: sp.csr_array) -> None:
+        """Take a block; every few, their distinct columns alone are kept."""
+        self._batch.append(block)
+        if sum(one.nnz for one in self._batch) >= BATCH * len(self.of_term):
+            self._collect()
+
+    def collected(self) -> tuple[sp.csr_array, np.ndarray]:
+        """The distinct columns of all blocks, and the class of each term."""
+        self._collect()
+        return self.distinct, self.of_term
+
+    def _collect(self) -> None:
+        if not self._batch:
+            return
+        new = SharedColumns(self._batch)
+        n_new = new.distinct.shape[1]
+        of_term, pairs = pd.factorize(self.of_term.astype(np.int64) * n_new + new.of_term)
+        before, added = np.divmod(pairs, max(n_new, 1))
+        self.distinct = compact(
+            sp.csr_array(sp.vstack([self.distinct[:, before], new.distinct[:, added]], format="csr"))
+        )
+        self.of_term, self._batch = of_term.astype(np.int32), []
+
+
+# Whether a source of one's own says of each term the same, whatever other terms a partition has.
+
+
+def check_divisible(
+    part: ReleasePart, sources: Sequence[BroadcastSource], around: Mapping[frozenset[str], GlobalMarginals]
+) -> None:
+    """Compare what sources say of a partition with what they say of its two halves, term by term.
+
+    Names and sides are compared in all partitions; coefficients that depend on the other terms, on ``len(space)`` say,
+    are found here.
+
+    Raises
+    ------
+    StatementError
+        If they differ.
+    """
+    n = len(part.buckets)
+    parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
+    for source in sources if n > 1 else ():
+        spaces = [PartSpace.around(one, around[source.columns]) for one in parts]
+        for whole, *halves in zip(*(source.emitted_in(space) for space in spaces), strict=True):
+            found, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
+            if abs(found - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
+                raise source.differs(f"other coefficients of {whole.label} than of half of it")
+
+
+def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
+    """Some buckets of a partition."""
+    half = part_of(part, buckets)
+    return replace(half, q_numbers=part.q_numbers[half.q_numbers])
+
+
+# What one partition publishes: its rows, the answer to them alone, and the groups that are asked about.
+
+
+def check_buckets(part: ReleasePart) -> None:
+    """Check that a partition can be solved apart from others.
+
+    Raises
+    ------
+    StatementError
+        If it has counterfeit values.
+    """
+    if part.with_counterfeits.any():
+        raise StatementError(
+            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
+            "make one Release of it"
+        )
+
+
+def own_space(part: ReleasePart, surroundings: GlobalMarginals) -> Space:
+    """The terms of a partition alone; of named people, all have their numbers in the whole."""
+    around = PartSpace.around(part, surroundings)
+    codes = {role: code[: around.n_own] for role, code in around.codes.items()}
+    people, n = around.people, len(part.quasi_identifiers)
+    return Space(part, People(people.names, people.q, people.unnamed[:n]), codes)
+
+
+def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
+    """The rows of :class:`maxent_cvx.BucketInvariants`, in their order, over counts: each term is in two of them.
+
+    Returns
+    -------
+    csr_array
+        Entries of 1.
+    ndarray
+        The sides, records.
+    """
+    n_qb, n_sb = part.n_qb, part.n_sb
+    qb, sb = (
+        sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
+        for table in (n_qb, n_sb)
+    )
+    q, s, b = (space.codes[role] for role in ("q", "s", "bucket"))
+    shape = n_qb.nnz + n_sb.nnz, len(space)
+    rows = np.concatenate([_entry(qb, q, b), n_qb.nnz + _entry(sb, s, b)]).astype(np.int32)
+    terms = np.tile(np.arange(len(space), dtype=np.int32), 2)
+    matrix = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, terms)), shape=shape).tocsr()
+    matrix.sort_indices()
+    matrix = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=shape)
+    return compact(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
+
+
+def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The data of a table at some places, all of which are there: its columns are short."""
+    n = int(np.int64(table.shape[0]))
+    of_column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+    keys = of_column * n + table.indices  # ascending
+    return table.data[np.searchsorted(keys, column * n + row)]
+
+
+def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
+    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    space : Space
+        Its own terms.
+    n_tuples : int
+        QI tuples of the whole.
+    """
+    q = space.codes["q"]
+    if not len(space.people):
+        return Groups(q.astype(np.int32), part.n_q), part.q_numbers
+    who, n = space.codes["who"], len(space.people)
+    of_term, records = space.groups
+    number = np.empty(len(records), dtype=np.int64)
+    number[of_term] = np.where(who < n, n_tuples + who, part.q_numbers[q])
+    return Groups(of_term.astype(np.int32), records), number
+
+
+def closed_form(part: ReleasePart, space: Space) -> ClosedForm:
+    """The answer where nothing is known but what is published."""
+    return ClosedForm(*BucketInvariants(part).closed_form(space))
+
+
+# What the driver knows of a release in partitions, and counts of it when a source asks.
+
+
+T = TypeVar("T")
+
+
+class AllTuples(Exception):
+    """A source tells every QI tuple apart; no error for users."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountingSurroundings(GlobalMarginals):
+    """Surroundings on the driver, where records as described are counted, and noted down for all partitions.
+
+    Attributes
+    ----------
+    whole : SeenPart
+        All QI tuples.
+    """
+
+    whole: PartitionView = None  # type: ignore[assignment]  # always given
+    described: dict[Hashable, int] = field(default_factory=dict)
+
+    def records(self, given: Mapping[str, object] | None) -> int:
+        """The records of the whole that are as described."""
+        mask = tuples_described(self.whole, given)
+        return self.described.setdefault(described_as(given), int(self.whole.records[mask].sum()))
+
+
+class PartitionedSpace:
+    """A release in partitions as its sources see it: few combinations of QI values at a time.
+
+    Parameters
+    ----------
+    release : PartitionedRelease
+    people : dict of dict, or DataFrame, optional
+        As of :class:`maxent_cvx.MaxEnt`.
+    executor : Executor
+
+    Attributes
+    ----------
+    people : People
+        By the numbers of QI tuples in the whole.
+    """
+
+    def __init__(self, release: PartitionedRelease, people: Any, executor: Executor) -> None:
+        self.release, self.executor = release, executor
+        self.described: dict[Hashable, int] = {}
+        self._combinations: dict[frozenset[str], Combinations] = {}
+        self.people = People.of(people, self._tuples)
+
+    @cached_property
+    def parts(self) -> list[Any]:
+        """Handles of the partitions, which are made when they are asked for first."""
+        return self.executor.made(self.release.makers)
+
+    def move_to(self, executor: Executor) -> None:
+        """Have the partitions elsewhere; what was counted of them stays known."""
+        self.executor = executor
+        self.__dict__.pop("parts", None)
+
+    @cached_property
+    def empty(self) -> ReleasePart:
+        """A partition without buckets."""
+        release, nothing = self.release, np.empty(0, dtype=np.int64)
+        n_values = len(release.sensitive_values)
+        return ReleasePart(
+            release.qi, release.sensitive, release.bucket, release.quasi_identifiers[:0], release.sensitive_values,
+            pd.Index([], name=release.bucket), sp.csr_array((0, 0), dtype=np.int64),
+            sp.csr_array((n_values, 0), dtype=np.int64), q_numbers=nothing, n_q_whole=nothing, n_s_whole=release.n_s,
+            n_whole=release.n_records,
+        )  # fmt: skip
+
+    @cached_property
+    def _tuples(self) -> PartitionView:
+        """All QI tuples with their records, and no terms."""
+        release = self.release
+        every = Combinations(
+            release.qi, np.empty((0, len(release.qi)), dtype=np.int64), np.empty(0, dtype=np.int64),
+            np.empty((0, len(release.sensitive_values)), dtype=bool),
+        )  # fmt: skip
+        nowhere = np.empty(0, dtype=np.int64)
+        known = GlobalMarginals(every, every)
+        return PartitionView(self.empty, known, release.quasi_identifiers, release.n_q, nowhere, nowhere)
+
+    @cached_property
+    def named(self) -> Combinations:
+        """The QI tuples of people who have names."""
+        release = self.release
+        numbers = np.unique(self.people.q)
+        codes = np.column_stack([np.asarray(codes)[numbers] for codes in release.quasi_identifiers.codes])
+        found = Combinations(
+            release.qi, codes.astype(np.int64), release.n_q[numbers], np.ones((len(numbers), 1), dtype=bool)
+        )
+        return self._with_values(found)
+
+    def combinations(self, columns: frozenset[str]) -> Combinations:
+        """The combinations of values of some QI attributes in the whole; each set of attributes is counted once."""
+        if columns not in self._combinations:
+            release = self.release
+            found = Combinations.counted(columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values))
+            self._combinations[columns] = self._with_values(found) if columns else found
+        return self._combinations[columns]
+
+    def _with_values(self, found: Combinations) -> Combinations:
+        """Find in all partitions which values are in some bucket together with each combination."""
+        if not len(found.codes):
+            values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
+        else:
+            each = self.executor.map(values_beside, self.parts, common=(found,))
+            values = self.executor.reduce(any_of, each)
+        return Combinations(found.columns, found.codes, found.records, values)
+
+    def surroundings(self, columns: frozenset[str]) -> GlobalMarginals:
+        """What every partition is told for a source that tells these attributes apart."""
+        combined, of_name = self.combinations(columns), np.searchsorted(np.unique(self.people.q), self.people.q)
+        return GlobalMarginals(combined, self.named, self.described, self.people.names, of_name)
+
+    def told(self, source: Source, label: str | None) -> BroadcastSource:
+        """Let a source speak where there are no terms, until all that it must know of the whole is counted.
+
+        A source that looks at every QI tuple is asked once, of all of them, if what it says is of patterns of values.
+
+        Raises
+        ------
+        MaxEntError
+            Whatever the source finds wrong with the release, and if it cannot be divided.
+        """
+        try:
+            emitted, columns = self._asked(lambda space: build_rows(source, space, label))
+            found = BroadcastSource.of(emitted, label, columns)
+        except AllTuples:
+            if (of_patterns := self._of_patterns(source, label)) is not None:
+                return of_patterns
+            emitted, columns = self._asked(lambda space: build_rows(source, space, label), frozenset(self.release.qi))
+            found = BroadcastSource.of(emitted, label, columns)
+        if emitted.convex or emitted.parametric:
+            kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
+            raise StatementError(
+                f"{label or source.label!r} cannot be divided among partitions: it holds {kind}; say it by linear "
+                "rows and numbers, or solve the release in memory"
+            )
+        return found
+
+    def _of_patterns(self, source: Source, label: str | None) -> BroadcastSource | None:
+        """What a source says of all QI tuples, if it is of patterns of values."""
+        space = PatternSpace.over(self._tuples, self.people)
+        try:
+            return BroadcastSource.of_patterns(build_rows(source, space, label), label, space.taken)
+        except NoPattern:
+            return None
+
+    def asked(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
+        """The attributes that a function of the space tells apart; what it must know of the whole is counted."""
+        try:
+            return self._asked(row)[1]
+        except AllTuples:
+            return self._asked(row, frozenset(self.release.qi))[1]
+
+    def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
+        """Mark the QI tuples of the whole that are as described."""
+        return tuples_described(self._tuples, given)
+
+    def _asked(
+        self, function: Callable[[PartSpace], T], columns: frozenset[str] = frozenset()
+    ) -> tuple[T, frozenset[str]]:
+        """What a function of the space gives where there are no terms, and the attributes that it tells apart."""
+        while True:
+            known = self.surroundings(columns)
+            counting = CountingSurroundings(
+                known.combinations, known.named, self.described, known.names, known.of_name, self._tuples
+            )
+            try:
+                return function(PartSpace.around(self.empty, counting)), columns
+            except MissingMarginal as needed:
+                columns |= needed.columns
+                if columns == set(self.release.qi):
+                    raise AllTuples from None
+
+
+def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:
+    """Mark the values that are in some bucket of a partition together with each combination."""
+    terms, n_values = part.terms(), len(part.sensitive_values)
+    group = found.of(part.quasi_identifiers)[terms["q"]]
+    marked = np.zeros(len(found.codes) * n_values, dtype=bool)
+    marked[(group * n_values + terms["s"])[group >= 0]] = True
+    return marked.reshape(len(found.codes), n_values)
+
+
+def any_of(marks: list[np.ndarray]) -> np.ndarray:
+    """Mark what is marked in any partition."""
+    return np.logical_or.reduce(marks)
+
+
+@dataclass(frozen=True, eq=False)
+class PosedInParts:
+    """What is to be solved, partition by partition.
+
+    Attributes
+    ----------
+    parts : list
+        Handles, one a partition, of :class:`~maxent_cvx.solvers.partitions.Part`.
+    shared : LinearForm
+        The shared rows, over no terms: sides, scale, names, costs.
+    """
+
+    parts: list[Any]
+    shared: LinearForm
+
+
+def posed_in_parts(
+    whole: PartitionedSpace, facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource]
+) -> PosedInParts:
+    """Emit all sources in every partition, and scale their rows alike.
+
+    Parameters
+    ----------
+    whole : Whole
+    facts, knowledge : sequence of ToldSource
+        The facts beside what is published, and what is known.
+
+    Raises
+    ------
+    StatementError
+        If a source says other things of different partitions.
+    """
+    sources = [*facts, *knowledge]
+    around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
+    order = in_order(sources, len(facts))
+    map_, reduce = whole.executor.map, whole.executor.reduce
+    if own := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
+        whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(own, around)))
+    raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
+    sizes = reduce(larger, map_(RawColumns.sizes, raw))
+    told = [one.without_terms for one in sources]
+    shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)
+    n_tuples = len(whole.release.quasi_identifiers)
+    common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
+    return PosedInParts(map_(part_of_problem, whole.parts, raw, common=common), shared)
+
+
+def shared_form(
+    facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
+) -> LinearForm:
+    """The shared rows over no terms; see :func:`~maxent_cvx.model.system.assemble_system`, which does the same in memory."""
+    first, known = ([rows for one in some for rows in one.rows] for some in (facts, knowledge))
+    known.sort(key=lambda rows: rows.penalty is not None)
+    blocks: list[Rows] = [*first, *known]
+    n_facts, n_rows = sum(map(len, first)), sum(map(len, blocks))
+    scale, is_fact = n_records / sizes.largest, np.arange(n_rows) < n_facts
+    low, high = sides(blocks, scale, is_fact)
+    side_error, coefficient_error = rounding_errors(low, high, sizes.mixed, is_fact, n_records)
+    matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((n_rows, 0))))
+    return LinearForm(
+        matrix, low, high, scale, RowBlocks(blocks, len(first)), 0, n_facts, np.empty(0), side_error=side_error,
+        coefficient_error=coefficient_error, penalties=penalties(known, scale),
+    )  # fmt: skip
+
+
+def part_of_problem(
+    part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, surroundings: GlobalMarginals, n_tuples: int
+) -> Part:
+    """The published rows of a partition, and below them its columns of the shared rows.
+
+    Parameters
+    ----------
+    part : ReleasePart
+    raw : RawColumns
+    shared : LinearForm
+        Without names.
+    sizes : Sizes
+        Of all partitions.
+    surroundings : Surroundings
+        Those that know who is named.
+    n_tuples : int
+        QI tuples of the whole.
+    """
+    check_buckets(part)
+    space = own_space(part, surroundings)
+    published, records = published_rows(part, space)
+    n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
+    published = with_shared_ones(published)
+    known = raw.scaled(sizes.largest, sizes.largest_typed)
+    form = LinearForm(
+        SplitMatrix(published, known),
+        np.concatenate([records, shared.low]),
+        np.concatenate([records, shared.high]),
+        np.concatenate([part.n_records * ones, shared.scale]),
+        None,
+        n,
+        n + shared.n_facts,
+        space.weights,
+        side_error=np.concatenate([zeros, shared.side_error]),
+        coefficient_error=np.concatenate([zeros, shared.coefficient_error]),
+        penalties=shared.penalties,
+    )
+    groups, numbers = groups_of(part, space, n_tuples)
+    return Part(form, closed_form(part, space), groups, numbers, raw)

@@ -1,1 +1,0 @@
-"""Posteriors in files: labels of every type, checked before anything is decoded."""

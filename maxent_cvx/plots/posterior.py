@@ -1,0 +1,625 @@
+"""What a sweep measured, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError, join_names, unknown_name
+from .._utils.validation import check_dataframe, check_instance, check_int, check_mapping, check_str
+from ..model.posterior import Posterior
+from ..sources.parser import read_probability
+from ._style import (
+    AGAINST,
+    BARS,
+    FAINT,
+    FOR,
+    LINES,
+    READABLE,
+    axes_for,
+    check_table,
+    legend_beside,
+    line_style,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "before_and_after",
+    "inference_channels",
+    "intervals",
+    "likeliest_values",
+    "posterior",
+    "prices",
+    "sweep",
+]
+
+# Pairs of probabilities as dumbbells: from a hollow point to a filled one, a row each.
+
+
+#: The size of the rows, inches: their length, and the height that each takes.
+LENGTH, EACH = 5.0, 0.32
+
+
+def draw_dumbbells(
+    ax: Axes | None, rows: Sequence[object], first: np.ndarray, second: np.ndarray, labels: tuple[str, str], title: str
+) -> Axes:
+    """Draw a row for each pair of probabilities, the first row on top."""
+    place = np.arange(len(rows))
+    with axes_for(ax, LENGTH, EACH * (len(rows) + 0.5)) as drawn:
+        drawn.hlines(place, first, second, color=FAINT, linewidth=2, zorder=2)
+        hollow: dict[str, Any] = {"facecolor": "white", "edgecolor": AGAINST, "linewidth": 1.8}
+        drawn.scatter(first, place, marker="o", s=52, label=labels[0], zorder=3, clip_on=False, **hollow)
+        drawn.scatter(second, place, marker="D", s=30, color=FOR, label=labels[1], zorder=4, clip_on=False)
+        drawn.set_yticks(place, [shortened(row) for row in rows], parse_math=False)
+        drawn.set_ylim(len(rows) - 0.5, -0.5)
+        drawn.set_xlim(0.0, 1.0)
+        drawn.set_xlabel("probability")
+        drawn.set_title(title)
+        drawn.grid(axis="x", alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+# What is inferred of one person, before and after.
+
+
+#: Values that are drawn by default.
+MOST_VALUES = 20
+
+
+def before_and_after(
+    before: Posterior,
+    after: Posterior,
+    who: object,
+    ax: Axes | None = None,
+    *,
+    labels: tuple[str, str] = ("before", "after"),
+    max_rows: int = MOST_VALUES,
+) -> Axes:
+    """Draw P(s | who) of two posteriors for one person: a row a sensitive value, from a hollow point to a filled one.
+
+    Parameters
+    ----------
+    before, after : Posterior
+        Of the same sensitive attributes: without some knowledge and with it, or of two releases. A value that one of
+        them does not publish has no probability there, 0.
+    who : dict, str or int
+        Whom it is about: QI attribute to value, ``{"Gender": "male"}``; or the name of a person, or a pseudonym, whom
+        both posteriors know.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    labels : tuple of two str
+        What the two are called in the legend.
+    max_rows : int
+        With more values than this, those that change most are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+        The likeliest value after is at the top.
+
+    Raises
+    ------
+    StatementError
+        If something is no Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
+        two texts, `max_rows` is no integer of at least 1, or `ax` no Axes of Matplotlib.
+    UnknownName
+        If there is no such attribute, value or person.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release)
+    >>> before, after = model.solve(), model.add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> grace = {"Gender": "female", "Degree": "junior"}
+    >>> ax = mx.plots.before_and_after(before, after, grace, ax=Figure().subplots())
+    >>> ax.get_title(), ax.get_yticklabels()[0].get_text()
+    ('P(Disease | Gender=female, Degree=junior)', 'Breast Cancer')
+    """
+    for post, name in ((before, "before"), (after, "after")):
+        check_instance(post, Posterior, name)
+    check_int(max_rows, "max_rows", 1)
+    if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(one, str) for one in labels):
+        raise StatementError("labels must be two texts, of what is before and of what is after")
+    attributes = after.space.view.sensitive
+    if before.space.view.sensitive != attributes:
+        raise StatementError(
+            f"before is about {list(before.space.view.sensitive)}, and after about {list(attributes)}; compare "
+            "posteriors of the same sensitive attributes"
+        )
+    first, second = _inferred(before, who), _inferred(after, who)
+    values = second.index.append(first.index.difference(second.index, sort=False))
+    table = pd.DataFrame({"first": first.reindex(values).fillna(0.0), "second": second.reindex(values).fillna(0.0)})
+    if cut := len(table) > max_rows:
+        change = (table["second"] - table["first"]).abs().to_numpy()
+        table = table.iloc[np.argsort(-change, kind="stable")[:max_rows]]
+    table = table.sort_values(["second", "first"], ascending=False, kind="stable")
+    whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
+    of_all = f" (the {max_rows} values of {len(values)} that change most)" if cut else ""
+    rows = [", ".join(map(str, value)) if isinstance(value, tuple) else value for value in table.index]
+    title = f"P({', '.join(attributes)} | {whom}){of_all}"
+    pair = (str(labels[0]), str(labels[1]))
+    return draw_dumbbells(ax, rows, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
+
+
+def _inferred(post: Posterior, who: object) -> pd.Series:
+    """P(s | who) of every sensitive value."""
+    space, values = post.space, post.space.view.sensitive_values
+    names = space.view.sensitive
+    asked = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
+    whose: dict[str, Any] = {"given": who} if isinstance(who, Mapping) else {"who": who}
+    return pd.Series([post.prob(value, **whose) for value in asked], index=values)
+
+
+# Inference channels: what one release says of a person, and what all say together.
+
+
+def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
+    """Draw P_u(s | i) of one release and P(s | i) of all: a row a channel, from a hollow point to a filled one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.inference_channels` returns; the largest change is at the top.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    max_rows : int
+        With more channels than this, those that change most are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
+        integer of at least 1, or `ax` no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> series = mx.ReleaseSeries(
+    ...     mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+    ...     for table in mx.datasets.load_patients())
+    >>> channels = mx.inference_channels(series, progress=False)
+    >>> ax = mx.plots.inference_channels(channels, ax=Figure().subplots(), max_rows=3)
+    >>> ax.get_yticklabels()[0].get_text(), ax.get_title()
+    ('7: Diabetes (release 1)', 'inference channels (the 3 largest of 63)')
+    """
+    check_table(table, ("person", "value", "release", "alone", "together"), "inference_channels")
+    check_int(max_rows, "max_rows", 1)
+    if table.empty:
+        raise StatementError("there is no inference channel to draw: every release alone says what all say together")
+    try:
+        p = table[["alone", "together"]].to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"alone and together must be probabilities: {error}") from error
+    if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():
+        raise TableError("alone and together must be probabilities, from 0 to 1, and none may be missing")
+    order = np.argsort(-np.abs(p[:, 1] - p[:, 0]), kind="stable")[:max_rows]
+    alone, together = p[order].T
+    rows = [
+        f"{person}: {', '.join(map(str, value)) if isinstance(value, tuple) else value} (release {release})"
+        for person, value, release in table.iloc[order][["person", "value", "release"]].itertuples(index=False)
+    ]
+    of_all = f" (the {max_rows} largest of {len(table)})" if len(table) > max_rows else ""
+    labels = ("the release alone", "all together")
+    return draw_dumbbells(ax, rows, alone, together, labels, f"inference channels{of_all}")
+
+
+# P(s | q) as a heat map.
+
+
+#: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
+CELL, BARE = (0.75, 0.32), 0.3
+#: Values of which cells show their number; more are too narrow.
+NUMBERED = 16
+#: Rows that a heat map has room for at least: its colour bar has as many numbers.
+LEAST = 4
+#: Characters of a label that fits below its cell and is not turned.
+ACROSS = 6
+#: The largest length of the colour bar, and its thickness, inches.
+LONGEST_BAR, THICKNESS = 2.6, 0.16
+#: The probability above which a cell is so dark that its number is white.
+WHITE_ABOVE = 0.6
+
+
+def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
+    """Draw P(s | q) as a heat map: a row a QI tuple, a column a sensitive value.
+
+    Parameters
+    ----------
+    post : Posterior
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    max_rows : int
+        With more tuples than this, the ones with the largest probability are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError
+        If `post` is no Posterior, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
+    >>> mx.plots.posterior(post, ax=Figure().subplots(), max_rows=1).get_title()         # without ax=, in a new figure
+    'P(Disease | Gender) (the 1 most exposed of 2)'
+    """
+    check_instance(post, Posterior, "post")
+    check_int(max_rows, "max_rows", 1)
+    conditional = post.conditional()
+    total = len(conditional)
+    if total > max_rows:
+        most_exposed = np.argsort(-conditional.to_numpy().max(axis=1), kind="stable")
+        conditional = conditional.iloc[most_exposed[:max_rows]]
+    view = post.space.view
+    shown = f" (the {max_rows} most exposed of {total})" if total > max_rows else ""
+    columns = [_label(s) for s in conditional.columns]
+    numbers = len(columns) <= NUMBERED
+    width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(conditional), LEAST) * CELL[1]
+    with axes_for(ax, width, height) as drawn:
+        image = drawn.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        drawn.set_yticks(range(len(conditional)), [_label(q) for q in conditional.index], parse_math=False)
+        across = numbers and all(len(name) <= ACROSS for name in columns)
+        turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+        drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
+        if numbers:
+            _write(drawn, conditional.to_numpy())
+        drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
+        bar = min(height, LONGEST_BAR)
+        place: dict[str, Any] = {"shrink": bar / height, "aspect": bar / THICKNESS, "anchor": (0.0, 1.0), "pad": 0.02}
+        drawn.figure.colorbar(image, ax=drawn, label="probability", **place)
+    return drawn
+
+
+def _label(labels: object) -> str:
+    """The name of a row or a column."""
+    return shortened(", ".join(map(str, labels)) if isinstance(labels, tuple) else labels)
+
+
+def _write(ax: Axes, p: np.ndarray) -> None:
+    """Write every probability in its cell, in what can be read there."""
+    for (i, j), one in np.ndenumerate(p):
+        text = f"{one:.2f}".replace("0.", ".")
+        ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")
+
+
+# Intervals of probabilities, and the estimates inside.
+
+
+#: The size of the rows, inches: their length, and the height that each takes.
+
+
+def intervals(
+    bounds: pd.DataFrame,
+    estimates: Posterior | pd.Series | None = None,
+    ax: Axes | None = None,
+    max_rows: int = READABLE,
+) -> Axes:
+    """Draw what the rows alone imply, low <= P <= high, as a line a probability, and the estimate as a point on it.
+
+    A line is what is certain; where on it the point is, is what maximum entropy adds.
+
+    Parameters
+    ----------
+    bounds : DataFrame
+        What :meth:`maxent_cvx.MaxEnt.bounds` returns, of every P(s | q) or of several probabilities.
+    estimates : Posterior or Series, optional
+        The posterior of the same model; or probabilities, by the index of `bounds`.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    max_rows : int
+        With more intervals than this, those with the largest lower ends are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError
+        If `bounds` is no such table, or empty, or an estimate is missing.
+    StatementError
+        If `estimates` is something else, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release)
+    >>> bounds = model.bounds(["P(Flu | Gender=male)", "P(HIV | Gender=male)"])
+    >>> ax = mx.plots.intervals(bounds, model.solve(), ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['P(Flu | Gender=male)', 'P(HIV | Gender=male)']
+    """
+    ends = _read(bounds)
+    check_int(max_rows, "max_rows", 1)
+    point = None if estimates is None else _estimated(bounds.index, estimates)
+    order = np.arange(len(bounds))
+    if cut := len(bounds) > max_rows:
+        order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
+    with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
+        _draw(drawn, ends[order], None if point is None else point[order])
+        drawn.set_yticks(range(len(order)), [_written(label) for label in bounds.index[order]], parse_math=False)
+        if cut:
+            drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
+        legend_beside(drawn)
+    return drawn
+
+
+def _read(bounds: object) -> np.ndarray:
+    """The ends of the intervals, shape (n, 2)."""
+    check_table(bounds, ("low", "high"), "MaxEnt.bounds")
+    assert isinstance(bounds, pd.DataFrame)
+    if bounds.empty:
+        raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
+    try:
+        ends = bounds[["low", "high"]].to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"low and high must be numbers: {error}") from error
+    if not np.isfinite(ends).all() or (ends[:, 0] > ends[:, 1]).any():
+        raise TableError("low and high must be numbers, the first not above the second, and none may be missing")
+    return ends
+
+
+def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
+    """Draw lines with ticks at their ends, and points."""
+    place, (low, high) = np.arange(len(ends)), ends.T
+    ax.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
+    ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
+    ax.scatter(np.append(low, high), np.append(place, place), **ticks)
+    if point is not None:
+        shape: dict[str, Any] = {"color": AGAINST, "marker": "D", "s": 26, "clip_on": False, "zorder": 3}
+        ax.scatter(point, place, label="estimate: maximum entropy", **shape)
+    ax.set_ylim(len(ends) - 0.5, -0.5)
+    ax.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
+    ax.set_xlabel("probability")
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _written(label: object) -> str:
+    """The name of an interval: what was asked, or the values of q and s."""
+    return shortened(", ".join(map(str, label)) if isinstance(label, tuple) else label)
+
+
+def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
+    """The probabilities that a posterior or a Series gives to what the rows of the bounds are about."""
+    check_instance(estimates, (Posterior, pd.Series), "estimates")
+    if isinstance(estimates, Posterior):
+        if index.nlevels == 1:
+            return np.array([estimates.prob(read_probability(str(asked))) for asked in index])
+        conditional = estimates.conditional()
+        found: object = conditional.stack(list(range(conditional.columns.nlevels)), future_stack=True)
+    else:
+        found = estimates
+    assert isinstance(found, pd.Series)
+    at = found.index.get_indexer(index) if found.index.is_unique else np.full(len(index), -1)
+    if (at < 0).any():
+        raise TableError(
+            f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
+            "that was bounded, or one probability for each row of the bounds"
+        )
+    try:
+        return found.to_numpy(dtype=float)[at]
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"estimates must be numbers: {error}") from error
+
+
+# How sure inferences are: of how many records the likeliest value has at least a probability.
+
+
+def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the share of records with max P(value | of whom) >= t against t, a line a table.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+        Legend to probabilities, a row each of whom, a column a value; all with the same rows.
+    records : Series, optional
+        How many records each row is of; by default one.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, TableError
+        If there is no table, one has no rows or is no table of numbers, `records` does not have a row for each of
+        theirs, or `ax` is no Axes.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release)
+    >>> tables = {"nothing known": model.solve().conditional()}
+    >>> tables["no man has breast cancer"] = model.add("P(Breast Cancer | Gender=male) = 0").solve().conditional()
+    >>> mx.plots.likeliest_values(tables, ax=Figure().subplots()).get_xlabel()
+    'probability of the likeliest value, at least'
+    """
+    check_mapping(tables, "tables", "{name: table of probabilities}")
+    if not tables:
+        raise StatementError("there is no table to draw; give {name: table of probabilities}")
+    lines = {name: _steps(table, records) for name, table in tables.items()}
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, (probability, share)) in enumerate(lines.items()):
+            drawn.step(probability, share, where="pre", label=str(name), **line_style(number, len(share)))
+        drawn.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
+        drawn.set_xlabel("probability of the likeliest value, at least")
+        drawn.set_ylabel("share of the records")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities in order, and the share of records that have at least as much."""
+    held = check_dataframe(table, "what is drawn, a table of probabilities,")
+    try:
+        p = held.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"a table of probabilities holds something that is no number: {error}") from error
+    if not p.size:
+        raise TableError("a table of probabilities has no rows or no columns; give one row each of whom")
+    if not np.isfinite(p).all():
+        raise TableError("a table of probabilities has missing or infinite ones; leave those rows out")
+    weight = np.ones(len(p)) if records is None else _weights(records, len(p))
+    largest = p.max(axis=1)
+    order = np.argsort(largest)
+    share = np.cumsum(weight[order][::-1])[::-1] / weight.sum()
+    return np.concatenate([[0.0], largest[order], largest[order][-1:]]), np.concatenate([[1.0], share, [0.0]])
+
+
+def _weights(records: object, rows: int) -> np.ndarray:
+    """How many records each row is of, some."""
+    if not isinstance(records, pd.Series) or len(records) != rows:
+        raise TableError(f"records must be a Series with a count for each of the {rows} rows of a table")
+    try:
+        weight = records.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"records must be counts: {error}") from error
+    if not (weight >= 0).all() or not weight.sum() > 0 or not np.isfinite(weight).all():
+        raise TableError("records must be counts, none negative, not all of them 0")
+    return weight
+
+
+# Shadow prices of statements, as bars.
+
+
+#: Characters of a statement that are drawn.
+LONGEST_NAME = 60
+#: The size of the bars, inches: their length, and the height that each takes.
+
+
+def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
+    """Draw the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    max_rows : int
+        With more statements than this, the dearest are shown, and the title says so.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of prices, or empty; `max_rows` is no integer of at least 1, or `ax` no Axes.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
+    >>> [label.get_text() for label in mx.plots.prices(post.prices(), ax=Figure().subplots()).get_yticklabels()]
+    ['P(Flu | Gender=male) = 0.3']
+    """
+    check_table(table, ("side", "price"), "Posterior.prices", ("price",))
+    check_int(max_rows, "max_rows", 1)
+    if table.empty:
+        raise StatementError("there is no price to draw: the model holds no knowledge")
+    shown = table.head(max_rows)
+    price = shown["price"].to_numpy()
+    finite = np.abs(price[np.isfinite(price)])
+    edge = 1.15 * float(finite.max(initial=0.0)) or 1.0
+    place = np.arange(len(shown))
+    with axes_for(ax, LENGTH, EACH * (len(shown) + 0.5)) as drawn:
+        for some, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
+            if some.any():
+                length, label = np.minimum(np.abs(price[some]), edge), f"a larger value: {more} entropy"
+                drawn.barh(place[some], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
+        for i in map(int, np.flatnonzero(np.isinf(price))):
+            boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
+        drawn.set_yticks(
+            place, [shortened(name, LONGEST_NAME) for name in shown.index], fontsize="small", parse_math=False
+        )
+        drawn.set_ylim(len(shown) - 0.5, -0.5)
+        drawn.set_xlim(0, edge)
+        drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")
+        if len(table) > max_rows:
+            drawn.set_title(f"the {max_rows} dearest of {len(table)} statements")
+        if (price != 0).any():
+            legend_beside(drawn)
+    return drawn
+
+
+def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
+    """Draw what a sweep measured against eps, a line a value; or against the value, a line an eps.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.sweep` returns.
+    measured : str
+        The column to draw.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, UnknownName, StatementError
+        If the table is none of a sweep, which measured nothing of that name; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> table = mx.sweep(mx.MaxEnt(release), "P(Flu | Gender=male)", value=[0.2, 0.3], eps=[0.0, 0.05, 0.1])
+    >>> [line.get_label() for line in mx.plots.sweep(table, "entropy", ax=Figure().subplots()).get_lines()]
+    ['value = 0.2', 'value = 0.3']
+    """
+    check_table(table, ("value", "eps"), "sweep", ("value", "eps"))
+    check_str(measured, "measured")
+    if measured not in table.columns:
+        raise unknown_name("column of the sweep", measured, list(table.columns[3:]))
+    check_table(table, (measured,), "sweep", (measured,))
+    along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
+    with axes_for(ax, *LINES) as drawn:
+        for number, (one, part) in enumerate(table.groupby(each)):
+            ordered = part.sort_values(along)
+            label = f"{each} = {one:.4g}"
+            drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
+        drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
+        drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
+        drawn.grid(alpha=0.3)
+        if table[each].nunique() > 1:
+            legend_beside(drawn)
+    return drawn

@@ -1,0 +1,499 @@
+"""The worst that k pieces of knowledge can do, a line a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError, join_names
+from .._utils.validation import check_bool, check_instance, check_mapping, check_str
+from ..measures.accuracy import check_base
+from ..measures.disclosure import of_those_inside
+from ..measures.equivocation import Equivocation
+from ..measures.exposure import ROUNDING, ExposureRule, baseline_of, certified_error, judged_within
+from ..model.posterior import Posterior
+from ..priors import QIDistribution
+from ._style import (
+    AGAINST,
+    COLOURS,
+    FAINT,
+    FOR,
+    LINES,
+    axes_for,
+    check_table,
+    legend_beside,
+    line_style,
+    name_points,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "equivocation",
+    "exposure",
+    "quantification",
+    "risk_utility",
+    "roc",
+    "worst_case",
+]
+
+# H(eps) as steps, the area below them shaded (CAE, Figs. 1 and 3).
+
+
+def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
+    """Draw H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
+
+    Parameters
+    ----------
+    curves : Equivocation, or dict of str to Equivocation
+        What :func:`maxent_cvx.measures` returns, by the name that the legend shows.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, GroupTooLarge
+        If there is no curve, or `ax` is no Axes of Matplotlib; or a curve takes too long.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> curves = {f"{a} or {b}": mx.measures.equivocation([a, b], [0.5, 0.5]) for a, b in [(77, 80), (50, 107)]}
+    >>> [text.get_text() for text in mx.plots.equivocation(curves, ax=Figure().subplots()).get_legend().texts]
+    ['77 or 80: area 3', '50 or 107: area 57']
+    """
+    named = {"": curves} if isinstance(curves, Equivocation) else curves
+    if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
+        raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
+    curves_of = {name: cae.curve for name, cae in named.items()}
+    with axes_for(ax, *LINES) as drawn:
+        for i, (name, cae) in enumerate(named.items()):
+            eps, entropy = curves_of[name]["epsilon"], curves_of[name]["entropy"]
+            shade = min(0.25, 0.5 / len(named))
+            drawn.fill_between(eps, entropy, step="post", alpha=shade, color=COLOURS[i % len(COLOURS)], linewidth=0)
+            drawn.step(eps, entropy, where="post", label=_labelled(name, cae), **line_style(i, len(eps)))
+        drawn.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
+        drawn.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
+        drawn.set_xlabel("eps, the width of the window")
+        drawn.set_ylabel("H(eps), bits")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+def _labelled(name: str, cae: Equivocation) -> str:
+    """The name of a curve, and the area below it, with how far it can be off where it is not exact."""
+    low, high = cae.area_bounds
+    off = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
+    area = f"area {cae.area:.4g}{off}"
+    return f"{name}: {area}" if name else area
+
+
+# How many people are exposed, as the threshold varies.
+
+
+def exposure(
+    posteriors: Posterior | Mapping[str, Posterior],
+    ax: Axes | None = None,
+    *,
+    sensitive: object = None,
+    baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
+    within: object = None,
+) -> Axes:
+    """Draw how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
+
+    The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
+    not fall: a value begins to count where t is above its baseline.
+
+    Parameters
+    ----------
+    posteriors : Posterior, or dict of str to Posterior
+        What is inferred; several by the name that the legend shows, a line each.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    sensitive, baseline, within
+        As of :func:`maxent_cvx.measures.exposed`: the values that count, what they are compared with, P0, and how close
+        numbers are to count as the same. Of one posterior the people who would be exposed without the baseline are
+        drawn, too.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, UnknownName, TableError, BadProbability
+        If there is no posterior, `sensitive` or `baseline` does not fit one, or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release)
+    >>> posteriors = {"release": model.solve()}
+    >>> posteriors["and a rumour"] = model.add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> ax = mx.plots.exposure(posteriors, ax=Figure().subplots(), baseline="overall")
+    >>> [line.get_label() for line in ax.get_lines()]
+    ['release', 'and a rumour']
+    """
+    named = {"": posteriors} if isinstance(posteriors, Posterior) else posteriors
+    if not isinstance(named, Mapping) or not named:
+        raise StatementError("exposure has no line to draw; give a posterior, or {name: posterior}")
+    lines = {}
+    for name, post in named.items():
+        check_instance(post, Posterior, "a posterior to draw")
+        if baseline is not None:
+            lines[str(name) or "above the baseline"] = _exposure_steps(post, sensitive, baseline, within)
+        if baseline is None or len(named) == 1:
+            lines[str(name) if baseline is None else "without a baseline"] = _exposure_steps(
+                post, sensitive, None, within
+            )
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, (threshold, people)) in enumerate(lines.items()):
+            drawn.step(threshold, people, where="pre", label=name, clip_on=False, **line_style(number, len(people)))
+        drawn.set_xlim(0.0, 1.0)
+        drawn.set_ylim(bottom=0.0)
+        drawn.set_xlabel("threshold t of the probability")
+        drawn.set_ylabel("people exposed at t")
+        drawn.grid(alpha=0.3)
+        if list(lines) != [""]:
+            legend_beside(drawn)
+    return drawn
+
+
+def _exposure_steps(
+    post: Posterior, sensitive: object, baseline: object, within: object
+) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds in order, and how many people are exposed at each and below it, down to the one before.
+
+    Somebody is exposed by s for P0(s) < t <= P(s | q): the union of these intervals over the values that count.
+    """
+    rows, people = of_those_inside(post)
+    judged, intervals = judged_within(rows.columns, sensitive, within)
+    judge = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
+    right = np.minimum(judge.of(rows.to_numpy()) + judge.slack, 1.0)
+    left = np.full(right.shape, -1.0)
+    if baseline is not None:
+        judge = replace(judge, baseline=baseline_of(baseline, post, rows, judge.units))
+        left = np.broadcast_to(judge.least_p0 + ROUNDING, right.shape)
+    left, right = _apart(left, right)
+    weight = np.broadcast_to(people[:, None], left.shape)
+    some = right > left
+    ends = np.unique(np.clip(np.concatenate([left[some], right[some], [0.0, 1.0]]), 0.0, 1.0))
+    return ends, _below(left[some], weight[some], ends) - _below(right[some], weight[some], ends)
+
+
+def _apart(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of the same union, of which those of a row do not overlap; some are empty."""
+    order = np.argsort(left, axis=1, kind="stable")
+    left, right = np.take_along_axis(left, order, 1), np.take_along_axis(right, order, 1)
+    reached = np.maximum.accumulate(right, axis=1)[:, :-1]
+    left = np.column_stack([left[:, :1], np.maximum(left[:, 1:], reached)])
+    return left, right
+
+
+def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The weight of the ends that are below each number."""
+    order = np.argsort(ends, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(weight[order])])
+    return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
+
+
+# Releases as points: how risky each is, and how useful.
+
+
+#: Characters of a name beside a point, which has less room than one beside an axis.
+LONGEST_NAME = 28
+
+
+def risk_utility(
+    table: pd.DataFrame, risk: str = "risk", utility: str = "utility", ax: Axes | None = None, *, loss: bool = False
+) -> Axes:
+    """Draw the risk of each release against its utility, and the efficient frontier: no release is better in both.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row a release, named by the index.
+    risk, utility : str
+        The columns of what is large where a release is dangerous, and where it is useful; they label the axes.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    loss : bool
+        Whether `utility` is what is lost, such as the error of queries: the less, the better.
+
+    Returns
+    -------
+    Axes
+        Efficient releases are filled points, joined by steps; the others, to which one of them is preferable, crosses.
+
+    Raises
+    ------
+    TableError
+        If there is no row or no such column, or something is no finite number.
+    StatementError
+        If `risk` or `utility` is no text, `loss` not True or False, or `ax` no Axes of Matplotlib.
+
+    Notes
+    -----
+    The risk-utility map of Duncan, Keller-McNulty and Stokes (2001), "Disclosure risk vs. data utility: the R-U
+    confidentiality map".
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> found = {"exposed": [40, 12, 20], "query error": [0.02, 0.1, 0.2]}
+    >>> table = pd.DataFrame(found, index=["l = 2", "l = 4", "k = 9"])
+    >>> ax = mx.plots.risk_utility(table, "exposed", "query error", ax=Figure().subplots(), loss=True)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['efficient', 'another is preferable', 'efficient frontier']
+    """
+    check_bool(loss, "loss")
+    check_str(risk, "risk"), check_str(utility, "utility")
+    check_table(table, (risk, utility), "several releases, a row each,")
+    x, y = _numbers(table, utility), _numbers(table, risk)
+    if not len(x):
+        raise TableError("there is no release to draw; give a table with a row each")
+    efficient = _efficient(y, -x if not loss else x)
+    with axes_for(ax, *LINES) as drawn:
+        drawn.scatter(x[efficient], y[efficient], marker="o", s=50, color=FOR, label="efficient", zorder=3)
+        if not efficient.all():
+            worse: dict[str, Any] = {"marker": "X", "s": 50, "color": AGAINST, "zorder": 3}
+            drawn.scatter(x[~efficient], y[~efficient], label="another is preferable", **worse)
+        path = _steps(x[efficient], y[efficient], loss)
+        faint: dict[str, Any] = {"color": FAINT, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
+        if len(path) > 1:
+            drawn.plot(*path.T, label="efficient frontier", **faint)
+        drawn.set_xlabel(f"{utility} ({'less' if loss else 'more'} is better)")
+        drawn.set_ylabel(f"{risk} (less is better)")
+        drawn.margins(0.15)
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index], path)
+    return drawn
+
+
+def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
+    """The corners of the frontier: to whatever lies above it a release is preferable."""
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    # From a release to the next more useful one: less useful ones of the next one's risk are not efficient.
+    between = np.c_[x[1:], y[:-1]] if loss else np.c_[x[:-1], y[1:]]
+    corners = np.empty((2 * len(x) - 1, 2))
+    corners[::2], corners[1::2] = np.c_[x, y], between
+    return corners
+
+
+def _numbers(table: pd.DataFrame, column: str) -> np.ndarray:
+    """A column of finite numbers."""
+    try:
+        found = table[column].to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"column {column!r} must hold numbers: {error}") from error
+    if found.ndim > 1:
+        raise TableError(f"there are several columns {column!r}; rename all but one")
+    if (missing := ~np.isfinite(found)).any():
+        raise TableError(
+            f"column {column!r} is missing or infinite for {join_names(table.index[missing])}; leave these out"
+        )
+    return found
+
+
+def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    """Mark the points to which no other is preferable: none has at most as much of both, and less of one."""
+    at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # of a row: what the column's point is at most
+    less = (risk < risk[:, None]) | (loss < loss[:, None])
+    return np.asarray(~(at_most & less).any(axis=1))
+
+
+# Receiver operating characteristics as lines.
+
+
+#: The size of the box, inches: square, since both axes are shares.
+SQUARE = (3.8, 3.8)
+
+
+def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the share of true positives against that of false ones, a line a group; on the diagonal nothing is told.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`: columns `group`, `threshold`, `false_positive`
+        and `true_positive`, shares, rising in each group from 0 to 1.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table has no such columns, no rows, or something else than shares; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> table = pd.DataFrame({"group": "in the data", "threshold": [9.0, 0.8, 0.1],
+    ...                       "false_positive": [0.0, 0.2, 1.0], "true_positive": [0.0, 0.9, 1.0]})
+    >>> ax = mx.plots.roc(table, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['in the data (area 0.85)', 'by chance']
+    """
+    shares = ("false_positive", "true_positive")
+    check_table(table, ("group", *shares), "attacks.aggregates(...).roc", shares)
+    if not len(table):
+        raise TableError("the table has no rows: in no group there are people with the value and without")
+    rates = table[list(shares)]
+    if not ((rates >= 0) & (rates <= 1)).all(axis=None):
+        raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
+    with axes_for(ax, *SQUARE) as drawn:
+        for number, (group, part) in enumerate(table.groupby("group", sort=False)):
+            x, y = (part[name].to_numpy(dtype=float) for name in rates)
+            area = float(((y[1:] + y[:-1]) / 2 * (x[1:] - x[:-1])).sum())
+            drawn.plot(x, y, label=f"{group} (area {area:.2f})", clip_on=False, **line_style(number, len(x)))
+        drawn.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=":", label="by chance")
+        drawn.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        if ax is not None:
+            drawn.set_aspect("equal")  # the box of a new figure is square
+        drawn.set_xlabel("false positives: share of people without the value")
+        drawn.set_ylabel("true positives: share of people with it")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+# The curves of the paper: scores against bounds of knowledge (Privacy-MaxEnt, Fig. 5).
+
+
+def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
+    """Draw scores against the number of associations known, a curve a table of :func:`~maxent_cvx.quantify` (Fig. 5).
+
+    Parameters
+    ----------
+    curves : dict of str to DataFrame
+        Legend to table, with the columns "K+", "K-" and "score".
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    base : float
+        Of the score's logarithm, for the label: 2 is bits, ``math.e`` is nats.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, TableError, BadProbability
+        If there is no curve, a table is none of :func:`maxent_cvx.quantify`, `ax` is no Axes, or the base is at most 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.quantify(release, hospital, [(0, 0), (2, 2), (5, 5)], min_support=1, progress=False)
+    >>> mx.plots.quantification({"both kinds": table}, ax=Figure().subplots()).get_ylabel()
+    'divergence from the truth (bits)'
+    """
+    check_mapping(curves, "curves", "{name: table of quantify}")
+    check_base(base)
+    for table in curves.values():
+        check_table(table, ("K+", "K-", "score"), "quantify", ("K+", "K-", "score"))
+    if not curves:
+        raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
+    unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, table) in enumerate(curves.items()):
+            drawn.plot(table["K+"] + table["K-"], table["score"], label=str(name), **line_style(number, len(table)))
+        drawn.set_xlabel("associations the adversary knows, K = K+ + K-")
+        drawn.set_ylabel(f"divergence from the truth ({unit})")
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
+    """Draw the largest disclosure against k, the pieces of knowledge: a line a release, low and late is better.
+
+    Parameters
+    ----------
+    tables : DataFrame, or dict of str to DataFrame
+        What :func:`maxent_cvx.attacks.worst_case` returns, by the name that the legend shows; or another table with the
+        columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.worst_case` with a column renamed.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError, TableError
+        If there is no table, or one lacks a column, rows or numbers; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    Implications, and negated atoms alone ("she has not the flu"):
+
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> negated = mx.attacks.skyline(release, target=range(4), others=0, same=0).rename(columns={"target": "k"})
+    >>> tables = {"implications": mx.attacks.worst_case(release), "negated atoms": negated}
+    >>> ax = mx.plots.worst_case(tables, ax=Figure().subplots())
+    >>> [line.get_ydata().round(2).tolist() for line in ax.get_lines()]
+    [[0.5, 0.75, 1.0, 1.0], [0.5, 0.67, 1.0, 1.0]]
+    """
+    named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
+    if not isinstance(named, Mapping) or not named:
+        raise StatementError("worst_case has no line to draw; give {name: what attacks.worst_case returns}")
+    lines = {name: _points(table) for name, table in named.items()}
+    from matplotlib.ticker import MaxNLocator
+
+    with axes_for(ax, *LINES) as drawn:
+        for number, (name, (k, disclosure)) in enumerate(lines.items()):
+            drawn.plot(k, disclosure, label=str(name), clip_on=False, **line_style(number, len(k)))
+        drawn.set_ylim(0.0, 1.0)
+        drawn.xaxis.set_major_locator(MaxNLocator(integer=True))
+        drawn.set_xlabel("pieces of knowledge, k")
+        drawn.set_ylabel("largest probability that can be inferred")
+        drawn.grid(alpha=0.3)
+        if list(lines) != [""]:
+            legend_beside(drawn)
+    return drawn
+
+
+def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a line, by k."""
+    check_table(table, ("k", "disclosure"), "attacks.worst_case")
+    assert isinstance(table, pd.DataFrame)
+    try:
+        numbers = table[["k", "disclosure"]].to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"k and disclosure must be numbers: {error}") from error
+    if not len(numbers) or not np.isfinite(numbers).all():
+        raise TableError("a table has no rows, or k or disclosure is missing; give what attacks.worst_case returns")
+    k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
+    return k, disclosure

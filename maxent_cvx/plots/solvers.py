@@ -1,0 +1,143 @@
+"""Solvers as points: seconds, and how far an answer can be off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError
+from ..solvers.certificate import ACCURACY
+from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, legend_beside, line_style, name_points, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "performance_profile",
+    "solver_comparison",
+]
+
+# Performance profiles as steps.
+
+
+#: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
+BEYOND = 1.3
+
+
+def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of models that each solver solves within tau times the best cost; up and to the left is better.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.performance_profile` returns.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of :func:`maxent_cvx.performance_profile`; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> models = {f"{p:.0%}": mx.MaxEnt(release).add(f"P(Flu | Gender=male) = {p}") for p in (0.3, 0.4)}
+    >>> table = mx.performance_profile(mx.compare_solvers(models, ["DUAL_NEWTON", "DUAL_LBFGS"]), "iterations")
+    >>> ax = mx.plots.performance_profile(table, ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.get_lines()]
+    ['DUAL_NEWTON', 'DUAL_LBFGS']
+    """
+    check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
+    if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
+        raise TableError("the table has no rows, or tau or fraction is missing; give what performance_profile returns")
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    end = float(table["tau"].max()) * BEYOND
+    with axes_for(ax, *LINES) as drawn:
+        for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
+            ordered = part.sort_values("tau")
+            tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
+            drawn.step(tau, fraction, where="post", label=str(solver), clip_on=False, **line_style(number, len(tau)))
+        drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
+        drawn.set_ylabel("fraction of models solved, certified")
+        if end > 10:
+            drawn.set_xscale("log")
+            drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
+            drawn.xaxis.set_major_formatter("{x:g}")
+            drawn.xaxis.set_minor_formatter(NullFormatter())
+        drawn.grid(alpha=0.3)
+        legend_beside(drawn)
+    return drawn
+
+
+#: The least seconds, and the least error of a probability, that are drawn; less is drawn as these.
+SHORTEST, FINEST = 1e-4, 1e-16
+#: Characters of a name beside a point, which has less room than one beside an axis.
+LONGEST_NAME = 28
+
+
+def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw how far each solver's answer can be off against the seconds it took; down and to the left is better.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    TableError, StatementError
+        If the table is none of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is no Axes of Matplotlib.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> table = mx.compare_solvers(mx.MaxEnt(release), ["DUAL_NEWTON", "DUAL_LBFGS"])
+    >>> sorted(text.get_text() for text in mx.plots.solver_comparison(table, ax=Figure().subplots()).texts)
+    ['DUAL_LBFGS', 'DUAL_NEWTON']
+    """
+    numbers = ("bound", "compile_seconds", "solve_seconds")
+    check_table(table, ("certified", "status", *numbers), "compare_solvers", numbers)
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    answered = table[table["bound"].notna()]
+    if answered.empty:
+        raise StatementError("no solver of the table has an answer to draw; its column 'message' says why")
+    # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
+    seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
+    bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
+    certified = answered["certified"].to_numpy()
+    with axes_for(ax, *LINES) as drawn:
+        for chosen, marker, color in ((certified, "o", FOR), (~certified, "X", AGAINST)):
+            drawn.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
+        drawn.axhline(ACCURACY, color=FAINT, linewidth=1, linestyle="--", zorder=1)
+        drawn.set(xscale="log", yscale="log", xlabel="seconds, compiling and solving")
+        drawn.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
+        drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
+        drawn.xaxis.set_major_formatter("{x:g}")
+        drawn.xaxis.set_minor_formatter(NullFormatter())
+        drawn.margins(0.15)
+        drawn.grid(alpha=0.3)
+        if len(silent := table[table["bound"].isna()]):
+            named = ", ".join(f"{shortened(name)} ({status})" for name, status in silent["status"].items())
+            drawn.set_title(f"no answer: {named}", fontsize="small")
+    name_points(drawn, np.c_[seconds, bound], [shortened(name, LONGEST_NAME) for name in answered.index])
+    return drawn

@@ -1,0 +1,557 @@
+"""What an adversary believes of people before anything is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ._utils.errors import (
+    BadProbability,
+    StatementError,
+    TableError,
+    UnknownName,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from ._utils.formatting import ReprMixin, TablePreview
+from ._utils.tables import Microdata, check_columns, group_codes, names, sort_distinct
+from ._utils.validation import check_dataframe, check_float, check_instance, is_several
+
+__all__ = [
+    "QIDistribution",
+    "checked",
+    "positions",
+]
+
+# Priors from records: shares of the sensitive values, by signature, perhaps smoothed.
+
+
+def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
+    """(n(s, x) + a) / (n(s) + a |X|) of every signature s that occurs, and every value x; a is the smoothing, records.
+
+    Returns
+    -------
+    DataFrame
+        Probabilities: a row a signature, a column a value.
+    """
+    (s, signatures), (x, values) = data.tuples(), data.values()
+    n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
+    total = n.sum(axis=1, keepdims=True) + smoothing * len(values)
+    return pd.DataFrame((n + smoothing) / total, index=signatures, columns=values)
+
+
+# The positions of the signatures of people, or of a view's QI tuples, in a table of priors.
+
+
+def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
+    """Find the signature of every row in the index of a table.
+
+    Parameters
+    ----------
+    index : Index
+        The signatures that have priors, a level an attribute of `key`.
+    people : DataFrame or MultiIndex
+        With a column, or a level, for every attribute.
+    key : tuple of str
+        The attribute set.
+
+    Returns
+    -------
+    ndarray of int, one a row of `people`
+
+    Raises
+    ------
+    UnknownName
+        If nothing is said about a signature.
+    """
+    code, distinct = _distinct(people, key)
+    at = index.get_indexer(distinct)
+    if (at < 0).any():
+        for i, name in enumerate(key):
+            level, known = distinct.get_level_values(i), index.unique(level=i)
+            if len(strange := level[~level.isin(known)]):
+                raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
+        raise UnknownName(
+            f"the prior has no row for {int((at < 0).sum())} of {pluralize(len(at), 'signature')} by {', '.join(key)}: "
+            "each value occurs in it, but not together; add their rows"
+        )
+    return np.asarray(at[code])
+
+
+def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct signatures of people, or of QI tuples."""
+    if isinstance(people, pd.DataFrame):
+        check_columns(people, {"signature": key}, "the table of people")
+        return sort_distinct(people[list(key)])
+    check_instance(people, pd.MultiIndex, "people", "a DataFrame, or the QI tuples of a view, are expected")
+    if strangers := [name for name in key if name not in people.names]:
+        raise unknown_name("quasi-identifier (given as an attribute of the prior)", strangers[0], people.names)
+    at = [people.names.index(name) for name in key]
+    code = group_codes([np.asarray(people.codes[i]) for i in at], [len(people.levels[i]) for i in at])
+    first = np.unique(code, return_index=True)[1]
+    return code, pd.MultiIndex.from_arrays([people.get_level_values(i)[first] for i in at], names=key)
+
+
+# Read tables of prior probabilities in every form in which they are given, and check that they are distributions.
+
+
+#: How far the sum of a row may be from 1, for rounding.
+ROUNDING = 1e-9
+#: QI attributes: one, or a list of them.
+AttributeSet = str | Iterable[str]
+
+
+def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """Read every form in which tables are given as attribute sets with a table each."""
+    for table in tables:
+        if isinstance(table, pd.DataFrame):
+            yield tuple(table.index.names), table  # type: ignore[arg-type]  # checked later
+        elif isinstance(table, Mapping):
+            for attributes, one in table.items():
+                if isinstance(attributes, set | frozenset) and len(attributes) > 1:
+                    raise TableError(f"{short_repr(attributes)} has no order, and its signatures have; write a tuple")
+                yield names(attributes, "an attribute set"), one
+        else:
+            raise TableError(f"a prior is a dictionary or a DataFrame, not {short_repr(table)}")
+
+
+def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
+    """Read one attribute set, or a list of them."""
+    is_one = isinstance(qi, str | bytes | pd.DataFrame) or not is_several(qi)
+    sets = [qi] if is_one else list(qi)
+    if is_one or all(isinstance(name, str) for name in sets):
+        return [names(qi if is_one else sets, "qi")]
+    return [names(one, "an attribute set") for one in sets]
+
+
+def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
+    """Check one table, and index it by its signatures."""
+    where = f"the prior by {', '.join(map(str, attributes))}"
+    if not all(isinstance(name, str) for name in attributes) or len(set(attributes)) < len(attributes):
+        raise TableError(
+            f"{join_names(attributes)} are no attribute set: name QI attributes, each once; of a DataFrame they are the "
+            "names of its index"
+        )
+    if isinstance(table, Mapping):
+        if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
+            raise TableError(
+                f"{where} holds {short_repr(strange[0])} for a signature; {{value: probability}} is expected"
+            )
+        keys = list(table)
+        of_values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
+        entries = [[row.get(x, np.nan) for x in of_values] for row in table.values()]
+        table = pd.DataFrame(entries, index=_signatures(keys, attributes, where), columns=pd.Index(list(of_values)))
+    if not isinstance(table, pd.DataFrame):
+        raise TableError(f"{where} must be a dictionary or a DataFrame, not {short_repr(table)}")
+    if table.empty:
+        raise TableError(f"{where} is empty")
+    if table.index.nlevels != len(attributes):
+        raise TableError(f"{where} needs an index of {len(attributes)} levels, and has {table.index.nlevels}")
+    if set(table.index.names) == set(attributes) and table.index.names != list(attributes):
+        table = table.reorder_levels(list(attributes))
+    for what, labels in (("signature", table.index), ("value", table.columns)):
+        if labels.has_duplicates:
+            raise TableError(f"{where} has a {what} twice: {join_names(labels[labels.duplicated()].unique())}")
+    if (missing := table.isna()).any(axis=None):
+        first = int(missing.any(axis=1).to_numpy().argmax())
+        raise TableError(
+            f"{where} lacks entries ({int(missing.to_numpy().sum())}), of {_label(table.index[first])} that of "
+            f"{join_names(table.columns[missing.iloc[first]])}; write 0 for what cannot be"
+        )
+    if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
+        raise BadProbability(f"{where} must hold real numbers, and has complex ones")
+    try:
+        p = table.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadProbability(f"{where} must hold numbers: {error}") from error
+    if (bad := ~((p >= 0) & (p <= 1))).any():
+        i, x = np.argwhere(bad)[0]
+        raise BadProbability(
+            f"{where} says {p[i, x]:g} for {_label(table.columns[x])} of {_label(table.index[i])}; "
+            "from 0 to 1 is expected"
+        )
+    total = p.sum(axis=1)
+    if (off := np.abs(total - 1) > ROUNDING).any():
+        i = int(off.argmax())
+        raise BadProbability(
+            f"{where} sums to {total[i]:.10g} over the values of {_label(table.index[i])}, not to 1 "
+            f"(so in {int(off.sum())} of {len(total)} rows); divide each row by its sum, or add the missing values"
+        )
+    index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
+    return pd.DataFrame(p, index=index.set_names(list(attributes)), columns=table.columns)
+
+
+def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.MultiIndex:
+    """Read the keys of a dictionary as signatures."""
+    tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
+    if odd := [key for key, one in zip(keys, tuples, strict=True) if len(one) != len(attributes)]:
+        raise TableError(f"{where} has the signature {short_repr(odd[0])}; {len(attributes)} values are expected")
+    return pd.MultiIndex.from_tuples(tuples, names=attributes)
+
+
+def _label(label: object) -> str:
+    """Write a signature, or a value."""
+    return join_names(label if isinstance(label, tuple) else (label,))
+
+
+# What an adversary believes before anything is published: P(s | signature), by some QI attributes of people.
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class QIDistribution(ReprMixin):
+    """G = {(s : x, p(s : x))}: for each signature s, the values of a set of QI attributes, how likely each value x is.
+
+    Parameters
+    ----------
+    *tables : dict, or DataFrame
+        A dictionary from an attribute set, ``"Gender"`` or ``("Gender", "Age")``, to its table: a dictionary
+        ``{signature: {value: probability}}`` or a DataFrame. Or a DataFrame alone, a row a signature and a column a
+        value, whose index is named by its attributes. Tables of different sets have the same values.
+    about : str
+        Where the probabilities are from, to be shown.
+
+    Attributes
+    ----------
+    tables : dict of tuple of str to DataFrame
+        Probabilities by attribute set, a row a signature (a MultiIndex), a column a sensitive value.
+
+    Raises
+    ------
+    TableError
+        If an entry is missing, a signature occurs twice, or tables have different values.
+    BadProbability
+        If a row is not a distribution: an entry is outside [0, 1], or the sum is not 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> cancer = {"male": {"yes": 0.1, "no": 0.9}, "female": {"yes": 0.003, "no": 0.997}}   # Table IV
+    >>> G = mx.QIDistribution({"Gender": cancer})
+    >>> G["Gender"].loc["male", "yes"].item()
+    0.1
+
+    Notes
+    -----
+    Probabilistic Inference Protection, Definitions 1 and 2.
+    """
+
+    tables: Mapping[tuple[str, ...], pd.DataFrame]
+    about: str
+
+    def __init__(self, *tables: Mapping[Any, Any] | pd.DataFrame, about: str = "given") -> None:
+        found: dict[tuple[str, ...], pd.DataFrame] = {}
+        for attributes, table in tables_given(tables):
+            if any(set(attributes) == set(other) for other in found):
+                raise TableError(f"the attribute set {join_names(attributes)} has two tables; give one")
+            found[attributes] = checked(table, attributes)
+        if not found:
+            raise TableError("no table is given; write {attributes: {signature: {value: probability}}}")
+        first = next(iter(found.values())).columns
+        for attributes, table in found.items():
+            if len(odd := first.symmetric_difference(table.columns, sort=False)):
+                raise TableError(
+                    f"the tables are not of the same values: that of {join_names(attributes)} and the first differ in "
+                    f"{join_names(odd)}; write 0 for what cannot be"
+                )
+        object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in found.items()})
+        object.__setattr__(self, "about", about)
+
+    @classmethod
+    def estimate(
+        cls, table: pd.DataFrame, *, qi: AttributeSet | Iterable[AttributeSet], sa: AttributeSet, smoothing: float = 0.0
+    ) -> Self:
+        """Estimate ``p(s : x) = (n(s, x) + a) / (n(s) + a |X|)`` from records, a being the smoothing.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person.
+        qi : str, list of str, or list of lists
+            An attribute set, ``["sex", "race"]``; or a list of attribute sets, ``[["sex"], ["sex", "race"]]``.
+        sa : str or list of str
+            The sensitive attribute.
+        smoothing : float
+            How many records are added to each value of every signature that occurs. With 0, the default, what nobody
+            of a signature has is held to be impossible, and possible worlds with it are ruled out.
+
+        Returns
+        -------
+        QIDistribution
+
+        Raises
+        ------
+        UnknownName, TableError, BadProbability
+            If a column is missing or misses values, or `smoothing` is negative or no number.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> print(G["Gender"].round(3))
+        Disease  Breast Cancer    Flu    HIV  Lung Cancer  Pneumonia
+        Gender
+        female           0.333  0.111  0.222        0.222      0.111
+        male             0.091  0.364  0.182        0.091      0.273
+        """
+        smoothing = check_float(smoothing, "smoothing", 0.0, 2.0**53)
+        sets = attribute_sets(qi)
+        Microdata.of_people(table, tuple(dict.fromkeys(name for each in sets for name in each)), names(sa, "sa"))
+        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
+        return cls(found, about=f"estimated from {pluralize(len(table), 'record')}, smoothing {smoothing:g}")
+
+    @property
+    def attribute_sets(self) -> list[tuple[str, ...]]:
+        """The attribute sets, each a tuple of QI attributes."""
+        return list(self.tables)
+
+    @property
+    def values(self) -> pd.Index:
+        """The sensitive values."""
+        return next(iter(self.tables.values())).columns
+
+    def __getitem__(self, attributes: AttributeSet) -> pd.DataFrame:
+        """The table of an attribute set; of one attribute, indexed by its values."""
+        table = self.tables[self.attribute_set(attributes)]
+        return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
+
+    def select(self, attributes: AttributeSet) -> Self:
+        """Keep one attribute set.
+
+        Parameters
+        ----------
+        attributes : str or list of str
+            Its attributes, in any order.
+
+        Returns
+        -------
+        QIDistribution
+
+        Raises
+        ------
+        UnknownName
+            If the prior has no such set.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=[["Gender"], ["Gender", "Degree"]], sa="Disease", smoothing=1)
+        >>> G.attribute_sets, G.select("Gender").attribute_sets
+        ([('Gender',), ('Gender', 'Degree')], [('Gender',)])
+        """
+        key = self.attribute_set(attributes)
+        return type(self)({key: self.tables[key]}, about=self.about)
+
+    def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
+        """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each.
+
+        Parameters
+        ----------
+        people : DataFrame
+            With the attributes as columns; a row a tuple.
+        attributes : str or list of str, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        MultiIndex
+            One signature a row of `people`.
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> G.signatures(hospital.head(3)).to_list()
+        [('male',), ('male',), ('female',)]
+        """
+        check_dataframe(people, "people")
+        key = self.attribute_set(attributes)
+        return self.tables[key].index.take(self.rows(people, key))
+
+    def of(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.DataFrame:
+        """p(t.s : x) of every tuple and value: the rows of the tuples' signatures, probabilities, indexed as `people`.
+
+        Parameters
+        ----------
+        people : DataFrame
+            With the attributes as columns; a row a tuple.
+        attributes : str or list of str, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        DataFrame
+            A row a tuple, a column a sensitive value.
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> print(G.of(hospital.head(3))[["Flu", "HIV"]].round(3))
+        Disease    Flu    HIV
+        0        0.364  0.182
+        1        0.364  0.182
+        2        0.111  0.222
+        """
+        check_dataframe(people, "people")
+        key = self.attribute_set(attributes)
+        return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
+
+    def rows(self, people: pd.DataFrame | pd.MultiIndex, attributes: AttributeSet | None = None) -> np.ndarray:
+        """The position of every tuple's signature in the table of an attribute set.
+
+        Parameters
+        ----------
+        people : DataFrame or MultiIndex
+            With a column, or a level, for every attribute.
+        attributes : str or list of str, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        ndarray of int, one a tuple
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a tuple's signature.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> G.rows(hospital.head(3)).tolist()
+        [1, 1, 0]
+        """
+        key = self.attribute_set(attributes)
+        return positions(self.tables[key].index, people, key)
+
+    def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
+        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values).
+
+        Parameters
+        ----------
+        tuples : MultiIndex
+            The view's `quasi_identifiers`.
+        values : Index
+            Its `sensitive_values`.
+        attributes : str or list of str, optional
+            The attribute set; may be left out if there is one.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        UnknownName
+            If nothing is said about a signature, or a value.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=["Gender"], sa="Disease", smoothing=1)
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> G.of_tuples(release.quasi_identifiers, release.sensitive_values).round(2)[[0, 3]].tolist()
+        [[0.33, 0.11, 0.22, 0.22, 0.11], [0.09, 0.36, 0.18, 0.09, 0.27]]
+        """
+        key = self.attribute_set(attributes)
+        return self.tables[key].to_numpy()[self.rows(tuples, key)][:, self.columns(values)]
+
+    def columns(self, values: pd.Index) -> np.ndarray:
+        """The position of every sensitive value of a view in the tables.
+
+        Parameters
+        ----------
+        values : Index
+
+        Returns
+        -------
+        ndarray of int, one a value
+
+        Raises
+        ------
+        UnknownName
+            If the prior has no entry for one.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
+        >>> import pandas as pd
+        >>> G.columns(pd.Index(["HIV", "Flu"])).tolist()                # of Breast Cancer, Flu, HIV, ...
+        [2, 1]
+        """
+        at = self.values.get_indexer(check_instance(values, pd.Index, "values"))
+        if (at < 0).any():
+            raise unknown_name("value that the prior has an entry for", values[at < 0][0], self.values)
+        return at
+
+    def attribute_set(self, attributes: AttributeSet | None = None) -> tuple[str, ...]:
+        """Find an attribute set, its attributes in any order; None is the only one.
+
+        Parameters
+        ----------
+        attributes : str or list of str, optional
+
+        Returns
+        -------
+        tuple of str
+            As in `tables`.
+
+        Raises
+        ------
+        UnknownName
+            If the prior has no such set.
+        StatementError
+            If none is chosen, and there is more than one.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> G = mx.QIDistribution.estimate(hospital, qi=[["Gender"], ["Gender", "Degree"]], sa="Disease", smoothing=1)
+        >>> G.attribute_set(["Degree", "Gender"])                       # in the order of its table
+        ('Gender', 'Degree')
+        """
+        if attributes is None:
+            if len(self.tables) > 1:
+                raise StatementError(
+                    f"the prior has {len(self.tables)} attribute sets, {join_names(self.tables)}, and one is needed; "
+                    "choose it, as with .select(...)"
+                )
+            return next(iter(self.tables))
+        asked = names(attributes, "attributes of the prior")
+        for known in self.tables:
+            if set(known) == set(asked):
+                return known
+        raise unknown_name("attribute set of the prior", asked, self.tables)
+
+    def __repr__(self) -> str:
+        sets = "; ".join(f"{', '.join(a)}: {pluralize(len(t), 'signature')}" for a, t in self.tables.items())
+        return f"<QIDistribution: {sets}; {pluralize(len(self.values), 'value')}; {self.about}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(table, f"signatures of {', '.join(names)}") for names, table in self.tables.items()]

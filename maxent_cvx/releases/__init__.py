@@ -1,0 +1,21 @@
+"""What is published: the views of the microdata that an adversary is handed."""
+
+from __future__ import annotations
+
+from .base import BucketView, View
+from .generalized import OUTSIDE, GroupedRelease
+from .partitioned import PartitionedRelease
+from .qi_table import QITable
+from .release import Release
+from .series import ReleaseSeries
+
+__all__ = [
+    "OUTSIDE",
+    "BucketView",
+    "GroupedRelease",
+    "PartitionedRelease",
+    "QITable",
+    "Release",
+    "ReleaseSeries",
+    "View",
+]

@@ -1,0 +1,776 @@
+"""The published view: which terms can be non-zero, and what is counted of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import MaxEntError, StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.tables import multi_index, ranges
+from .._utils.validation import check_str
+
+__all__ = [
+    "BucketView",
+    "Persons",
+    "View",
+    "attach",
+    "check_roles",
+    "first_groups",
+    "from_dict",
+    "releases_of",
+    "restored",
+    "stored",
+]
+
+# Tables by which notebooks show what is published: buckets, groups, quasi-identifiers, values.
+
+
+#: Buckets or groups that are shown, and the labels that are listed of each.
+SHOWN, LISTED = 10, 6
+
+
+def first_buckets(
+    buckets: pd.Index, n_qb: sp.csr_array, n_sb: sp.csr_array, quasi_identifiers: pd.Index, values: pd.Index
+) -> TablePreview:
+    """The first buckets, a row each: how many people, their QI tuples and sensitive values with their numbers."""
+    some = buckets[:SHOWN]
+    of_q, of_s = (counts[:, : len(some)].tocsc() for counts in (n_qb, n_sb))
+    table = pd.DataFrame(
+        {
+            "people": np.asarray(of_q.sum(axis=0)),
+            ", ".join(map(str, quasi_identifiers.names)) or "quasi-identifiers": [
+                _column(of_q, b, quasi_identifiers) for b in range(len(some))
+            ],
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+        },
+        index=some,
+    )
+    return TablePreview(table, "buckets", len(buckets))
+
+
+def first_groups(
+    groups: pd.Index, n_sb: sp.csr_array, cover: sp.csr_array, n_q: np.ndarray, values: pd.Index
+) -> TablePreview:
+    """The first groups of a population: records, the people who may be among them, and the sensitive values."""
+    some = groups[:SHOWN]
+    of_s = n_sb[:, : len(some)].tocsc()
+    table = pd.DataFrame(
+        {
+            "records": np.asarray(of_s.sum(axis=0)),
+            "people covered": cover[: len(some)].astype(bool).astype(np.int64) @ n_q,
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+        },
+        index=some,
+    )
+    return TablePreview(table, "groups", len(groups))
+
+
+def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
+    """The first of some published counts, a row a label."""
+    return TablePreview(counts.iloc[:SHOWN].to_frame("people"), of, len(counts))
+
+
+def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
+    """Releases in a row, a row each: people, how many of them are new or gone, buckets and values."""
+    there = buckets >= 0
+    before = np.vstack([np.zeros_like(there[:1]), there[:-1]])
+    table = pd.DataFrame(
+        {
+            "people": there.sum(axis=1),
+            "new": (there & ~before).sum(axis=1),
+            "gone": (before & ~there).sum(axis=1),
+            "buckets": [len(release.buckets) for release in releases],
+            "values": [len(release.sensitive_values) for release in releases],
+        },
+        index=pd.RangeIndex(1, len(releases) + 1, name="release"),
+    )
+    return TablePreview(table, "releases")
+
+
+def listed(labels: list[object], counts: list[int]) -> str:
+    """Write labels with their numbers: "Flu (2), HIV"; of many the first, and how many there are."""
+    texts = [
+        (", ".join(map(str, one)) if isinstance(one, tuple) else str(one)) + (f" ({n})" if n != 1 else "")
+        for one, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
+    ]
+    return "; ".join(texts) + (f"; ... of {len(labels)}" if len(labels) > LISTED else "")
+
+
+def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
+    """The labels with a count in a column."""
+    own = slice(counts.indptr[at], counts.indptr[at + 1])
+    where, n = counts.indices[own], counts.data[own]
+    order = np.argsort(where)
+    return listed(list(labels[where[order]]), n[order].tolist())
+
+
+# Views as tables and back: which class a stored view is of, by a name that is written down with it.
+
+
+T = TypeVar("T", bound="type[Serializable]")
+
+
+class Serializable(Protocol):
+    """What is written as tables: a view."""
+
+    def to_frames(self) -> dict[str, Any]:
+        """Give the tables."""
+        ...
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the view of them again."""
+        ...
+
+
+#: Every class of views that has been defined, by the name that is written down. Of two by one name, the later: a
+#: notebook's cell is run again.
+KINDS: dict[str, type[Serializable]] = {}
+
+
+def register(kind: T) -> T:
+    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there.
+
+    Raises
+    ------
+    StatementError
+        If a class from elsewhere has the name.
+    """
+    name = name_of(kind)
+    if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
+        raise StatementError(
+            f"stored_as={name!r} of {_place(kind)} is that of {_place(other)} already; files could not tell them "
+            "apart: choose another"
+        )
+    KINDS[name] = kind
+    return kind
+
+
+def name_of(kind: type) -> str:
+    """The name by which files know a class; a subclass has one of its own."""
+    name = vars(kind).get("stored_as", _place(kind))
+    if not isinstance(name, str) or not name:
+        raise StatementError(f"stored_as={short_repr(name)} of {_place(kind)}: a text is expected")
+    return name
+
+
+def _place(kind: type) -> str:
+    """Where a class is defined, as Python would import it."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def stored(view: Serializable) -> dict[str, Any]:
+    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives.
+
+    Raises
+    ------
+    TableError
+        If its class does not say how, or a subclass holds more than its parent's tables.
+    """
+    kind = type(view)
+    if KINDS.get(name_of(kind)) is not kind:
+        raise TableError(
+            f"the class {_place(kind)} has been defined again since the view was made; make the view again"
+        )
+    frames = view.to_frames()
+    _check_whole(view, frames)
+    return {"kind": name_of(kind), "frames": frames}
+
+
+def restored(parts: Mapping[str, Any]) -> Any:
+    """Make a view again from what :func:`stored` wrote.
+
+    Raises
+    ------
+    TableError
+        If its class is not known here, or does not make a view of the class from the tables.
+    """
+    if not isinstance(parts, Mapping) or not isinstance(name := parts.get("kind"), str) or "frames" not in parts:
+        raise TableError(f"a view is written as a kind, a text, and frames, not as {short_repr(parts)}")
+    if name not in KINDS:
+        module = str(name).rpartition(".")[0].partition(".<locals>")[0]
+        raise TableError(
+            f"it is of a view of the class {name}, which is not known here: import the module that defines it "
+            f"({module or name}) first, or define it, and read again; known are {join_names(KINDS, 20)}"
+        )
+    kind = KINDS[name]
+    try:
+        view = kind.from_frames(parts["frames"])
+    except MaxEntError as error:
+        raise TableError(f"a {kind.__name__} cannot be made of its tables: {error}") from error
+    except Exception as error:  # whatever the author's own code raises
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise TableError(
+            f"a {kind.__name__} cannot be made of its tables ({reason}); its class needs a "
+            "from_frames(cls, frames) that takes what its to_frames() gives"
+        ) from error
+    if type(view) is not kind:
+        raise TableError(
+            f"{kind.__name__}.from_frames gives a {type(view).__name__}; it must give a {kind.__name__}, as in "
+            "return cls(...)"
+        )
+    return view
+
+
+def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[Any]:
+    """Read what a view of some kind was written as, each entry by its name and type.
+
+    Raises
+    ------
+    TableError
+        If one is missing, left over, or something else.
+    """
+    if not isinstance(frames, Mapping) or set(frames) != set(expected):
+        found = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
+        raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {found or 'nothing'}")
+    for name, sort in expected.items():
+        if not isinstance(frames[name], sort):
+            raise TableError(f"{name!r} of a {kind.__name__} is a {sort.__name__}, not {short_repr(frames[name])}")
+        if isinstance(frames[name], list) and not all(isinstance(column, str | Mapping) for column in frames[name]):
+            raise TableError(
+                f"{name!r} of a {kind.__name__} holds something else than names: {short_repr(frames[name])}"
+            )
+    return [frames[name] for name in expected]
+
+
+def labels_of(column: pd.Series) -> pd.Index:
+    """Make an index of a column, of the same type: pandas would guess another one for objects."""
+    return pd.Index(column.array, dtype=column.dtype, name=column.name)
+
+
+def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[np.ndarray]:
+    """Read columns of positions, each from 0 to below the number of what it points to.
+
+    Raises
+    ------
+    TableError
+        If a column is missing, or points to nothing.
+    """
+    found = []
+    for name, size in sizes.items():
+        column = frame[name].to_numpy() if name in frame.columns else np.array([None])
+        if column.dtype.kind not in "iu" or ((column < 0) | (column >= size)).any():
+            raise TableError(f"column {name!r} of {what} must hold positions from 0 to {size - 1}")
+        found.append(column.astype(np.int64))
+    return found
+
+
+def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
+    """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
+    kind = type(view)
+    owner: Any = next(one for one in kind.__mro__ if "to_frames" in vars(one))
+    if owner is kind or owner not in KINDS.values():
+        return
+    kept = set(vars(owner.from_frames(frames)))
+    derived = {name for one in kind.__mro__ for name, value in vars(one).items() if isinstance(value, cached_property)}
+    if more := sorted(set(vars(view)) - kept - derived):
+        raise TableError(
+            f"a {kind.__name__} holds {join_names(more)}, which the tables of a {owner.__name__} do not: it would not "
+            f"come back as it is; {kind.__name__} needs a to_frames() and a from_frames(cls, frames) of its own"
+        )
+
+
+class View(ReprMixin, ABC):
+    """What an adversary is handed: everybody's quasi-identifiers, and something of the sensitive values.
+
+    A term is one combination of a label of each role: P(q, s, b) of a release, P(q, s) where there are no
+    buckets. What a model of a view knows is that marginals of the terms are the counts of `published`, unless the view
+    has sources of its own (``maxent_cvx.sources.published_sources``).
+
+    A view of one's own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
+    `n_s`, `published` and `terms`, and nothing else; what is wrong with them, a model of it says.
+
+    Attributes
+    ----------
+    qi, sensitive : tuple of str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The distinct QI tuples q, sorted, one level an attribute.
+    sensitive_values : Index
+        The distinct sensitive values s. Of several sensitive attributes s is a combination of their values,
+        and the index has a level for each.
+    noun : str
+        What it is called in messages.
+    is_conditional : bool
+        Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
+    stored_as : str
+        The name by which files know the class, if it is to be another than its module and its name in there. It is not
+        inherited.
+
+    Examples
+    --------
+    A release, a table of quasi-identifiers alone and a series are views, with the same properties:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=["Flu", "HIV"])
+    >>> for view in (release, table):
+    ...     print(view.noun, view.n_records, view.n_q.tolist(), view.n_s, list(view.axes))
+    release 10 [2, 1, 1, 3, 1, 2] [2 3 2 1 2] ['q', 's', 'bucket']
+    QI table 10 [2, 1, 1, 3, 1, 2] None ['q', 's']
+
+    One's own: the numbers of people in each ward and with each disease. It can be saved, too, as a dataclass of tables.
+
+    >>> import dataclasses, numpy as np, pandas as pd
+    >>> @dataclasses.dataclass(frozen=True, eq=False)
+    ... class TwoMargins(mx.View):
+    ...     wards: pd.DataFrame                          # ward, n
+    ...     diseases: pd.DataFrame                       # disease, n
+    ...     qi, sensitive, noun = ("ward",), ("disease",), "pair of margins"
+    ...     quasi_identifiers = property(lambda self: pd.MultiIndex.from_frame(self.wards[["ward"]]))
+    ...     sensitive_values = property(lambda self: pd.Index(self.diseases["disease"]))
+    ...     n_q = property(lambda self: self.wards["n"].to_numpy())
+    ...     n_s = property(lambda self: self.diseases["n"].to_numpy())
+    ...     published = property(lambda self: {
+    ...         ("q",): self.wards.set_index("ward")["n"], ("s",): self.diseases.set_index("disease")["n"]})
+    ...     def terms(self):
+    ...         return {"q": np.repeat(np.arange(2), 2), "s": np.tile(np.arange(2), 2)}
+    >>> view = TwoMargins(pd.DataFrame({"ward": ["A", "B"], "n": [3, 1]}),
+    ...                   pd.DataFrame({"disease": ["Flu", "HIV"], "n": [2, 2]}))
+    >>> post = mx.MaxEnt(view).add("P(HIV | ward=B) = 1").solve()
+    >>> post.conditional()["HIV"].round(3).to_dict()
+    {'A': 0.333, 'B': 1.0}
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    quasi_identifiers: pd.MultiIndex
+    sensitive_values: pd.Index
+    noun: ClassVar[str]
+    is_conditional: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Files know every class of views by its name, from its definition on."""
+        super().__init_subclass__(**more)
+        register(cls)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {pluralize(self.n_records, 'record')}; {len(self.quasi_identifiers)} distinct "
+            f"({', '.join(self.qi)}), {pluralize(len(self.sensitive_values), 'value')} of "
+            f"{', '.join(map(repr, self.sensitive))}>"
+        )
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [first_of_counts(counts, "counts") for counts in self.published.values()]
+
+    @property
+    def sa(self) -> str | tuple[str, ...]:
+        """The sensitive attribute's column; of several, all their columns."""
+        return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
+
+    @property
+    def n_records(self) -> int:
+        """N, the number of records."""
+        return int(self.n_q.sum())
+
+    @property
+    @abstractmethod
+    def n_q(self) -> np.ndarray:
+        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+
+    @property
+    @abstractmethod
+    def n_s(self) -> np.ndarray | None:
+        """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+
+    @property
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """The roles by which terms are numbered, "q" and "s" first: the columns that play each, and its labels."""
+        return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
+
+    @property
+    @abstractmethod
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """The counts that are published, by roles or columns: records of each label of those that occurs, sorted.
+
+        One of the tables at least is by "q". A label that no term has cannot be counted, and one that some term has
+        must be: with 0, if nobody has it.
+        """
+
+    @abstractmethod
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s.
+
+        Returns
+        -------
+        dict of str to ndarray of int
+            For every role the position of each term's label in the role's index.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> {role: code[:4].tolist() for role, code in release.terms().items()}    # of bucket 1
+        {'q': [0, 0, 0, 3], 's': [0, 1, 4, 0], 'bucket': [0, 0, 0, 0]}
+        """
+
+    def named(self, who: object) -> np.ndarray | None:
+        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None.
+
+        Parameters
+        ----------
+        who : object
+            One pseudonym, or a list of them.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple, or None
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> first, second = (
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> series = mx.ReleaseSeries([first, second])
+        >>> series.named([5, 7]).nonzero()[0].tolist(), first.named(5) is None      # a release has nobody's history
+        ([4, 6], True)
+        """
+        return None
+
+    def described(self, attribute: str, chosen: object) -> np.ndarray | None:
+        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None.
+
+        Parameters
+        ----------
+        attribute : str
+        chosen : object
+            A value, several, or an interval.
+
+        Returns
+        -------
+        ndarray of bool, one a QI tuple, or None
+
+        Examples
+        --------
+        A series knows people by the releases that they are in, besides their quasi-identifiers:
+
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> int(series.described("release", 1).sum()), series.described("Gender", "male") is None
+        (13, True)
+        """
+        return None
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the view as tables, from which :meth:`from_frames` makes it again.
+
+        By default the fields of a dataclass, which are to be tables, or anything that JSON can hold.
+
+        Returns
+        -------
+        dict
+            By name DataFrames, without an index of their own; besides them texts, numbers, True, False and None, and
+            lists, tuples and dictionaries of all of these.
+
+        Raises
+        ------
+        TableError
+            If the class is no dataclass, and does not say how.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> frames = release.to_frames()
+        >>> print(frames["sa_table"].head(2))
+                 Disease  Bucket  Count
+        0  Breast Cancer       1      1
+        1  Breast Cancer       2      1
+        >>> mx.Release.from_frames(frames)
+        <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+        """
+        if not dataclasses.is_dataclass(self):
+            name = type(self).__name__
+            raise TableError(
+                f"nothing says how a {name} is written in a file: it needs to_frames(self), which gives a dictionary "
+                "of DataFrames, and the classmethod from_frames(cls, frames), which makes the view of them again. Or "
+                "save the tables post.joint() and post.conditional()"
+            )
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the view again of what :meth:`to_frames` gave; by default ``cls(**frames)``.
+
+        Parameters
+        ----------
+        frames : dict
+            The tables by name.
+
+        Returns
+        -------
+        View
+            Of this very class.
+
+        Raises
+        ------
+        TableError
+            If these are not the tables of such a view.
+
+        Examples
+        --------
+        Of a table of people, with what may be sensitive in them:
+
+        >>> import maxent_cvx as mx
+        >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        >>> again = mx.QITable.from_frames(table.to_frames())
+        >>> again.n_q.tolist(), list(again.sensitive_values)
+        ([4, 6], ['Flu', 'HIV'])
+        """
+        if not isinstance(frames, Mapping):
+            raise TableError(
+                f"frames={short_repr(frames)}: a dictionary of tables is expected, as to_frames() gives it"
+            )
+        try:
+            return cls(**frames)
+        except TypeError as error:
+            raise TableError(f"a {cls.__name__} cannot be made of {join_names(frames)}: {error}") from error
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that play a role."""
+        return [column for columns, _ in self.axes.values() for column in columns]
+
+
+def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse columns whose names sources would read as another role.
+
+    Parameters
+    ----------
+    players : dict of str to tuple of str
+        The columns that play each role.
+    """
+    columns = {column for some in players.values() for column in some}
+    for name, some in players.items():
+        if name in columns and some != (name,):
+            raise TableError(
+                f"a column is called {name!r}, which stands for {', '.join(map(repr, some))} here; rename the column"
+            )
+
+
+def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
+    """Pair entries of two indices, by position, into one MultiIndex; their levels are shared, not copied."""
+    levels, codes, labels = [], [], []
+    for index, position in ((first, i), (second, j)):
+        if isinstance(index, pd.MultiIndex):
+            levels += list(index.levels)
+            codes += [np.asarray(code)[position] for code in index.codes]
+        else:
+            levels.append(index)
+            codes.append(position)
+        labels += list(index.names)
+    return multi_index(levels, codes, labels)
+
+
+# Who is in a release, by pseudonym: what links a release to the others of its series.
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """The people of a release, a row a person.
+
+    Attributes
+    ----------
+    id : str
+        The column of pseudonyms.
+    names : Index
+        The pseudonyms, each once.
+    q, bucket : ndarray of int
+        The position of each one's QI tuple and bucket in the release.
+    """
+
+    id: str
+    names: pd.Index
+    q: np.ndarray
+    bucket: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def table(self, quasi_identifiers: pd.MultiIndex, buckets: pd.Index) -> pd.DataFrame:
+        """A row a person: QI, pseudonym and bucket."""
+        people = quasi_identifiers[self.q].to_frame(index=False)
+        people[self.id] = self.names.array
+        people[str(buckets.name)] = buckets[self.bucket].array
+        return people
+
+
+# Buckets of records, all or some of a release, whose terms are P(q, s, b).
+
+
+@dataclass(frozen=True, eq=False)
+class BucketView(View):
+    """Within a bucket, QI tuples and sensitive values are both known, their links are not.
+
+    A :class:`Release` is all buckets that are published; one partition of a large release is some of them. The
+    attributes are those of a Release.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    bucket: str
+    quasi_identifiers: pd.MultiIndex
+    sensitive_values: pd.Index
+    buckets: pd.Index
+    n_qb: sp.csr_array
+    n_sb: sp.csr_array
+    persons: Persons | None = None
+    generalized: bool = False
+    noun: ClassVar[str] = "release"
+
+    @property
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """QI tuples, sensitive values, buckets."""
+        return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        return np.asarray(self.n_qb.sum(axis=1))
+
+    @property
+    def n_s(self) -> np.ndarray:
+        """Records of each sensitive value, counts, in the order of `sensitive_values`."""
+        return np.asarray(self.n_sb.sum(axis=1))
+
+    @property
+    def with_counterfeits(self) -> np.ndarray:
+        """Mark the buckets that hold more values than people, in the order of `buckets`."""
+        return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """Records of every QI tuple in every bucket, and of every sensitive value."""
+        (q, b), (s, in_b) = self.n_qb.nonzero(), self.n_sb.nonzero()
+        n_qb = pd.Series(self.n_qb.data, attach(self.quasi_identifiers, q, self.buckets, b), name="N P(q,b)")
+        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, in_b), name="N P(s,b)")
+        return {("q", "bucket"): n_qb, ("s", "bucket"): n_sb}
+
+    @property
+    def p_qb(self) -> pd.Series:
+        """P(q, b): the right sides of the QI-invariants (Eq. (4)), probabilities."""
+        return (self.published["q", "bucket"] / self.n_records).rename("P(q, b)")
+
+    @property
+    def p_sb(self) -> pd.Series:
+        """P(s, b): the right sides of the SA-invariants (Eq. (5)), probabilities."""
+        return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
+
+        Returns
+        -------
+        dict
+            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
+        """
+        qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
+        width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
+        pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
+        repeat = width[pair_bucket]
+        return {
+            "q": np.repeat(qb.indices, repeat).astype(np.int64),
+            "s": sb.indices[ranges(sb.indptr[pair_bucket], repeat)].astype(np.int64),
+            "bucket": np.repeat(pair_bucket, repeat),
+        }
+
+    def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
+
+        Parameters
+        ----------
+        count : str
+            The name of their columns of counts.
+
+        Returns
+        -------
+        qi_table, sa_table : DataFrame
+            A row for each QI tuple, and for each sensitive value, of each bucket, sorted by bucket.
+
+        Raises
+        ------
+        TableError
+            If the release has a column of that name already.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> qi_table, sa_table = release.to_tables()
+        >>> print(sa_table.head(3))
+           Bucket        Disease  Count
+        0       1  Breast Cancer      1
+        1       1            Flu      2
+        2       1      Pneumonia      1
+        """
+        check_str(count, "count")
+        if count in (*self.qi, *self.sensitive, self.bucket):
+            raise TableError(
+                f"the release has a column {count!r} already; choose another name for the counts, count=..."
+            )
+        qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
+        sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
+        order = [self.bucket, *self.sensitive]
+        return (
+            qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
+            sa_table.sort_values(order, ignore_index=True)[[*order, count]],
+        )
+
+    def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+
+        Returns
+        -------
+        people, values : DataFrame
+            As :meth:`from_tables` reads them with ``id``.
+
+        Raises
+        ------
+        TableError
+            If the release has no pseudonyms.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> first, _ = mx.datasets.load_patients()
+        >>> release = mx.Release.from_buckets(first, qi="Gender", sa="Disease", bucket="Bucket", id="Pseudonym")
+        >>> people, values = release.to_tables_of_people()
+        >>> print(people.head(2))
+          Gender  Pseudonym  Bucket
+        0   male          1       1
+        1   male          2       1
+        """
+        if self.persons is None:
+            raise TableError("the release has no pseudonyms: it was made without id=")
+        return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [first_buckets(self.buckets, self.n_qb, self.n_sb, self.quasi_identifiers, self.sensitive_values)]
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_records} records in {len(self.buckets)} buckets; "
+            f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
+        )

@@ -1,0 +1,984 @@
+"""Generalised values: how they are written, which exact values they stand for, and tables that are made of them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from numbers import Real
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .._utils.formatting import TablePreview
+from .._utils.tables import (
+    NUMBER_PATTERN,
+    check_no_count,
+    count_column,
+    counted,
+    distinct,
+    factorize,
+    format_value,
+    ranges,
+    sort_distinct,
+    tally,
+)
+from .._utils.validation import check_mapping, read_file_text
+from .base import View, attach, first_groups, from_dict, labels_of, positions
+
+__all__ = [
+    "OUTSIDE",
+    "SUPPRESSED",
+    "Domain",
+    "GroupedRelease",
+    "Hierarchies",
+    "check_readable",
+    "coverage",
+    "covers",
+    "generalised_cells",
+    "group_names",
+    "is_suppressed",
+    "label_of",
+    "parse",
+    "population_groups",
+    "read_hierarchies",
+]
+
+# What the text of a generalised value may say, in the dialects of the tools that publish such tables.
+#
+# ============================  ======================================================  ===============================
+# written                       means                                                   by
+# ============================  ======================================================  ===============================
+# ``[18, 20)``, ``(18, 20]``    an interval; a round bracket leaves its end out         pandas, R's ``cut``, sdcMicro
+# ``[18, 20[``, ``]18, 20]``    the same; a bracket that looks away leaves its end out  ARX (ISO 80000-2)
+# ``18-20``, ``18 to 20``       from 18 to 20, both included                            AnonyPyx, ARX, tables in print
+# ``<30``, ``>=30``, ``30+``    below 30; 30 and above                                  ARX, bottom and top coding
+# ``{18, 19}``, ``18,19``       one of a set; items in quotes where they need them      ARX, AnonyPyx
+# ``1305*``, ``130**``          a masked text, a character a star                       ARX, ANJANA
+# ``*``, a missing value        any value                                               ARX, ANJANA; sdcMicro
+# ============================  ======================================================  ===============================
+
+
+#: What stands for any value.
+SUPPRESSED = "*"
+
+END = rf"[-+]?(?:{NUMBER_PATTERN}|[iI]nf)"
+#: An interval in brackets, R's "Inf" included.
+INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
+#: From one number to another; a dash of any length.
+RANGE = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*(?:-|\u2013|\u2014|\.\.|to)\s*(-?{NUMBER_PATTERN})\s*")
+#: All below, or above, a number, and signs of one character.
+BOUND, SIGNS = re.compile(rf"\s*(<=|>=|<|>|\u2264|\u2265)\s*(-?{NUMBER_PATTERN})\s*"), {"\u2264": "<=", "\u2265": ">="}
+#: A number and more: top coding.
+TOP = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*\+\s*")
+#: A set in braces or without, and its items.
+SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*|[^,]+')
+#: Characters that a tool masked.
+STARS = re.compile(r"(\*+)")
+
+
+@dataclass(frozen=True)
+class Span:
+    """An interval of numbers.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, which may be infinite.
+    low_in, high_in : bool
+        Whether they are in it.
+    whole : bool
+        Whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs.
+    """
+
+    low: float
+    high: float
+    low_in: bool
+    high_in: bool
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What texts may say, besides being values themselves, by their positions; a text may be in several of these.
+
+    Attributes
+    ----------
+    spans : dict of int to Span
+        Intervals, ranges and bounds.
+    sets : dict of int to frozenset of str
+        The items of sets, as they are written.
+    masks : dict of int to list of str
+        Masked texts: what is between stars, and runs of stars, in turn.
+    """
+
+    spans: dict[int, Span]
+    sets: dict[int, frozenset[str]]
+    masks: dict[int, list[str]]
+
+
+def parse(texts: Sequence[str]) -> Parsed:
+    """Read distinct texts of generalised values."""
+    spans = {i: span for i, text in enumerate(texts) if (span := _span(text)) is not None}
+    sets = {i: _items(text) for i, text in enumerate(texts) if "," in text or SET.fullmatch(text)}
+    masks = {i: STARS.split(text.strip()) for i, text in enumerate(texts) if "*" in text and not is_suppressed(text)}
+    return Parsed(spans, sets, masks)
+
+
+def _span(text: str) -> Span | None:
+    """Read an interval, a range or a bound."""
+    if found := INTERVAL.fullmatch(text):
+        opens, low, high, closes = found.groups()
+        return Span(float(low), float(high), opens == "[", closes == "]")
+    if found := RANGE.fullmatch(text):
+        low, high = found.groups()
+        return Span(float(low), float(high), True, True, whole=not re.search("[.eE]", low + high))
+    if found := BOUND.fullmatch(text):
+        sign, end = SIGNS.get(found[1], found[1]), float(found[2])
+        return Span(-np.inf, end, False, sign == "<=") if sign[0] == "<" else Span(end, np.inf, sign == ">=", False)
+    if found := TOP.fullmatch(text):
+        return Span(float(found[1]), np.inf, True, False)
+    return None
+
+
+def _items(text: str) -> frozenset[str]:
+    """The items of a set."""
+    braces = SET.fullmatch(text)
+    return frozenset(item.strip() for item in ITEM.findall(braces[1] if braces else text))
+
+
+def is_suppressed(cell: object) -> bool:
+    """Whether a value stands for any: "*", stars only, or a missing value."""
+    if isinstance(cell, str):
+        return bool(re.fullmatch(r"\s*\*+\s*", cell))
+    return cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float | np.floating) and cell != cell)
+
+
+def label_of(cell: object) -> str:
+    """A generalised value as a text; a set's values in their order, in quotes where they need them."""
+    if isinstance(cell, set | frozenset):
+        return "{" + ", ".join(sorted(map(format_value, cell))) + "}"
+    return SUPPRESSED if not isinstance(cell, str) and is_suppressed(cell) else str(cell)
+
+
+# The columns of a table of generalised records: a cell an attribute, whichever columns and gaps a tool writes.
+
+
+def generalised_cells(table: pd.DataFrame, qi: tuple[str, ...]) -> pd.DataFrame:
+    """Bring every attribute into one column, and its missing values to "*".
+
+    Parameters
+    ----------
+    table : DataFrame
+        An attribute that is no column may be several: "Age_min" and "Age_max", or columns "Sex_f", "Sex_m" of True and
+        False, as AnonyPyx writes them. A missing value is one that was suppressed, as by sdcMicro.
+    qi : tuple of str
+        The attributes.
+
+    Returns
+    -------
+    DataFrame
+        The table, with a column for each attribute that was several; what is no column of either kind is left out.
+
+    Raises
+    ------
+    TableError
+        If of a record no value of an attribute is True, or a column may be of two attributes.
+    """
+    for name in dict.fromkeys(qi):
+        if name in table.columns:
+            if table.columns.to_list().count(name) == 1 and table[name].isna().any():
+                table = table.assign(**{name: _filled(table[name])})
+        elif {f"{name}_min", f"{name}_max"} <= set(table.columns):
+            table = table.assign(**{name: _between(table[f"{name}_min"], table[f"{name}_max"])})
+        elif flags := _flags(table, name, qi):
+            table = table.assign(**{name: _sets(table[flags], name)})
+    return table
+
+
+def _filled(column: pd.Series) -> pd.Series:
+    """Write "*" where nothing is; numbers that gaps have made floats are whole again."""
+    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    return column.astype(object).where(column.notna(), SUPPRESSED)
+
+
+def _between(low: pd.Series, high: pd.Series) -> pd.Series:
+    """The intervals from one column to the other; a value where both are equal."""
+    texts = "[" + low.astype(str) + ", " + high.astype(str) + "]"
+    return texts.where(low != high, low.astype(str))
+
+
+def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
+    """The columns "name_value" of True and False."""
+    found = [one for one in map(str, table.columns) if one in table.columns and one.startswith(f"{name}_")]
+    found = [one for one in found if pd.api.types.is_bool_dtype(table[one])]
+    others = [other for other in qi if other != name and other.startswith(f"{name}_") and other not in table.columns]
+    if shared := [one for one in found if any(one.startswith(f"{other}_") for other in others)]:
+        raise TableError(f"the columns {join_names(shared)} may be of {name!r} or of {join_names(others)}; rename them")
+    return found
+
+
+def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
+    """The sets of values whose columns are True; a value where it is the only one."""
+    codes, rows = pd.factorize(pd.MultiIndex.from_frame(flags))
+    values = [str(one).removeprefix(f"{name}_") for one in flags]
+    sets = [frozenset(value for value, held in zip(values, row, strict=True) if held) for row in rows]
+    if any(not one for one in sets):
+        raise TableError(
+            f"the columns of {name!r}, {join_names(flags.columns)}, are all False in some rows; one must be True"
+        )
+    cells = pd.Series([next(iter(one)) if len(one) == 1 else one for one in sets], dtype=object)
+    return pd.Series(cells.to_numpy()[codes], index=flags.index, dtype=object)
+
+
+# The exact values of an attribute, which generalised ones stand for.
+
+
+class Domain:
+    """The exact values of an attribute, found by what they are, how they are written, or which number they are.
+
+    Parameters
+    ----------
+    values : Index
+        Distinct.
+    attribute : str
+        For errors.
+    """
+
+    def __init__(self, values: pd.Index, attribute: str) -> None:
+        self.values, self.attribute = values, attribute
+        self.size = len(values)
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, not texts of numbers, say."""
+        return pd.api.types.is_numeric_dtype(self.values) and not pd.api.types.is_bool_dtype(self.values)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The number that each value is, or is the text of; else NaN."""
+        if self.is_numeric:
+            return np.asarray(self.values, dtype=float)
+        texts = [
+            one if isinstance(one, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", one) else None for one in self.values
+        ]
+        return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
+
+    @cached_property
+    def has_fractions(self) -> bool:
+        """Whether some number is not whole."""
+        return bool((np.floor(self.numbers) < self.numbers).any())
+
+    @cached_property
+    def texts(self) -> np.ndarray:
+        """How each value is written."""
+        return np.array([str(one) for one in self.values], dtype=object)
+
+    @cached_property
+    def _quoted(self) -> np.ndarray:
+        """How each value is written in a set."""
+        return np.array([format_value(one) for one in self.values], dtype=object)
+
+    @cached_property
+    def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:
+        """Where a value is by what it is, by how it is written, and, of numbers, by the number."""
+        same = {value: j for j, value in enumerate(self.values.tolist())}
+        same |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
+        written_so: dict[str, list[int]] = {}
+        for j, text in enumerate(self.texts):
+            written_so.setdefault(text, []).append(j)
+        numbered = {x: j for j, x in enumerate(self.numbers.tolist())} if self.is_numeric else {}
+        return same, written_so, numbered
+
+    def places(self, cell: object) -> list[int]:
+        """Where the value is that a cell is: itself, or by how it is written, or of numbers by the number."""
+        same, written_so, of_number = self._places
+        if is_hashable(cell) and cell in same:
+            return [same[cell]]
+        text = text_of(cell)  # a column that mixes intervals and numbers holds texts
+        if text in written_so:
+            return written_so[text]
+        if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER_PATTERN}", text):
+            return [of_number[float(text)]] if float(text) in of_number else []
+        return []
+
+    def exact(self, cells: Sequence[object]) -> np.ndarray:
+        """Mark the value that each cell is."""
+        found = np.zeros((len(cells), self.size), dtype=bool)
+        for i, cell in enumerate(cells):
+            found[i, self.places(cell)] = True
+        return found
+
+    def between(self, spans: Collection[Span]) -> np.ndarray:
+        """Mark the numbers in each interval."""
+        ends = np.array([(one.low, one.high, one.low_in, one.high_in) for one in spans], dtype=float).reshape(-1, 4)
+        low, high, low_in, high_in = (column[:, None] for column in ends.T)
+        x = self.numbers
+        return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
+
+    def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
+        """Mark the values that are items of a set as it was written, and list the items that are none."""
+        names = list(items)
+        found = self._quoted[None, :] == np.array(names, dtype=object)[:, None]
+        lost = ~found.any(axis=1)
+        found[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
+        return found.any(axis=0), sorted(name for name, no in zip(names, ~found.any(axis=1), strict=True) if no)
+
+    def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
+        before, *inner, after = parts
+        texts, sizes = self._fixed
+        fits = np.strings.startswith(texts, before) & np.strings.endswith(texts, after)
+        fits &= sizes >= sum(len(part) for part in parts[::2])
+        if len(inner) == 1:
+            return fits & (sizes <= len(before) + len(inner[0]) + len(after)), fits
+        one, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
+        for j in np.flatnonzero(fits):  # only with several runs of stars
+            many[j] = _fits(self.texts[j], parts, padded=False)
+            one[j] = many[j] and _fits(self.texts[j], parts, padded=True)
+        return one, many
+
+    @cached_property
+    def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The texts as NumPy's own, and their lengths."""
+        return self.texts.astype(np.str_), np.array([len(text) for text in self.texts], dtype=int)
+
+
+def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
+    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them.
+
+    Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is at
+    most the product of both lengths, over the bits of a machine word.
+    """
+    places: dict[str, int] = {}
+    for i, character in enumerate(text):
+        places[character] = places.get(character, 0) | 1 << i
+    ends, every = 1, (1 << len(text) + 1) - 1
+    for part in parts:
+        if part[:1] != "*":
+            for character in part:
+                ends = (ends & places.get(character, 0)) << 1
+        elif padded:
+            reach = 1  # how many ends each has become, doubled with each step
+            while reach <= min(len(part), len(text)):
+                step = min(reach, len(part) + 1 - reach)
+                ends, reach = (ends | ends << step) & every, reach + step
+        else:
+            ends = every & -(ends & -ends)
+        if not ends:
+            return False
+    return bool(ends >> len(text))
+
+
+def text_of(cell: object) -> str:
+    """How a value is written; a whole number that missing values have made a float, as a whole number."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return label_of(cell).strip()
+
+
+def is_hashable(cell: object) -> bool:
+    """Whether a cell can be looked up."""
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
+
+
+# Which exact values a generalised one stands for.
+
+
+#: How generalised values may be written, for errors.
+ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
+
+
+def coverage(
+    cells: Sequence[object], values: pd.Index, attribute: str, nodes: Mapping[object, frozenset[object]]
+) -> np.ndarray:
+    """Mark the exact values that each generalised one stands for, shape (cells, values).
+
+    A text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings are
+    of the same values, or a hierarchy says what it is.
+
+    Parameters
+    ----------
+    cells : sequence
+        Generalised values, distinct: numbers, texts, pandas Intervals, sets.
+    values : Index
+        The exact values, distinct.
+    attribute : str
+        For errors.
+    nodes : dict of object to frozenset
+        What each node of the attribute's hierarchy stands for; it counts, whatever the node's text looks like.
+
+    Raises
+    ------
+    TableError
+        If a cell stands for none of the values, or can be read in two ways.
+    """
+    domain = Domain(values, attribute)
+    return _cover(cells, domain, nodes, {str(node): below for node, below in nodes.items()})
+
+
+def covers(
+    cell: object, values: pd.Index, attribute: str, hierarchies: Mapping[str, Mapping[object, frozenset[object]]]
+) -> np.ndarray:
+    """Mark the exact values that one generalised value stands for, see :func:`coverage`."""
+    return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
+
+
+def _cover(
+    cells: Sequence[object],
+    domain: Domain,
+    nodes: Mapping[object, frozenset[object]],
+    named: Mapping[str, frozenset[object]],
+) -> np.ndarray:
+    """Mark what cells stand for: by kind those that are no texts, then all texts at once."""
+    found = np.zeros((len(cells), domain.size), dtype=bool)
+    plain = []
+    for i, cell in enumerate(cells):
+        node = nodes.get(cell) if is_hashable(cell) else None
+        node = named.get(text_of(cell)) if node is None else node
+        if is_suppressed(cell):
+            found[i] = True
+        elif node is not None:
+            found[i] = _below(node, domain)
+        elif isinstance(cell, set | frozenset):
+            found[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
+        elif isinstance(cell, pd.Interval) and _of_numbers(cell) and not np.isnan(domain.numbers).all():
+            found[i] = domain.between([_span_of(cell)])[0]
+        else:
+            plain.append(i)
+    if plain:
+        found[plain] = _texts([cells[i] for i in plain], domain)
+    if (nobody := ~found.any(axis=1)).any():
+        raise _stands_for_none(cells[int(nobody.argmax())], domain)
+    return found
+
+
+def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
+    """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
+    found = {leaf: domain.places(leaf) for leaf in leaves}
+    rest = [leaf for leaf, places in found.items() if not places]
+    spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
+    spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
+    inside = np.array(domain.between(spans).any(axis=0))
+    inside[[j for places in found.values() for j in places]] = True
+    return inside
+
+
+def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
+    """Mark what texts, and plain values, stand for; check that there is one way to read each."""
+    found = domain.exact(cells)
+    parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
+    for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
+        if span.low > span.high and not found[i].any():
+            raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
+        _check_whole(cells[i], span, inside, domain)
+        found[i] = _one_way(cells[i], found[i], inside, "an interval", domain)
+    for i, items in parsed.sets.items():
+        members, strangers = domain.members(items)
+        if strangers and not found[i].any():
+            if members.any() or str(cells[i]).startswith("{"):
+                raise TableError(
+                    f"the set {cells[i]!r} of {domain.attribute!r} has {join_names(strangers)}, none of the population's "
+                    "values; correct it, or say what it stands for, hierarchies={attribute: {it: [values]}}"
+                )
+        elif not strangers:
+            found[i] = _one_way(cells[i], found[i], members, "a set", domain)
+    for i, parts in parsed.masks.items():
+        both = _one_way(cells[i], *domain.masked(parts), "a mask whose stars are any number of characters", domain)
+        found[i] = _one_way(cells[i], found[i], both, "a mask", domain)
+    return found
+
+
+def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
+    """Take the one reading that covers anything; two that differ are an error."""
+    if first.any() and second.any() and (first != second).any():
+        one, other = (join_names(domain.values[mask]) for mask in (first, second))
+        raise TableError(
+            f"{cell!r} of {domain.attribute!r} can be read as {one}, and as {kind}, {other}; say which, "
+            f"hierarchies={{{domain.attribute!r}: {{{cell!r}: [values]}}}}"
+        )
+    return first if first.any() else second
+
+
+def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -> None:
+    """Refuse "18-20" where somebody is 20.5: it may be meant to end at 20, or before 21."""
+    if span.whole and domain.has_fractions and inside.any():
+        between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
+        if between.any():
+            raise TableError(
+                f"{cell!r} of {domain.attribute!r} is a range of whole numbers, and the population has "
+                f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
+                f"'[{span.low:g}, {span.high + 1:g})'"
+            )
+
+
+def _stands_for_none(cell: object, domain: Domain) -> TableError:
+    """Say that a value covers nobody, and what is accepted."""
+    number = re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(cell))
+    mean = number and not float(text_of(cell)).is_integer() and not domain.has_fractions
+    note = "; a mean, as microaggregation publishes, is no generalised value" if mean else ""
+    return TableError(
+        f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
+        f"{join_names(domain.values)}; accepted are {ACCEPTED}; or give its hierarchy, "
+        f"hierarchies={{attribute: {{node: [values]}}}}{note}"
+    )
+
+
+def _span_of(cell: pd.Interval) -> Span:
+    """A pandas Interval of numbers."""
+    return Span(float(cell.left), float(cell.right), cell.closed_left, cell.closed_right)
+
+
+def _of_numbers(cell: pd.Interval) -> bool:
+    """Whether an interval's ends are numbers, not times."""
+    return isinstance(cell.left, Real)
+
+
+# Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.
+
+
+#: For every attribute, the exact values below each node of its hierarchy.
+Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
+
+
+def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
+    """Read hierarchies of attributes.
+
+    Parameters
+    ----------
+    given : dict of str to dict, DataFrame or path
+        Of each attribute, ``{node: [values or nodes below]}``; or a table with the exact values in its first column and
+        what they are generalised to, step by step, in the others; the same as ``{0: values, 1: ..., 2: ...}``, which is
+        what ANJANA takes; or the name of a file of ARX: such a table without a header.
+
+    Raises
+    ------
+    StatementError
+        If a hierarchy is none of these, or goes round in a circle.
+    TableError
+        If a file cannot be read, or a table was read with its first row as a header.
+    """
+    found: dict[str, Mapping[object, frozenset[object]]] = {}
+    held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
+    for attribute, hierarchy in held.items():
+        if isinstance(hierarchy, str | PathLike):
+            found[attribute] = _of_table(_of_file(hierarchy, attribute))
+        elif isinstance(hierarchy, pd.DataFrame):
+            _check_header(hierarchy, attribute)
+            found[attribute] = _of_table(hierarchy)
+        elif isinstance(hierarchy, Mapping) and _has_levels(hierarchy):
+            levels = [np.asarray(hierarchy[level], dtype=object) for level in range(len(hierarchy))]
+            found[attribute] = _of_table(pd.DataFrame(dict(enumerate(levels))))
+        elif isinstance(hierarchy, Mapping):
+            found[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
+        else:
+            raise StatementError(
+                f"the hierarchy of {attribute!r} is a dictionary or a DataFrame, or a file of ARX, "
+                f"not {short_repr(hierarchy)}"
+            )
+    return found
+
+
+def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
+    """Read a hierarchy of ARX: a row a value, a column a level, between semicolons, and no header."""
+    text = read_file_text(name, f"the hierarchy of {attribute!r}")
+    first = text.partition("\n")[0]
+    separator = max(";\t,", key=first.count)
+    rows = [row for row in csv.reader(StringIO(text), delimiter=separator) if row]
+    if not rows or len({len(row) for row in rows}) > 1:
+        sizes = sorted({len(row) for row in rows})
+        raise TableError(
+            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row a value is "
+            "expected, with a column a level"
+        )
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _check_header(table: pd.DataFrame, attribute: str) -> None:
+    """Refuse a table without columns, or whose first row became the names of its columns."""
+    if not table.shape[1]:
+        raise TableError(
+            f"the hierarchy of {attribute!r} is a table without columns; its values and nodes are expected"
+        )
+    for name, (_, column) in zip(table.columns, table.items(), strict=True):
+        if isinstance(name, str) and (column == name).any():
+            raise TableError(
+                f"the hierarchy of {attribute!r} has a column named {name!r}, one of its nodes: a file without a "
+                "header was read with one; pass header=None to pandas.read_csv, or pass the name of the file"
+            )
+
+
+def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
+    """Find what is below every node of a table of levels; values are nodes, too."""
+    nodes: dict[object, frozenset[object]] = {}
+    leaf = pd.Series(table.iloc[:, 0].astype(object).to_numpy())
+    for level in range(table.shape[1]):
+        column = pd.Series(table.iloc[:, level].astype(object).to_numpy())
+        for node, below in leaf.groupby(column, sort=False):
+            nodes[node] = nodes.get(node, frozenset()) | frozenset(below)
+    return nodes
+
+
+def _has_levels(hierarchy: Mapping[object, object]) -> bool:
+    """Whether a dictionary is {0: values, 1: ..., 2: ...}, lists of one length."""
+    if len(hierarchy) < 2 or set(hierarchy) != set(range(len(hierarchy))):
+        return False
+    lists = list(hierarchy.values())
+    if not all(isinstance(one, list | tuple | np.ndarray | pd.Series | pd.Index) for one in lists):
+        return False
+    return len({len(one) for one in lists}) == 1  # type: ignore[arg-type]
+
+
+def _leaves(
+    node: object, below: Mapping[object, object], above: tuple[object, ...], attribute: str
+) -> frozenset[object]:
+    """The exact values below a node; one that lists itself is a value, too."""
+    if node in above[:-1] or (above and node == above[-1] and node not in _children(below[node])):
+        raise StatementError(f"the hierarchy of {attribute!r} goes round in a circle at {node!r}")
+    if node not in below or (above and node == above[-1]):
+        return frozenset([node])
+    return frozenset().union(*(_leaves(child, below, (*above, node), attribute) for child in _children(below[node])))
+
+
+def _children(listed: object) -> Iterable[object]:
+    """What is listed below a node; one thing need not be in a list."""
+    return listed if isinstance(listed, list | tuple | set | frozenset) else [listed]
+
+
+def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
+    """Check that the hierarchies have every generalised value, where there is no population to read it against.
+
+    Raises
+    ------
+    StatementError
+        If a hierarchy is empty.
+    TableError
+        If a value is no node of its attribute's hierarchy, nor can be read against the values that this has.
+    """
+    for attribute, nodes in hierarchies.items():
+        leaves = frozenset().union(*nodes.values())
+        if not leaves:
+            raise StatementError(
+                f"the hierarchy of {attribute!r} is empty, and says nothing without a population; write its values, or "
+                "give population=, too"
+            )
+        numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
+        values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
+        coverage(list(pd.unique(table[attribute])), values, attribute, nodes)
+
+
+# Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
+
+
+#: The sensitive value, and the bucket, of people of the population who are not in the release.
+OUTSIDE = "(not in the release)"
+#: Pairs of groups and QI tuples that are looked at at a time.
+CHUNK = 20_000_000
+
+
+class GroupedRelease(View):
+    """Groups of a generalised release, and the population (a voter list) that its people are from; terms P(q, s, b).
+
+    A term is possible if the group b covers q and holds s. People of the population who are not in the release have
+    the value "(not in the release)", so that P(s | q) is the probability that somebody with q is in it and has s.
+
+    Attributes
+    ----------
+    bucket : str
+        The column of the groups.
+    buckets : Index
+        Their names, "Age=[20, 29], Sex=*".
+    n_sb : csr_array
+        Records of each value in each group, counts.
+    cover : csr_array
+        1 for the population's QI tuples that each group covers, shape (groups, QI tuples).
+
+    Parameters
+    ----------
+    qi, sensitive : tuple of str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The population's distinct QI tuples.
+    n_q : ndarray
+        People of the population with each of them, counts.
+    sensitive_values, buckets : Index
+        The values and the groups of the release.
+    n_sb, cover : csr_array
+        As above, of the release alone.
+
+    See Also
+    --------
+    Release.from_generalized : Makes one from tables.
+
+    Examples
+    --------
+    Two records of a group of people in their twenties, and a voter list of three such people and a fourth:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
+    >>> voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
+    >>> release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
+    >>> release
+    <GroupedRelease: 2 records in 1 groups, of a population of 4 people; 4 distinct (Age), 3 values of 'Disease'>
+    >>> print(mx.MaxEnt(release).solve().conditional().round(3))
+    Disease    Flu    HIV  (not in the release)
+    Age
+    21       0.333  0.333                 0.333
+    24       0.333  0.333                 0.333
+    28       0.333  0.333                 0.333
+    45       0.000  0.000                 1.000
+    """
+
+    noun: ClassVar[str] = "release"
+    stored_as: ClassVar[str] = "GroupedRelease"
+
+    def __init__(
+        self,
+        qi: tuple[str, ...],
+        sensitive: tuple[str, ...],
+        quasi_identifiers: pd.MultiIndex,
+        n_q: np.ndarray,
+        sensitive_values: pd.Index,
+        buckets: pd.Index,
+        n_sb: sp.csr_array,
+        cover: sp.csr_array,
+    ) -> None:
+        self.qi, self.sensitive, self.bucket = qi, sensitive, str(buckets.name)
+        self.quasi_identifiers, self._n_q = quasi_identifiers, n_q
+        outside = int(n_q.sum()) - int(n_sb.sum())
+        if outside:
+            row = sp.csr_array(([outside], ([0], [n_sb.shape[1]])), shape=(1, n_sb.shape[1] + 1))
+            wider = sp.csr_array((n_sb.data, n_sb.indices, n_sb.indptr), shape=(n_sb.shape[0], n_sb.shape[1] + 1))
+            n_sb = sp.csr_array(sp.vstack([wider, row], format="csr"))
+            cover = sp.csr_array(sp.vstack([cover, sp.csr_array(np.ones((1, len(n_q))))], format="csr"))
+            buckets = pd.Index([*buckets, OUTSIDE], name=buckets.name)
+            sensitive_values = pd.Index([*sensitive_values, OUTSIDE], name=sensitive_values.name)
+        self.sensitive_values, self.buckets, self.n_sb, self.cover = sensitive_values, buckets, n_sb, cover
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """People of the population with each QI tuple, counts."""
+        return self._n_q
+
+    @property
+    def n_s(self) -> np.ndarray:
+        """People of the population with each value, counts."""
+        return np.asarray(self.n_sb.sum(axis=1))
+
+    @property
+    def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
+        """QI tuples, sensitive values, groups."""
+        return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """People of every QI tuple in the population, and records of every value in every group."""
+        s, b = self.n_sb.nonzero()
+        index = self.quasi_identifiers if len(self.qi) > 1 else self.quasi_identifiers.get_level_values(0)
+        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, b), name="N P(s,b)")
+        return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s.
+
+        Returns
+        -------
+        dict
+            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
+        """
+        by_bucket = self.n_sb.tocsc()
+        b, q = self.cover.nonzero()
+        width = np.diff(by_bucket.indptr)[b]
+        start = by_bucket.indptr[b]
+        at = ranges(start, width)
+        found = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
+        order = np.lexsort((found["s"], found["q"], found["bucket"]))
+        return {role: code[order].astype(np.int64) for role, code in found.items()}
+
+    def members(self) -> sp.csr_array | None:
+        """People of each QI tuple in each group, if that is known: if one group covers each, and is full.
+
+        Returns
+        -------
+        csr_array or None
+            Counts, shape (QI tuples, groups).
+
+        Examples
+        --------
+        A release whose groups are known is a :class:`Release`; this one's are not, as the list has a third person:
+
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
+        >>> voters = pd.DataFrame({"Age": [21, 24, 28]})
+        >>> mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters).members() is None
+        True
+        """
+        covered = np.asarray(self.cover @ self._n_q)
+        if (covered != self.n_sb.sum(axis=0)).any() or (self.cover.sum(axis=0) != 1).any():
+            return None
+        return sp.csr_array((sp.diags_array(self._n_q.astype(float)) @ self.cover.T).astype(np.int64))
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the population, the values and the groups, and by their positions what each group holds and covers."""
+        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        (s, in_b), (b, q) = self.n_sb.nonzero(), self.cover.nonzero()
+        return {
+            "population": self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q}),
+            "values": self.sensitive_values.to_frame(index=False),
+            "groups": self.buckets.to_frame(index=False),
+            "held": pd.DataFrame({"value": s, "group": in_b, "records": self.n_sb.data}),
+            "covered": pd.DataFrame({"group": b, "tuple": q}),
+            "count": count,
+        }
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the groups of a population again."""
+        table = pd.DataFrame
+        population, values, groups, held, covered, count = from_dict(
+            frames, cls, population=table, values=table, groups=table, held=table, covered=table, count=str
+        )
+        if len(values.columns) != 1 or len(groups.columns) != 1:
+            raise TableError("the values and the groups of a GroupedRelease are one column each")
+        qi = tuple(name for name in population.columns if name != count)
+        people, n_q = counted(population, {"qi": qi}, count, "the population")
+        code, tuples = sort_distinct(people[list(qi)])
+        if n_q is None or len(people) != len(tuples):
+            raise TableError(f"the population of a GroupedRelease has a row a QI tuple, and their number in {count!r}")
+        sizes = {"value": len(values), "group": len(groups)}
+        s, in_b = positions(held, sizes, "what the groups hold")
+        b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")
+        records = count_column(held["records"], "what the groups hold") if "records" in held.columns else None
+        n_sb = tally(s, in_b, (len(values), len(groups)), records)
+        ones = np.ones(len(b), dtype=np.int64)
+        cover = sp.csr_array(tally(b, code[q], (len(groups), len(tuples)), ones).astype(float))
+        name = labels_of(values.iloc[:, 0])
+        at = np.argsort(code)
+        return cls(qi, (str(name.name),), tuples, n_q[at], name, labels_of(groups.iloc[:, 0]), n_sb, cover)
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [first_groups(self.buckets, self.n_sb, self.cover, self.n_q, self.sensitive_values)]
+
+    def __repr__(self) -> str:
+        inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
+        return (
+            f"<GroupedRelease: {int(inside)} records in {len(self.buckets) - (OUTSIDE in self.buckets)} groups, of a "
+            f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
+        )
+
+
+def group_names(texts: pd.DataFrame) -> pd.Series:
+    """Name the group of every record, "Age=[20, 29], Sex=*"; two groups that are written alike are numbered."""
+    code, groups = sort_distinct(texts)
+    names = [", ".join(f"{name}={cell}" for name, cell in zip(texts, group, strict=True)) for group in groups]
+    again = pd.Series(names).groupby(names).cumcount()
+    names = [f"{name} ({times + 1})" if times else name for name, times in zip(names, again, strict=True)]
+    return pd.Series(np.array(names, dtype=object)[code], index=texts.index)
+
+
+def population_groups(
+    table: pd.DataFrame,
+    group: pd.Series,
+    qi: tuple[str, ...],
+    sa: tuple[str, ...],
+    population: pd.DataFrame,
+    count: str | None,
+    hierarchies: Mapping[str, object],
+    each: np.ndarray | None = None,
+) -> GroupedRelease:
+    """Find whom of a population the groups of generalised records may hold.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The records.
+    group : Series
+        The name of each one's group.
+    qi, sa, population, count, hierarchies
+        See :meth:`maxent_cvx.Release.from_generalized`.
+    each : ndarray, optional
+        How many people each record stands for.
+    """
+    people, alike = counted(population, {"qi": qi}, count, "the population")
+    if count is not None and alike is None:
+        raise unknown_name("column of the population (given as count)", count, people.columns)
+    if count is None:
+        check_no_count(people, {"qi": qi, "sa": sa}, "the population")
+    b, buckets = factorize(group)
+    first = np.unique(b, return_index=True)[1]
+    cells = table[list(qi)].iloc[first]
+    tuples, n_q, cover = groups_of(cells, people[list(qi)], alike, read_hierarchies(hierarchies))
+    s, values = distinct(table[list(sa)])
+    if OUTSIDE in values:
+        raise TableError(
+            f"{OUTSIDE!r} is a value of {sa[0]!r}, and stands for not being in the release; rename the value"
+        )
+    n_sb = tally(s, b, (len(values), len(buckets)), each)
+    size, able = n_sb.sum(axis=0), cover @ n_q
+    if (few := able < size).any():
+        raise TableError(
+            f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
+            f"{int(able[few][0])} people for it: the records are of other people"
+        )
+    within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
+    if within < size.sum():
+        raise TableError(f"there are {int(size.sum())} records, and {int(within)} people for them in the population")
+    return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
+
+
+def groups_of(
+    cells: pd.DataFrame, population: pd.DataFrame, count: np.ndarray | None, hierarchies: Hierarchies
+) -> tuple[pd.MultiIndex, np.ndarray, sp.csr_array]:
+    """Count the population's QI tuples, and find which of them each group covers.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        A row a group, a column an attribute: generalised values.
+    population : DataFrame
+    count : ndarray, optional
+        How many people each row of it stands for.
+    hierarchies
+
+    Raises
+    ------
+    TableError
+        If a generalised value stands for nobody, or a group for nobody's combination of values.
+    """
+    code, tuples = sort_distinct(population)
+    n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
+    masks = []
+    for i, attribute in enumerate(cells):
+        labels = np.array([label_of(cell) for cell in cells[attribute]], dtype=object)
+        _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+        nodes = hierarchies.get(str(attribute), {})
+        level = coverage([cells[attribute].iloc[at] for at in first], tuples.levels[i], str(attribute), nodes)
+        masks.append((number, level, np.asarray(tuples.codes[i])))
+    step, parts = max(CHUNK // max(len(tuples), 1), 1), []
+    for low in range(0, len(cells), step):
+        inside = np.ones((min(step, len(cells) - low), len(tuples)), dtype=bool)
+        for number, level, codes in masks:
+            inside &= level[number[low : low + step]][:, codes]
+        if (nobody := ~inside.any(axis=1)).any():
+            group = cells.iloc[low + int(nobody.argmax())]
+            name = ", ".join(f"{attribute}={label_of(cell)}" for attribute, cell in group.items())
+            raise TableError(f"nobody in the population is covered by the group {name!r}; the records are of others")
+        parts.append(sp.csr_array(inside.astype(float)))
+    return tuples, n_q, sp.csr_array(sp.vstack(parts, format="csr"))

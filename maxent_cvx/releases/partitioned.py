@@ -1,0 +1,1322 @@
+"""Partitions joined again in memory: for small releases, and to compare with what was never divided."""
+
+from __future__ import annotations
+
+import glob
+import os
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.files import TemporaryFolder
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.parallel import Executor, LocalExecutor, current_client, executor_for, then
+from .._utils.tables import (
+    check_columns,
+    check_named,
+    check_no_count,
+    count_column,
+    factorize,
+    group_codes,
+    looks_like_count,
+    missing_values,
+    multi_index,
+    names,
+    sort_distinct,
+    tally,
+)
+from .._utils.validation import check_int, check_path
+from .base import BucketView
+from .readers import check_release_roles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "CountedTuples",
+    "DaskTable",
+    "PartCounts",
+    "PartitionedRelease",
+    "Records",
+    "ReleasePart",
+    "Roles",
+    "dask_records",
+    "dask_release",
+    "divided",
+    "is_dask",
+    "joined",
+    "narrowed",
+    "number_rows",
+    "parquet_release",
+    "released",
+    "sensitive_codes",
+    "unshared",
+]
+
+# Values of one column in several partitions: the same label wherever they are, or an error.
+
+
+#: The largest whole number up to which floating point holds all of them.
+LARGEST_EXACT = 2**53
+#: Kinds of values, as pandas infers them, that can be compared with those of another partition.
+COMPARABLE = {
+    "integer": "numbers", "floating": "numbers", "mixed-integer-float": "numbers", "string": "texts",
+    "boolean": "truth values", "datetime64": "times", "datetime": "times", "date": "dates", "timedelta": "durations",
+    "timedelta64": "durations", "period": "periods", "interval": "intervals", "decimal": "decimals", "bytes": "bytes",
+}  # fmt: skip
+
+
+def plain(column: pd.Series) -> pd.Series:
+    """A column as values of its own type; an ordered Categorical, whose order says something, stays one."""
+    if isinstance(column.dtype, pd.CategoricalDtype) and not column.dtype.ordered:
+        return column.astype(column.cat.categories.dtype)
+    return column
+
+
+def kind_of(values: pd.Index) -> str:
+    """What sort of values the distinct values of a column are.
+
+    Raises
+    ------
+    TableError
+        If they are of several sorts, so that no partition can say whether 1 and "1" are the same.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
+    found = pd.api.types.infer_dtype(values)
+    if found not in COMPARABLE:
+        raise TableError(
+            f"column {values.name!r} holds values of several types ({found}), which partitions cannot compare; "
+            "make them one type before, .astype(str)"
+        )
+    zone = getattr(values.dtype, "tz", None)
+    return COMPARABLE[found] if zone is None else f"{COMPARABLE[found]} in {zone}"
+
+
+def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
+    """Number the values of one column in several partitions together, in sorted order.
+
+    Parameters
+    ----------
+    several : list of Index
+        The distinct values in each partition.
+
+    Returns
+    -------
+    codes : list of ndarray of int
+        For each partition the number of each of its values.
+    values : Index
+        The distinct values of all, sorted.
+
+    Raises
+    ------
+    TableError
+        If they are of different sorts, or numbers that are whole here and real there are too large to compare.
+    """
+    if len(kinds := {kind_of(values): None for values in several}) > 1:
+        raise TableError(
+            f"column {several[0].name!r} holds {' in some partitions, and '.join(list(kinds)[:2])} in others; "
+            "make them one type before"
+        )
+    if any(isinstance(values.dtype, pd.CategoricalDtype) and values.dtype != several[0].dtype for values in several):
+        raise TableError(
+            f"column {several[0].name!r} has ordered categories that differ between partitions; "
+            "give it the same ones in all of them"
+        )
+    together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
+    if together.dtype.kind == "f":
+        for values in several:
+            if (
+                values.dtype.kind in "iu"
+                and len(values)
+                and max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT
+            ):
+                raise TableError(
+                    f"column {values.name!r} holds whole numbers beyond 2^53 in some partitions, and floating-point "
+                    "numbers in others, which do not hold them; make them one type before"
+                )
+    codes, united = factorize(together.rename(str(several[0].name)))
+    ends = np.cumsum([len(values) for values in several])
+    return np.split(codes, ends[:-1]), united
+
+
+# Distinct rows of some columns and how many records have each: counted by partition, and united.
+
+
+AnyIndex = TypeVar("AnyIndex", bound=pd.Index)
+
+
+def number_rows(rows: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
+    """Number the distinct rows of a partition in sorted order, with labels that mean the same in every partition."""
+    return sort_distinct(pd.DataFrame({name: plain(column) for name, column in rows.items()}))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTuples:
+    """Distinct rows, sorted, and the number of records with each; a few bytes a row.
+
+    Attributes
+    ----------
+    labels : MultiIndex
+        One level a column, with codes of the smallest type of integers that holds them.
+    records : ndarray of int
+        Counts, of the smallest type of integers.
+    """
+
+    labels: pd.MultiIndex
+    records: np.ndarray
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, records: np.ndarray) -> Self:
+        """Count the rows of one partition, each of which stands for so many records."""
+        code, labels = number_rows(rows)
+        return cls(labels, smallest(np.bincount(code, records, len(labels)).astype(np.int64)))
+
+    @classmethod
+    def united(cls, several: Sequence[Self]) -> tuple[Self, list[np.ndarray]]:
+        """Add up those of all partitions.
+
+        Returns
+        -------
+        whole : CountedTuples
+        numbers : list of ndarray of int
+            For each partition the number in the whole of each of its rows, ascending.
+        """
+        levels, codes = [], []
+        for i in range(several[0].labels.nlevels):
+            own, values = united_values([one.labels.levels[i] for one in several])
+            levels.append(values)
+            pairs = zip(own, several, strict=True)
+            codes.append(np.concatenate([smallest(new)[np.asarray(one.labels.codes[i])] for new, one in pairs]))
+        number = group_codes(codes, [len(values) for values in levels])
+        first = np.unique(number, return_index=True)[1]
+        records = np.bincount(number, np.concatenate([one.records for one in several])).astype(np.int64)
+        labels = multi_index(levels, [code[first] for code in codes], list(several[0].labels.names))
+        numbers = smallest(number)
+        ends = np.cumsum([len(one.labels) for one in several])
+        return cls(labels, records), np.split(numbers, ends[:-1])
+
+
+def recoded(labels: pd.MultiIndex, levels: Sequence[pd.Index]) -> list[np.ndarray]:
+    """The codes of labels among values of the whole; -1 of values that are not there."""
+    pairs = zip(labels.levels, labels.codes, levels, strict=True)
+    return [values.get_indexer(pd.Index(own))[np.asarray(code)] for own, code, values in pairs]
+
+
+def unshared(index: AnyIndex) -> AnyIndex:
+    """The same labels, and values in memory, with a hash table of their own.
+
+    pandas builds it when it first is needed, and two threads that need it at once get an error.
+    """
+    if isinstance(index, pd.MultiIndex):
+        levels = [unshared(level) for level in index.levels]
+        return multi_index(levels, index.codes, list(index.names))  # type: ignore[return-value]
+    return pd.Index(index.array, name=index.name)
+
+
+def smallest(numbers: np.ndarray) -> np.ndarray:
+    """The same non-negative integers in the smallest type that holds them."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
+# One partition of a release: some of its buckets, and what must be known of the whole to speak of them.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasePart(BucketView):
+    """Whole buckets of a release.
+
+    Its QI tuples are those of its own buckets, its sensitive values those of the whole. P(q), P(s) and N are the
+    whole's, so that what is said of probabilities has the same meaning in every partition.
+
+    Attributes
+    ----------
+    q_numbers : ndarray of int
+        The number in the whole of each of its QI tuples, ascending.
+    n_q_whole, n_s_whole : ndarray
+        Records in the whole of each of its QI tuples, and of each sensitive value.
+    n_whole : int
+        Records of the whole.
+    """
+
+    q_numbers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_q_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_s_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_whole: int = 0
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """Records in the whole of each of its own QI tuples, counts."""
+        return self.n_q_whole
+
+    @property
+    def n_s(self) -> np.ndarray:
+        """Records in the whole of each sensitive value, counts."""
+        return self.n_s_whole
+
+    @property
+    def n_records(self) -> int:
+        """N, the records of the whole."""
+        return self.n_whole
+
+    @property
+    def n_own(self) -> int:
+        """The records in its own buckets."""
+        return int(self.n_qb.sum())
+
+
+# A release whose buckets are divided among partitions, none of which need be in this process.
+
+
+class PartSize(NamedTuple):
+    """How large a partition is."""
+
+    records: int
+    buckets: int
+    tuples: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionedRelease(ReprMixin):
+    """A release in partitions of whole buckets, which are made where and when they are needed.
+
+    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` of a
+    Dask DataFrame. What is in this process is what is known of all partitions together; it takes some bytes a distinct
+    QI tuple.
+
+    Attributes
+    ----------
+    qi, sensitive, bucket : tuple of str, tuple of str, str
+        Column names.
+    quasi_identifiers : MultiIndex
+        The distinct QI tuples of all partitions, sorted.
+    sensitive_values : Index
+        The distinct sensitive values, sorted.
+    n_q, n_s : ndarray
+        Records of each.
+    makers : tuple
+        One a partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
+        or a Delayed of Dask.
+    sizes : tuple of PartSize
+        Records, buckets and distinct QI tuples of each partition.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, tempfile
+    >>> hospital = mx.datasets.load_hospital()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     hospital.to_parquet(f"{folder}/people.parquet")
+    ...     release = mx.Release.from_parquet(
+    ...         folder, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", partitions=2)
+    >>> release
+    <PartitionedRelease: 10 records in 3 buckets, 2 partitions; 6 distinct (Gender, Degree), 5 values of 'Disease'>
+    >>> release.n_records, release.n_buckets, release.n_partitions
+    (10, 3, 2)
+    """
+
+    noun: ClassVar[str] = "release"
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    bucket: str
+    quasi_identifiers: pd.MultiIndex
+    sensitive_values: pd.Index
+    n_q: np.ndarray
+    n_s: np.ndarray
+    makers: tuple[Any, ...]
+    sizes: tuple[PartSize, ...]
+
+    @property
+    def n_records(self) -> int:
+        """N, the records of all partitions."""
+        return int(self.n_q.sum())
+
+    @property
+    def n_buckets(self) -> int:
+        """The buckets of all partitions."""
+        return sum(size.buckets for size in self.sizes)
+
+    @property
+    def n_partitions(self) -> int:
+        """The number of partitions."""
+        return len(self.makers)
+
+    def describe(self) -> pd.DataFrame:
+        """List the partitions, a row each.
+
+        Returns
+        -------
+        DataFrame
+            Columns records, buckets and tuples (its distinct QI tuples).
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, tempfile
+        >>> hospital = mx.datasets.load_hospital()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for bucket, people in hospital.groupby("Bucket"):          # a file a bucket
+        ...         people.to_parquet(f"{folder}/{bucket}.parquet")
+        ...     release = mx.Release.from_parquet(
+        ...         folder, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", partitions=3)
+        >>> print(release.describe())
+                   records  buckets  tuples
+        partition
+        0                4        1       3
+        1                3        1       3
+        2                3        1       3
+        """
+        return pd.DataFrame(self.sizes, columns=list(PartSize._fields)).rename_axis("partition")
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.describe(), "partitions")]
+
+    def __repr__(self) -> str:
+        return (
+            f"<PartitionedRelease: {self.n_records} records in {self.n_buckets} buckets, "
+            f"{pluralize(self.n_partitions, 'partition')}; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
+        )
+
+
+def divided(release: BucketView, n: int) -> PartitionedRelease:
+    """Divide a release that is in memory into n partitions of whole buckets, of nearly as many records each."""
+    n = check_int(n, "partitions", 1, max(len(release.buckets), 1))
+    records = np.asarray(release.n_qb.sum(axis=0))
+    ends = np.cumsum(records)
+    of_bucket = np.minimum((ends - 1) * n // max(int(ends[-1]) if len(ends) else 1, 1), n - 1)
+    places = [np.flatnonzero(of_bucket == i) for i in np.unique(of_bucket)]
+    by_bucket = release.n_qb.tocsc()
+    sizes = [PartSize(int(records[at].sum()), len(at), len(np.unique(by_bucket[:, at].indices))) for at in places]
+    return PartitionedRelease(
+        release.qi, release.sensitive, release.bucket, release.quasi_identifiers, release.sensitive_values,
+        release.n_q, release.n_s, tuple(partial(part_of, release, at) for at in places), tuple(sizes),
+    )  # fmt: skip
+
+
+def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
+    """Some buckets of a release, by their positions."""
+    n_qb = release.n_qb[:, buckets].tocsr()
+    own = np.flatnonzero(np.diff(n_qb.indptr))
+    return ReleasePart(
+        release.qi, release.sensitive, release.bucket, unshared(release.quasi_identifiers[own]),
+        unshared(release.sensitive_values), release.buckets[buckets], n_qb[own].tocsr(),
+        release.n_sb[:, buckets].tocsr(), q_numbers=own, n_q_whole=release.n_q[own], n_s_whole=release.n_s,
+        n_whole=release.n_records,
+    )  # fmt: skip
+
+
+# The columns of a large table that have a role, and its records, checked one partition at a time.
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for.
+
+    Attributes
+    ----------
+    qi, sensitive : tuple of str
+    bucket : str
+    count : str or None
+        Without it a row is one record.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    bucket: str
+    count: str | None = None
+
+    @classmethod
+    def read(
+        cls, qi: str | Iterable[str], sa: str | Iterable[str], bucket: str, count: str | None, id: object = None
+    ) -> Self:
+        """Read them as users give them.
+
+        Raises
+        ------
+        StatementError
+            If there are pseudonyms.
+        TableError
+            If they are no names of columns.
+        """
+        if id is not None:
+            raise StatementError(
+                f"id={short_repr(id)}: a release in partitions has no pseudonyms, which link it to others of a series; "
+                "leave id out, or publish the table in memory, Release.from_buckets(..., id=...)"
+            )
+        if count is not None and not isinstance(count, str):
+            raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+        (one_bucket,) = names([bucket], "bucket")
+        return cls(names(qi, "qi"), names(sa, "sa"), one_bucket, count)
+
+    @property
+    def players(self) -> dict[str, tuple[str, ...]]:
+        """The columns by their roles."""
+        counts = {} if self.count is None else {"count": (self.count,)}
+        return {"qi": self.qi, "sa": self.sensitive, "bucket": (self.bucket,), **counts}
+
+    @property
+    def columns(self) -> list[str]:
+        """All of them."""
+        return [column for columns in self.players.values() for column in columns]
+
+    def check_named(self, columns: Iterable[object]) -> None:
+        """Check that a table has the columns, each once, and that no name of them means something else."""
+        check_named(columns, self.players, "the table")
+        check_release_roles(self.qi, self.sensitive, self.bucket)
+
+    def checked(self, rows: pd.DataFrame, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+        """Check the rows of one partition, as those of a whole table are; rows that count nobody are left out.
+
+        Parameters
+        ----------
+        rows : DataFrame
+            Perhaps none.
+        name : str
+            What the partition is called in messages.
+
+        Returns
+        -------
+        rows : DataFrame
+        records : ndarray of int
+            How many each row stands for.
+
+        Raises
+        ------
+        TableError
+            If a value is missing, a count is none, or a column looks like one and has no role.
+        """
+        if rows.empty:
+            return rows, np.empty(0, dtype=np.int64)
+        check_columns(rows, self.players, name)
+        if self.count is None:
+            check_no_count(rows, self.players, name)
+            return rows, np.ones(len(rows), dtype=np.int64)
+        records = count_column(rows[self.count], name)
+        return rows[records > 0], records[records > 0]
+
+
+# A partitioned release from partitions of records: first they are counted, then each is made a part (two passes).
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A partition of records, which are somewhere else.
+
+    Attributes
+    ----------
+    make : callable or dask.delayed.Delayed
+        Gives them as a DataFrame.
+    name : str
+        What the partition is called in messages.
+    """
+
+    make: Any
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class PartCounts:
+    """What one partition says of all of them: its QI tuples, its sensitive values, and how many buckets it has."""
+
+    tuples: CountedTuples
+    values: CountedTuples
+    buckets: int
+    sort_of_bucket: str
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What every part knows of the whole.
+
+    Attributes
+    ----------
+    roles : Roles
+    levels : tuple of Index
+        The values of each quasi-identifier.
+    values : Index
+        The sensitive values.
+    n_s : ndarray
+        Records of each.
+    records : int
+    """
+
+    roles: Roles
+    levels: tuple[pd.Index, ...]
+    values: pd.Index
+    n_s: np.ndarray
+    records: int
+
+
+def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
+    """Number the QI tuples and values of all partitions together, and say how each part is made.
+
+    Parameters
+    ----------
+    partitions : list of Records
+        Of whole buckets. Those without records are left out.
+    roles : Roles
+    executor : Executor
+        Where partitions are counted.
+
+    Raises
+    ------
+    TableError
+        If there are no records, or columns hold values of other types in other partitions.
+    """
+    makers = [then(part.make, count_records, roles, part.name) for part in partitions]
+    counted = list(zip(partitions, executor.gather(executor.made(makers)), strict=True))
+    return released([(part, counts) for part, counts in counted if counts is not None], roles)
+
+
+def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> PartitionedRelease:
+    """Make the release of partitions that have been counted, see :func:`assembled`."""
+    if not counted:
+        raise TableError("the table has no records; at least one record is needed")
+    counts = [each for _, each in counted]
+    if len(sorts := {each.sort_of_bucket: None for each in counts}) > 1:
+        raise TableError(
+            f"column {roles.bucket!r} holds {' in some partitions, and '.join(list(sorts)[:2])} in others; "
+            "make them one type before"
+        )
+    tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
+    values, s_numbers = CountedTuples.united([each.values for each in counts])
+    labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
+    whole = Whole(roles, tuple(tuples.labels.levels), labels, values.records, int(tuples.records.sum()))
+    makers = []
+    for (part, each), q, s in zip(counted, q_numbers, s_numbers, strict=True):
+        n_s = np.zeros(len(labels), dtype=np.int64)
+        n_s[s] = each.values.records
+        codes = [np.asarray(code)[q] for code in tuples.labels.codes]
+        seen = checksum([*codes, each.tuples.records, n_s, [each.buckets]])
+        makers.append(then(part.make, make_part, whole, q, smallest(tuples.records[q]), seen, part.name))
+    sizes = [PartSize(int(each.tuples.records.sum()), each.buckets, len(each.tuples.labels)) for each in counts]
+    return PartitionedRelease(
+        roles.qi, roles.sensitive, roles.bucket, tuples.labels, labels, tuples.records, values.records,
+        tuple(makers), tuple(sizes),
+    )  # fmt: skip
+
+
+def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | None:
+    """Count the QI tuples, values and buckets of a partition; None if it has no records."""
+    rows, records = roles.checked(rows, name)
+    if rows.empty:
+        return None
+    _, buckets = factorize(plain(rows[roles.bucket]))
+    return PartCounts(
+        CountedTuples.of(rows[list(roles.qi)], records), CountedTuples.of(rows[list(roles.sensitive)], records),
+        len(buckets), kind_of(buckets),
+    )  # fmt: skip
+
+
+def make_part(
+    rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
+) -> ReleasePart:
+    """Count the records of a partition by bucket.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    whole : Whole
+    q_numbers, n_q : ndarray of int
+        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
+    seen : int
+        The checksum of what was counted of it before.
+    name : str
+
+    Raises
+    ------
+    TableError
+        If these are not the records that were counted before.
+    """
+    roles = whole.roles
+    rows, records = roles.checked(rows, name)
+    q, tuples = number_rows(rows[list(roles.qi)])
+    levels, values = [unshared(level) for level in whole.levels], unshared(whole.values)
+    codes, s = recoded(tuples, levels), sensitive_codes(rows[list(roles.sensitive)], values)
+    b, buckets = factorize(plain(rows[roles.bucket]))
+    n_qb = tally(q, b, (len(tuples), len(buckets)), records)
+    known = s >= 0
+    n_sb = tally(s[known], b[known], (len(values), len(buckets)), records[known])
+    if seen != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
+        raise TableError(f"{name} has changed since the release was made of it; make the release again")
+    return ReleasePart(
+        roles.qi, roles.sensitive, roles.bucket, multi_index(levels, codes, list(roles.qi)), values,
+        buckets, n_qb, n_sb, q_numbers=q_numbers.astype(np.int64), n_q_whole=n_q.astype(np.int64),
+        n_s_whole=whole.n_s, n_whole=whole.records,
+    )  # fmt: skip
+
+
+def checksum(arrays: Sequence[ArrayLike]) -> int:
+    """Tell integers from others, but for one time in 2^32."""
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), found)
+    return found
+
+
+def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
+    """The number in the whole of the sensitive value of each row; -1 of one that is not there."""
+    s, own = number_rows(rows)
+    return values.get_indexer(own if isinstance(values, pd.MultiIndex) else own.levels[0])[s]
+
+
+# Types of columns that differ between files of one table: one type that holds all of their values, or an error.
+
+
+def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Schema:
+    """The types of some columns that all files can be read as.
+
+    Whole and real numbers of any width are numbers; dictionaries are the values that they stand for, unless they are
+    ordered. A number is never a text.
+
+    Raises
+    ------
+    TableError
+        If a column has types that cannot be compared.
+    """
+    import pyarrow as pa
+
+    distinct = list(dict.fromkeys(pa.schema([schema.field(name) for name in columns]) for schema in schemas))
+    return pa.schema([(name, _common_type(name, [schema.field(name).type for schema in distinct])) for name in columns])
+
+
+def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
+    """The type that holds the values of all; of ordered categories, whose codes may be of any width, one that does."""
+    import pyarrow as pa
+
+    ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
+    plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
+    if any(pa.types.is_dictionary(each) and isinstance(each.value_type, pa.BaseExtensionType) for each in types):
+        raise TableError(
+            f"column {name!r} holds categories of {plain[0]}, which Arrow does not read; make it texts before, "
+            ".astype(str)"
+        )
+    try:
+        if len(ordered) > 1 or len({_sort_of(each) for each in plain} - {"null"}) > 1:
+            raise pa.ArrowTypeError
+        schemas = [pa.schema([(name, each)]) for each in plain]
+        common = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowTypeError:
+        found = ", ".join(str(each) for each in dict.fromkeys(types))
+        raise TableError(
+            f"column {name!r} has types in different files that cannot be compared ({found}); "
+            "write it as one type in all of them"
+        ) from None
+    return pa.dictionary(pa.int32(), common, ordered=True) if ordered == {True} else common
+
+
+def _sort_of(found: pa.DataType) -> str:
+    """What values a type has; values of different sorts are different, however they are written."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(found) or pa.types.is_floating(found):
+        return "number"
+    if pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found):
+        return "text"
+    if pa.types.is_timestamp(found):
+        return f"time in {found.tz}"
+    return "decimal" if pa.types.is_decimal(found) else str(found)
+
+
+def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
+    """Give columns the types that they have in all files.
+
+    Raises
+    ------
+    TableError
+        If a number does not survive it, or a column has several orders.
+    """
+    import pyarrow as pa
+
+    check_orders(table)
+    columns = []
+    for column_field in schema:
+        column = table.column(column_field.name)
+        try:
+            columns.append(column.cast(column_field.type))
+        except pa.ArrowInvalid as error:
+            raise TableError(
+                f"column {column_field.name!r} of {name} is {column.type}, and {column_field.type} in other files, "
+                f"which does not hold all of its values ({error}); write it as one type in all of them"
+            ) from None
+    return pa.table(columns, names=schema.names)
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Join the rows of tables of the same types.
+
+    Raises
+    ------
+    TableError
+        If a column is ordered in several ways.
+    """
+    import pyarrow as pa
+
+    found = pa.concat_tables(tables)
+    check_orders(found)
+    return found
+
+
+def check_orders(table: pa.Table) -> None:
+    """Check that ordered categories have one order: Arrow would put those of several into a new one.
+
+    Raises
+    ------
+    TableError
+        If a column has several.
+    """
+    import pyarrow as pa
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_dictionary(column.type) or not column.type.ordered:
+            continue
+        if any(not chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks):
+            raise TableError(
+                f"column {name!r} has ordered categories that differ between files, or in one; "
+                "write the same ones everywhere"
+            )
+
+
+# Which pieces of a table make a partition of whole buckets, and which must be shuffled first.
+
+
+#: Rows of a partition, where nothing else is asked for: large enough that an array operation outweighs its call, and
+#: small enough that two partitions and what is computed of them fit into the memory of a small computer.
+DEFAULT_ROWS = 250_000
+#: How many times larger than that whole buckets in the files' own pieces may be before they are shuffled.
+MOST_TIMES = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class BucketRows:
+    """The buckets of one piece, by numbers of 64 bits that stand for their labels, sorted, and the rows in each.
+
+    Two buckets of one number, which is unlikely, are taken for one: they stay together, and nothing else follows.
+    """
+
+    numbers: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def united(cls, several: Sequence[BucketRows]) -> BucketRows:
+        """Those of several pieces."""
+        numbers, place = np.unique(np.concatenate([one.numbers for one in several]), return_inverse=True)
+        rows = np.bincount(place, np.concatenate([one.rows for one in several]), len(numbers))
+        return cls(numbers, rows.astype(np.int64))
+
+    def bounds(self, n: int) -> np.ndarray:
+        """Cut the numbers into n ranges or fewer, of nearly as many rows each: where all but the first begin."""
+        ends = np.cumsum(self.rows)
+        place = (ends - 1) * n // int(ends[-1])
+        return self.numbers[1:][place[1:] > place[:-1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Pieces that belong together: one partition; or as many as there are bounds and one, into which they are cut."""
+
+    pieces: np.ndarray
+    bounds: np.ndarray | None = None
+
+
+def hashed(labels: pd.Series) -> np.ndarray:
+    """Numbers of 64 bits that stand for labels: the same for the same label wherever it is, and 0 if it is missing."""
+    code, values = factorize(plain(labels))
+    return np.append(_hashed_values(values), np.uint64(0))[code]
+
+
+def _hashed_values(values: pd.Index) -> np.ndarray:
+    """Those of distinct labels; a whole number is the same as an integer and in floating point."""
+    if values.empty:
+        return np.empty(0, dtype=np.uint64)
+    if kind_of(values) != "numbers":
+        return pd.util.hash_array(np.asarray(values.astype(str), dtype=object), categorize=False)
+    if pd.api.types.is_integer_dtype(values.dtype):
+        return pd.util.hash_array(values.to_numpy(dtype=np.int64))
+    numbers = values.to_numpy(dtype=np.float64)
+    is_whole = (numbers == np.round(numbers)) & (np.abs(numbers) <= LARGEST_EXACT)
+    as_whole = pd.util.hash_array(np.where(is_whole, numbers, 0).astype(np.int64))
+    return np.where(is_whole, as_whole, pd.util.hash_array(numbers))
+
+
+def count_buckets(labels: pd.Series) -> BucketRows:
+    """Count the rows of each bucket of a piece; those without a bucket are refused when they are read as a whole."""
+    numbers, rows = np.unique(hashed(labels.dropna()), return_counts=True)
+    return BucketRows(numbers, smallest(rows))
+
+
+def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of pieces that share a bucket: enough of them that all that share one are joined."""
+    numbers = np.concatenate([size.numbers for size in sizes])
+    piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.numbers) for size in sizes])
+    order = np.argsort(numbers, kind="stable")
+    same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+    return piece[order][same], piece[order][same + 1]
+
+
+def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
+    """Group pieces into partitions of whole buckets, in their order.
+
+    Pieces that share buckets are a unit. Small units are put together; one that is more than MOST_TIMES as large as a
+    partition should be is cut by the numbers of its buckets.
+
+    Parameters
+    ----------
+    sizes : list of BucketRows
+        The buckets of each piece, which is not empty.
+    partitions : int or None
+        How many are asked for; None is one for DEFAULT_ROWS.
+    """
+    rows = np.array([size.rows.sum() for size in sizes])
+    total = max(int(rows.sum()), 1)
+    n = min(partitions or max(round(total / DEFAULT_ROWS), 1), total)
+    first, second = straddling(sizes)
+    graph = sp.coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(sizes), len(sizes)))
+    _, unit = connected_components(graph, directed=False)
+    groups: list[Group] = []
+    slot, middle = -1, 0.0
+    for pieces in [np.flatnonzero(unit == i) for i in pd.unique(unit)]:
+        own = int(rows[pieces].sum())
+        here = int((middle + own / 2) * n / total)
+        middle += own
+        if own * n > MOST_TIMES * total:
+            buckets = BucketRows.united([sizes[int(i)] for i in pieces])
+            groups.append(Group(pieces, buckets.bounds(round(own * n / total))))
+            slot = -1
+        elif here == slot:
+            groups[-1] = Group(np.concatenate([groups[-1].pieces, pieces]))
+        else:
+            groups.append(Group(pieces))
+            slot = here
+    return groups
+
+
+# Parquet files of one table: found, checked by what they say of themselves, and read piece by piece.
+
+
+#: Rows that are read at a time where they need not stay together.
+BATCH = 2**18
+
+
+@dataclass(frozen=True)
+class ParquetRows:
+    """Some row groups of Parquet files, which are read where they are needed.
+
+    Attributes
+    ----------
+    pieces : tuple of (str, tuple of int)
+        Files, and the numbers of row groups in them.
+    schema : pyarrow.Schema
+        The columns that are read, and their types.
+    keeper : object
+        What keeps the files from being removed, if they are temporary.
+    """
+
+    pieces: tuple[tuple[str, tuple[int, ...]], ...]
+    schema: pa.Schema
+    keeper: Any = None
+
+    @property
+    def name(self) -> str:
+        """What they are called in messages."""
+        files = dict.fromkeys(path for path, _ in self.pieces)
+        return f"file {join_names(files)}" if len(files) == 1 else f"the table in {join_names(files, 2)}"
+
+    def __call__(self) -> pd.DataFrame:
+        """Read them as a whole."""
+        return together(list(self.batches(None))).to_pandas()
+
+    def batches(self, rows: int | None = BATCH, columns: Iterable[str] | None = None) -> Iterator[pa.Table]:
+        """Read them, so many rows at a time or a piece at a time, or some of the columns."""
+        import pyarrow as pa
+
+        names = self.schema.names if columns is None else list(columns)
+        schema = pa.schema([self.schema.field(name) for name in names])
+        for path, groups in self.pieces:
+            with opened(path) as file:
+                if rows is None:
+                    yield cast(file.read_row_groups(list(groups), columns=names), schema, path)
+                    continue
+                for batch in file.iter_batches(rows, list(groups), names):
+                    yield cast(pa.table(batch), schema, path)
+
+
+def files_of(path: object) -> list[str]:
+    """The files that are meant by a path, a glob, a folder, or a list of these, each once.
+
+    Raises
+    ------
+    TableError
+        If there is none, or one is given twice.
+    """
+    several = path if isinstance(path, list | tuple) else [path]
+    found = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
+    times = Counter(os.path.realpath(file) for file in found)
+    if twice := [file for file in found if times[os.path.realpath(file)] > 1]:
+        raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
+    if not found:
+        raise TableError("path names no file; give the path of a Parquet file, a folder, or a list of them")
+    return found
+
+
+def _files_of_one(path: str) -> list[str]:
+    """Those of one path: hidden files, and those whose names begin with _, are notes of other programs."""
+    if os.path.isdir(path):
+        inside = (file.relative_to(path) for file in Path(path).rglob("*.parquet"))
+        shown = [file for file in inside if not any(part[0] in "._" for part in file.parts)]
+        found = [str(Path(path) / file) for file in sorted(shown)]
+        if not found:
+            raise TableError(f"the folder {path!r} holds no file *.parquet")
+        return found
+    if os.path.exists(path):
+        return [path]
+    if not (found := sorted(glob.glob(path, recursive=True))):
+        raise TableError(f"there is no file {path!r}")
+    return [file for one in found for file in _files_of_one(one)]
+
+
+def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
+    """Check what files say of themselves, and list their row groups that are not empty.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If a file cannot be read, lacks a column, or says that values are missing; or types cannot be compared.
+    """
+    found, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
+    for path in files:
+        with opened(path) as file:
+            schema, about = file.schema_arrow, file.metadata
+        roles.check_named(schema.names)
+        schemas.append(schema)
+        total += about.num_rows
+        for i in range(about.num_row_groups):
+            group = about.row_group(i)
+            for j in range(group.num_columns):
+                column = group.column(j)
+                if column.path_in_schema in missing and column.is_stats_set and column.statistics.has_null_count:
+                    missing[column.path_in_schema] += column.statistics.null_count
+            if group.num_rows:
+                found.append((path, i))
+    if some := {column: count for column, count in missing.items() if count}:
+        raise missing_values(some, total, roles.players, "the table")
+    if not found:
+        raise TableError("the table has no rows; at least one record is needed")
+    columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
+    schema = common_schema(schemas, list(columns))
+    return [ParquetRows(((path, (i,)),), schema) for path, i in found]
+
+
+def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
+    """Columns without a role that all files have and that look like counts: they are read, to be refused."""
+    if roles.count is not None:
+        return []
+    common = set.intersection(*(set(schema.names) for schema in schemas)) - set(roles.columns)
+    return sorted(name for name in common if looks_like_count(name))
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Any]:
+    """Open a Parquet file.
+
+    Raises
+    ------
+    TableError
+        If it is none, or cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except FileNotFoundError:
+        raise TableError(f"there is no file {path!r}") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise TableError(f"{path!r} cannot be read as a Parquet file: {reason}") from None
+
+
+# Records shuffled by bucket out of core: through temporary Parquet files, which are removed when nobody needs them.
+
+
+#: Rows that are held while they are sorted by partition, and written together.
+HELD_ROWS = 2**21
+
+
+def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder: TemporaryFolder) -> list[ParquetRows]:
+    """Write records into files by the range that the number of their bucket is in, see :class:`planning.BucketRows`.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        They are held one after another, and some millions of rows at a time.
+    bounds : ndarray of uint64
+        Where each range but the first begins.
+    bucket : str
+    folder : TemporaryFolder
+        It is removed if anything goes wrong.
+
+    Returns
+    -------
+    list of ParquetRows
+        One a range.
+
+    Raises
+    ------
+    TableError
+        If the files cannot be written, or types cannot be compared.
+    """
+    import pyarrow.parquet as pq
+
+    home = Path(tempfile.mkdtemp(dir=folder.path))
+    files: list[list[str]] = [[] for _ in range(len(bounds) + 1)]
+    schemas: dict[pa.Schema, None] = {}
+    try:
+        for i, table in enumerate(held(tables)):
+            table = table.replace_schema_metadata(None)
+            schemas[table.schema] = None
+            part = np.searchsorted(bounds, hashed(table.column(bucket).to_pandas().rename(bucket)), side="right")
+            order = np.argsort(part, kind="stable")
+            ends = np.searchsorted(part[order], np.arange(len(files) + 1))
+            table = table.take(order)
+            for j in np.flatnonzero(np.diff(ends)):
+                files[j].append(str(home / f"{j}-{i}.parquet"))
+                pq.write_table(table.slice(ends[j], ends[j + 1] - ends[j]), files[j][-1], compression="lz4")
+    except OSError as error:
+        folder.remove()
+        raise TableError(
+            f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; make room, or name "
+            "another folder in the environment variable TMPDIR"
+        ) from error
+    except BaseException:
+        folder.remove()
+        raise
+    schema = common_schema(schemas, next(iter(schemas)).names)
+    return [ParquetRows(tuple((file, (0,)) for file in some), schema, folder) for some in files if some]
+
+
+def held(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Put small tables of the same types together, up to HELD_ROWS rows."""
+    some: list[pa.Table] = []
+    for table in tables:
+        if some and (sum(map(len, some)) + len(table) > HELD_ROWS or table.schema != some[0].schema):
+            yield together(some)
+            some = []
+        some.append(table)
+    if some:
+        yield together(some)
+
+
+# A partitioned release of a Dask DataFrame, whose partitions stay where they are.
+
+
+class DaskTable(Protocol):
+    """A dask.dataframe.DataFrame."""
+
+    columns: Any
+    npartitions: int
+
+    def to_delayed(self) -> list[Any]:
+        """Its partitions."""
+        ...
+
+    def __getitem__(self, columns: list[str]) -> Any: ...
+
+
+def is_dask(table: object) -> bool:
+    """Whether something is a Dask DataFrame."""
+    return all(hasattr(table, name) for name in ("to_delayed", "npartitions", "columns", "shuffle"))
+
+
+def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
+    """See :meth:`maxent_cvx.Release.from_dask`."""
+    narrow = checked_columns(table, roles)
+    executor = executor_for(current_client())
+    sizes = bucket_rows(narrow, roles.bucket, executor)
+    if not len(straddling(sizes)[0]):
+        return assembled(dask_records(narrow), roles, executor)
+    if isinstance(executor, LocalExecutor):
+        return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
+    return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
+
+
+def checked_columns(table: Any, roles: Roles) -> Any:
+    """The columns with roles of a Dask DataFrame.
+
+    Raises
+    ------
+    TableError
+        If it is none, or lacks a column.
+    """
+    if not is_dask(table):
+        raise TableError(
+            f"the table must be a Dask DataFrame, not {short_repr(table)}; dask.dataframe.from_pandas makes one"
+        )
+    roles.check_named(table.columns)
+    return narrowed(table, roles.columns, roles.count is not None)
+
+
+def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
+    """Some columns of a Dask DataFrame, of which Dask reads no others, and those that look like a count."""
+    suspicious = [name for name in table.columns if not with_count and looks_like_count(name)]
+    return table[list(dict.fromkeys([*columns, *suspicious]))]
+
+
+def dask_records(table: DaskTable) -> list[Records]:
+    """The partitions of a Dask DataFrame."""
+    return [Records(part, f"partition {i} of the table") for i, part in enumerate(table.to_delayed())]
+
+
+def bucket_rows(table: DaskTable, bucket: str, executor: Executor) -> list[BucketRows]:
+    """Count the buckets of every partition, where it is, of which nothing else is asked for."""
+    makers = [then(part, buckets_of, bucket) for part in table[[bucket]].to_delayed()]
+    return executor.gather(executor.made(makers))
+
+
+def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
+    """Count the buckets of a partition."""
+    return count_buckets(rows[bucket])
+
+
+def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
+    """Shuffle a table by bucket with Dask, and keep it in the workers' memory.
+
+    Raises
+    ------
+    TableError
+        If Dask cannot, or a bucket is in two partitions after it: labels of two types may be sent to two places.
+    """
+    moved = table.shuffle(bucket).persist()
+    try:
+        apart, _ = straddling(bucket_rows(moved, bucket, executor))
+    except RuntimeError as error:
+        raise TableError(
+            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}): has a column a type that "
+            "Arrow does not hold, such as categories of intervals? Make it texts before, .astype(str)"
+        ) from error
+    if apart.size:
+        raise TableError(
+            f"{pluralize(len(apart), 'bucket')} of column {bucket!r} in several partitions after Dask's shuffle: its "
+            "labels have different types; make them one type before, .astype(str)"
+        )
+    return moved
+
+
+def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles: Roles) -> list[Records]:
+    """Shuffle the records of all partitions by bucket, through files of this computer."""
+    tables = (arrow_table(part) for part in records)
+    bounds = BucketRows.united(sizes).bounds(len(records))
+    return [Records(part, "the table") for part in spilled(tables, bounds, roles.bucket, TemporaryFolder())]
+
+
+def arrow_table(part: Records) -> pa.Table:
+    """One partition, computed in this thread, as Parquet holds it.
+
+    Raises
+    ------
+    TableError
+        If a column holds what Parquet cannot.
+    """
+    import pyarrow as pa
+
+    (rows,) = LocalExecutor(1).made([part.make])
+    try:
+        found = pa.Table.from_pandas(rows, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        reason = " ".join(str(error).split())
+        raise TableError(
+            f"{part.name} has a column of several types, or of one that Parquet does not hold: {reason}; "
+            "make it one type before, .astype(str)"
+        ) from None
+    common_schema([found.schema], found.column_names)
+    return found
+
+
+# A partitioned release of Parquet files, read piece by piece in this process.
+
+
+def parquet_release(path: object, roles: Roles, partitions: int | None) -> PartitionedRelease:
+    """See :meth:`maxent_cvx.Release.from_parquet`."""
+    if partitions is not None:
+        check_int(partitions, "partitions", 1)
+    pieces = row_groups(files_of(path), roles)
+    executor = LocalExecutor()
+    sizes = executor.map(buckets_of_parquet, pieces, common=(roles.bucket,))
+    folder: TemporaryFolder | None = None
+    found: list[Records] = []
+    for group in planned(sizes, partitions):
+        rows = read_together([pieces[i] for i in group.pieces])
+        if group.bounds is None:
+            found.append(Records(rows, rows.name))
+            continue
+        folder = folder or TemporaryFolder()
+        found += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
+    return assembled(found, roles, executor)
+
+
+def buckets_of_parquet(rows: ParquetRows, bucket: str) -> BucketRows:
+    """Count the buckets of some rows, reading nothing else of them."""
+    counted = [count_buckets(batch.column(0).to_pandas().rename(bucket)) for batch in rows.batches(columns=[bucket])]
+    return BucketRows.united(counted)
+
+
+def read_together(pieces: list[ParquetRows]) -> ParquetRows:
+    """Rows of several pieces as one, with the row groups of a file read at once."""
+    groups: dict[str, tuple[int, ...]] = {}
+    for piece in pieces:
+        for path, some in piece.pieces:
+            groups[path] = (*groups.get(path, ()), *some)
+    return ParquetRows(tuple(groups.items()), pieces[0].schema)
+
+
+def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
+    """Gather all parts.
+
+    Returns
+    -------
+    dict
+        The arguments of a Release.
+
+    Raises
+    ------
+    TableError
+        If a bucket is in two partitions.
+    """
+    parts: list[ReleasePart] = executor.gather(executor.made(release.makers))
+    together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
+    place, buckets = factorize(together)
+    if len(buckets) < len(together):
+        raise TableError(f"buckets are in two partitions each: {join_names(together[together.duplicated()].unique())}")
+    n_qb = [wider(part.n_qb, part.q_numbers, len(release.n_q)) for part in parts]
+    in_order = np.argsort(place)
+    return {
+        "qi": release.qi, "sensitive": release.sensitive, "bucket": release.bucket,
+        "quasi_identifiers": release.quasi_identifiers, "sensitive_values": release.sensitive_values,
+        "buckets": buckets, "n_qb": beside(n_qb, in_order), "n_sb": beside([part.n_sb for part in parts], in_order),
+    }  # fmt: skip
+
+
+def wider(own: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
+    """A matrix of a partition's own rows as one of all rows."""
+    found = own.tocoo()
+    return sp.coo_array((found.data, (numbers[found.row], found.col)), shape=(rows, own.shape[1])).tocsr()
+
+
+def beside(several: list[sp.csr_array], order: np.ndarray) -> sp.csr_array:
+    """Columns of several matrices, in an order."""
+    found = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
+    found.sort_indices()
+    return found

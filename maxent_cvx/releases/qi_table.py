@@ -1,0 +1,238 @@
+"""Everybody's quasi-identifiers, and no sensitive value: what is there when only mining results are published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import TableError, join_names, short_repr, unknown_name
+from .._utils.tables import check_columns, check_no_count, counted, names, sort_distinct
+from .._utils.validation import is_several
+from .base import View, check_roles, from_dict, labels_of
+
+__all__ = [
+    "QITable",
+]
+
+#: How far a published share of N people may be from a whole number of them.
+WHOLE = 1e-6
+
+
+class QITable(View):
+    """The people whose QI are known, from a voter list say, and the values that they may have; terms P(q, x).
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row a person, or one a QI tuple with a column `count`. Columns without a role are ignored: the
+        sensitive attribute itself is not read.
+    qi, sa : str or several
+        Column names of the quasi-identifiers, and of what is sensitive.
+    sa_values : sequence
+        The domain of the sensitive attribute, known to everybody; of several attributes, tuples.
+    sa_distribution : Series, optional
+        How many people, or which share of them, have each value, if that is published (SA-constraints).
+    count : str, optional
+        The column that says how many people have the row's QI.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If a column is missing, values repeat, or the distribution is not one of these people.
+
+    Notes
+    -----
+    Published rules, sections III.A and V.D: adversaries have everybody's QI, and know the values of SA.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"]})
+    >>> mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
+    <QITable: 3 people; 2 distinct (Education), 2 values of 'Salary'>
+
+    If it is published that two of them earn more, everybody does with probability 2/3, as far as one can know:
+
+    >>> told = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
+    >>> mx.MaxEnt(told).solve().conditional().round(3)["50K+"].to_dict()
+    {'Doctorate': 0.667, 'Masters': 0.667}
+    """
+
+    noun: ClassVar[str] = "QI table"
+    stored_as: ClassVar[str] = "QITable"
+
+    def __init__(
+        self,
+        people: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        sa_values: Iterable[object] | None = None,
+        sa_distribution: pd.Series | None = None,
+        count: str | None = None,
+    ) -> None:
+        self.qi, self.sensitive = names(qi, "qi"), names(sa, "sa")
+        check_roles({"q": self.qi, "s": self.sensitive})
+        if twice := set(self.qi) & set(self.sensitive):
+            raise TableError(f"column {sorted(twice)[0]!r} is given as qi and as sa; a column has one role")
+        people, each = counted(people, {"qi": self.qi}, count, "the QI table")
+        if count is not None and each is None:
+            raise unknown_name("column of the QI table (given as count)", count, people.columns)
+        if count is None:
+            check_no_count(people, {"qi": self.qi, "sa": self.sensitive}, "the QI table")
+        code, self.quasi_identifiers = sort_distinct(people[list(self.qi)])
+        self._n_q = np.zeros(len(self.quasi_identifiers), dtype=np.int64)
+        np.add.at(self._n_q, code, 1 if each is None else each)
+        if sa_values is None and isinstance(sa_distribution, pd.Series):
+            sa_values = sa_distribution.index
+        self.sensitive_values = _domain(sa_values, self.sensitive)
+        if isinstance(sa_distribution, pd.Series):
+            sa_distribution = sa_distribution.set_axis(_by_name(sa_distribution.index, self.sensitive))
+        self._n_s = None if sa_distribution is None else self._people_of(sa_distribution)
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """People of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        return self._n_q
+
+    @property
+    def n_s(self) -> np.ndarray | None:
+        """People of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+        return self._n_s
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """People of every QI tuple, and of every sensitive value if that is published."""
+        q = self.quasi_identifiers
+        found: dict[tuple[str, ...], pd.Series] = {}
+        found["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
+        if self._n_s is not None:
+            held = self._n_s > 0
+            found["s",] = pd.Series(self._n_s[held], self.sensitive_values[held], name="N P(s)")
+        return found
+
+    @property
+    def possible(self) -> np.ndarray:
+        """Positions of the values that anybody may have: all, or those that somebody is published to have."""
+        return np.arange(len(self.sensitive_values)) if self._n_s is None else np.flatnonzero(self._n_s)
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value.
+
+        Returns
+        -------
+        dict
+            Codes of "q" and "s", one of each a term.
+
+        Examples
+        --------
+        See :meth:`View.terms`.
+        """
+        n_q = len(self._n_q)
+        return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the view as people, a row a QI tuple, and values, with their counts if these are published."""
+        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
+        values = self.sensitive_values.to_frame(index=False)
+        if self._n_s is not None:
+            values[count] = self._n_s
+        return {
+            "people": people, "values": values, "qi": list(self.qi), "sa": list(self.sensitive), "count": count,
+        }  # fmt: skip
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the view of its tables again."""
+        people, values, qi, sa, count = from_dict(
+            frames, cls, people=pd.DataFrame, values=pd.DataFrame, qi=list, sa=list, count=str
+        )
+        check_columns(values, {"sa": sa}, "the table of values")
+        levels = [labels_of(values[name]) for name in sa]
+        domain = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
+        known = pd.Series(values[count].array, index=domain) if count in values.columns else None
+        return cls(people, qi=qi, sa=sa, sa_values=domain, sa_distribution=known, count=count)
+
+    def _people_of(self, distribution: pd.Series) -> np.ndarray:
+        """Read the published distribution of the values, as people."""
+        what, values = f"the distribution of {', '.join(self.sensitive)}", self.sensitive_values
+        if not isinstance(distribution, pd.Series):
+            raise TableError(
+                f"{what} must be a pandas Series, value to people (or share), not {short_repr(distribution)}"
+            )
+        if distribution.index.has_duplicates:
+            repeated = distribution.index[distribution.index.duplicated()]
+            raise TableError(f"{what} repeats {join_names(repeated)}; one entry a value is expected")
+        missing, extra = values.difference(distribution.index), distribution.index.difference(values)
+        if len(missing) or len(extra):
+            found = (
+                f"lacks {join_names(missing)}"
+                if len(missing)
+                else f"has {join_names(extra)}, which is not in sa_values"
+            )
+            raise TableError(f"{what} {found}; one entry for each value is expected")
+        given = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
+        if not (np.isfinite(given) & (given >= 0)).all():
+            raise TableError(f"{what} holds something that is no number of people: {join_names(distribution)}")
+        people = given * self.n_records if abs(given.sum() - 1) < WHOLE and self.n_records > 1 else given
+        whole = np.rint(people)
+        if (off := np.abs(people - whole) > WHOLE).any() or whole.sum() != self.n_records:
+            wrong = (
+                f"is of {people.sum():.12g} people"
+                if not off.any()
+                else f"has {people[off][0]:.12g} people of {join_names(values[off])}"
+            )
+            raise TableError(
+                f"{what} {wrong}, and the QI table of {self.n_records}: whole people are expected, all of them; "
+                "of rounded shares add P(value).about(share, eps) to the model instead"
+            )
+        return whole.astype(np.int64)
+
+    def __repr__(self) -> str:
+        known = "" if self._n_s is None else " with their distribution"
+        return (
+            f"<QITable: {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}{known}>"
+        )
+
+
+def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.Index:
+    """Read the values that the sensitive attributes can have, in the order given."""
+    named = ", ".join(map(repr, sensitive))
+    if isinstance(values, str | pd.DataFrame | Mapping) or not is_several(values):
+        raise TableError(
+            f"sa_values={short_repr(values)}: the values that {named} can have are expected, all that anybody may have, "
+            "in a list"
+        )
+    listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
+    try:
+        pd.Series(listed, dtype=object).nunique()
+    except (OverflowError, TypeError, ValueError) as error:  # a list, say
+        raise TableError(f"sa_values: something is no single value: {error}") from error
+    if len(sensitive) == 1:
+        if any(isinstance(value, tuple) for value in listed):
+            raise TableError(f"sa_values hold tuples, and only {named} is sensitive; single values are expected")
+        index = values.rename(sensitive[0]) if isinstance(values, pd.Index) else pd.Index(listed, name=sensitive[0])
+    elif all(isinstance(value, tuple) and len(value) == len(sensitive) for value in listed):
+        index = pd.MultiIndex.from_tuples(listed, names=sensitive)
+    else:
+        raise TableError(f"sa_values: every value is a tuple ({', '.join(sensitive)}), as these are sensitive")
+    if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
+        raise TableError(f"sa_values={short_repr(listed)}: each value once, none of them missing, and at least one")
+    return index
+
+
+def _by_name(index: pd.Index, sensitive: tuple[str, ...]) -> pd.Index:
+    """Bring the levels of an index into the order of the attributes, if it names them."""
+    if not isinstance(index, pd.MultiIndex) or index.names == [None] * index.nlevels:
+        return index
+    if set(index.names) != set(sensitive) or len(index.names) != len(sensitive):
+        raise TableError(
+            f"the values are labelled by {list(index.names)}, and {list(sensitive)} are sensitive; label them by these"
+        )
+    return index.reorder_levels(list(sensitive))

@@ -1,0 +1,252 @@
+"""Tables that make a release: read, checked, and counted per bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .._utils.tables import (
+    Microdata,
+    check_labels,
+    check_no_count,
+    check_once,
+    counted,
+    distinct,
+    factorize,
+    names,
+    sort_distinct,
+    tally,
+)
+from .._utils.validation import check_bool, check_mapping, check_str, is_several
+from .base import Persons, check_roles
+from .generalized import (
+    GroupedRelease,
+    check_readable,
+    generalised_cells,
+    group_names,
+    label_of,
+    population_groups,
+    read_hierarchies,
+)
+
+__all__ = [
+    "anatomy_columns",
+    "check_release_roles",
+    "generalized_columns",
+    "record_columns",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseColumns:
+    """The columns of what is published, checked and not yet counted: QI by bucket, and sensitive values by bucket.
+
+    Attributes
+    ----------
+    qi, sensitive, bucket : tuple of str, tuple of str, str
+        Column names.
+    qi_columns, sensitive_columns : DataFrame
+        The rows of the two tables; of microdata both are columns of one table.
+    qi_buckets, sensitive_buckets : Series
+        The bucket of every row of either.
+    qi_counts, sensitive_counts : ndarray or None
+        Records that each row of either stands for; None is one a row.
+    ids : Series or None
+        The pseudonym of every row of QI, if these are published.
+    counterfeits : bool
+        Whether a bucket may hold more values than people.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    bucket: str
+    qi_columns: pd.DataFrame
+    sensitive_columns: pd.DataFrame
+    qi_buckets: pd.Series
+    sensitive_buckets: pd.Series
+    qi_counts: np.ndarray | None = None
+    sensitive_counts: np.ndarray | None = None
+    ids: pd.Series | None = None
+    counterfeits: bool = False
+
+    def counted(self) -> dict[str, Any]:
+        """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree.
+
+        Returns
+        -------
+        dict
+            The arguments of a Release.
+
+        Raises
+        ------
+        TableError
+            If they do not agree, or a bucket is empty.
+        """
+        q, quasi_identifiers = sort_distinct(self.qi_columns)
+        s, sensitive_values = distinct(self.sensitive_columns)
+        b, buckets = factorize(pd.concat([self.qi_buckets, self.sensitive_buckets], ignore_index=True))
+        n_qb = tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), self.qi_counts)
+        n_sb = tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), self.sensitive_counts)
+        self._check(n_qb.sum(axis=0), n_sb.sum(axis=0), buckets)
+        persons = None
+        if self.ids is not None:
+            persons = Persons(str(self.ids.name), pd.Index(self.ids.array, name=self.ids.name), q, b[: len(q)])
+        return {
+            "qi": self.qi, "sensitive": self.sensitive, "bucket": self.bucket, "quasi_identifiers": quasi_identifiers,
+            "sensitive_values": sensitive_values, "buckets": buckets, "n_qb": n_qb, "n_sb": n_sb, "persons": persons,
+        }  # fmt: skip
+
+    def _check(self, people: np.ndarray, values: np.ndarray, buckets: pd.Index) -> None:
+        """Check that every bucket has people, and as many values."""
+        if (differ := (people > values) if self.counterfeits else people != values).any():
+            first = int(differ.argmax())
+            remedy = "" if self.counterfeits or people[first] > values[first] else ", or pass counterfeits=True"
+            raise TableError(
+                f"bucket {join_names([buckets[first]])} holds {int(people[first])} QI tuples and "
+                f"{int(values[first])} sensitive values; the two must be equally many "
+                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {self.bucket!r}{remedy}"
+            )
+        if (people == 0).any():
+            raise TableError(f"bucket without records: {join_names(buckets[people == 0])}; leave it out")
+
+
+def record_columns(
+    table: pd.DataFrame,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    bucket: str,
+    id: str | None,
+    count: str | None,
+) -> ReleaseColumns:
+    """Read a table of records whose bucket is known, see :meth:`maxent_cvx.Release.from_buckets`."""
+    qi, alone = _with_id(qi, id)
+    table, each = _each(table, count, id, {"qi": names(qi, "qi"), "sa": names(sa, "sa"), "bucket": (bucket,)})
+    data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
+    if alone:
+        check_once(table[id])
+    check_release_roles(data.qi, data.sa, bucket)
+    return ReleaseColumns(
+        data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket], each, each,
+        None if id is None else table[id],
+    )  # fmt: skip
+
+
+def anatomy_columns(
+    qi_table: pd.DataFrame,
+    sa_table: pd.DataFrame,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    bucket: str,
+    count: str | None,
+    id: str | None,
+    counterfeits: bool,
+) -> ReleaseColumns:
+    """Read the two tables that Anatomy publishes, see :meth:`maxent_cvx.Release.from_tables`."""
+    check_bool(counterfeits, "counterfeits")
+    (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
+    roles = {"qi": qi, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
+    qi_table, n_qb = counted(qi_table, roles, None if id is not None else count, "the QI table")
+    if id is not None:
+        check_once(qi_table[id])
+        if count in qi_table.columns:
+            raise TableError(f"the QI table has pseudonyms and {count!r}: a row is one person then; leave one out")
+    sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
+    if count is not None and n_sb is None and (n_qb is None or id is not None):
+        raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
+    if count is None:
+        check_no_count(sa_table, {"sa": sa, "bucket": (bucket,)}, "the SA table")
+    if count is None and id is None:
+        check_no_count(qi_table, roles, "the QI table")
+    check_release_roles(qi, sa, bucket)
+    return ReleaseColumns(
+        qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
+        None if id is None else qi_table[id], counterfeits,
+    )  # fmt: skip
+
+
+def generalized_columns(
+    table: pd.DataFrame,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    population: pd.DataFrame | None,
+    hierarchies: Mapping[str, object] | None,
+    count: str | None,
+    id: str | None,
+) -> ReleaseColumns | GroupedRelease:
+    """Read records whose QI are generalised, see :meth:`maxent_cvx.Release.from_generalized`.
+
+    Returns
+    -------
+    ReleaseColumns or GroupedRelease
+        The columns, whose buckets are the groups, without a population; with one its groups.
+    """
+    qi, sa = names(qi, "qi"), names(sa, "sa")
+    if hierarchies is not None:
+        check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
+    if id is not None:
+        check_str(id, "id")
+    if len(sa) > 1 and population is not None:
+        raise StatementError(f"with a population one attribute is sensitive, and {join_names(sa)} are; choose one")
+    if id is not None and population is not None:
+        raise StatementError("pseudonyms say who is in which group; give id or population, not both")
+    if count is not None:
+        check_str(count, "count")
+    if isinstance(table, pd.DataFrame):
+        check_labels(table.columns, "a name of a column of the table")
+        table = generalised_cells(table, qi)
+    known = table.columns if isinstance(table, pd.DataFrame) else ()
+    inside = count if population is None or count in known else None
+    roles = {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)})
+    table, each = _each(table, inside, id, roles, sets=qi)
+    if id is not None:
+        check_once(table[id])
+    texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
+    bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
+    group = group_names(texts).rename(bucket)
+    check_release_roles(qi, sa, bucket)
+    if stranger := [name for name in hierarchies or {} if name not in qi]:
+        raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
+    if population is None:
+        check_readable(table, read_hierarchies(hierarchies))
+        ids = None if id is None else table[id]
+        return ReleaseColumns(qi, sa, bucket, texts, table[list(sa)], group, group, each, each, ids)
+    if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
+        count = None
+    return population_groups(table, group, qi, sa, population, count, hierarchies or {}, each)
+
+
+def _each(
+    table: pd.DataFrame,
+    count: str | None,
+    id: str | None,
+    roles: dict[str, tuple[str, ...]],
+    sets: Collection[str] = (),
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table of records, and read how many people each row stands for."""
+    table, each = counted(table, roles, count, "the table", sets)
+    if count is not None and each is None:
+        raise unknown_name("column of the table (given as count)", count, table.columns)
+    if count is None and id is None:
+        check_no_count(table, roles, "the table")
+    if each is not None and id is not None:
+        raise TableError(f"the table has pseudonyms, and counts in {count!r}: a row is one person then; leave one out")
+    return table, each
+
+
+def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
+    """Read the QI columns; where there are none, the pseudonym is what is known of people."""
+    if id is not None and not isinstance(qi, str) and is_several(qi) and not (qi := tuple(qi)):
+        return (id,), True
+    return names(qi, "qi"), False
+
+
+def check_release_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
+    """Check the columns of a release; the bucket is one column."""
+    if not isinstance(bucket, str):
+        raise TableError(f"bucket must name the column of the published buckets, not {short_repr(bucket)}")
+    check_roles({"q": qi, "s": sa, "bucket": (bucket,)})

@@ -1,0 +1,400 @@
+"""Data published again and again: releases of people who come and go, linked by their pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
+from .._utils.formatting import TablePreview
+from .._utils.tables import choose, distinct, multi_index, ranges
+from .._utils.validation import check_int, check_label, is_several
+from .base import View, from_dict, releases_of, restored, stored
+from .release import Release
+
+__all__ = [
+    "ReleaseSeries",
+]
+
+
+class ReleaseSeries(View):
+    """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).
+
+    MCS(i), the maximum common subset, are the values in every bucket that person i is in. Somebody who has another
+    value later is a new person, with a new pseudonym.
+
+    Parameters
+    ----------
+    releases : iterable of Release
+        In order of time, made with ``id=``, about the same sensitive attribute; bucketized or generalised, mixed at
+        will. The QI of those that are not generalised, if they have the same ones and everybody is in one of them, are
+        QI of the series.
+
+    Attributes
+    ----------
+    releases : tuple of Release
+    persons : Index
+        Everybody's pseudonym, sorted.
+    buckets : ndarray of int, shape (releases, persons)
+        The position of everybody's bucket in each release; -1 where somebody is not in it.
+
+    Raises
+    ------
+    StatementError
+        If something is no release, or has no pseudonyms.
+    TableError
+        If releases do not go together: in their columns, or in somebody's QI.
+    Infeasible
+        If they contradict each other: no value is in all of somebody's buckets.
+
+    Notes
+    -----
+    Re-publishing, Definitions 2.1 and 3.2.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> tables = mx.datasets.load_patients()
+    >>> series = mx.ReleaseSeries(
+    ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    ... )
+    >>> series
+    <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 39 terms>
+    >>> series.mcs(7), series.mcs(5)          # in both of their buckets; what the buckets' counts say is more
+    (['Diabetes', 'Flu', 'Pneumonia'], ['Flu', 'Pneumonia'])
+    >>> series.bucket_name(1, 0), int(series.named([7, 5]).sum()), int(series.described("release", 2).sum())
+    ('bucket 1 of release 2', 2, 12)
+    >>> mx.MaxEnt(series).solve().people().loc[[7, 5], "Diabetes"].round(3).to_dict()
+    {7: 1.0, 5: 0.0}
+    """
+
+    noun: ClassVar[str] = "series"
+    stored_as: ClassVar[str] = "ReleaseSeries"
+    is_conditional: ClassVar[bool] = True
+
+    def __init__(self, releases: Iterable[Release]) -> None:
+        if isinstance(releases, Release) or not is_several(releases):
+            raise StatementError(f"a list of releases is expected, not {short_repr(releases)}")
+        self.releases = tuple(releases)
+        _check(self.releases)
+        first = self.releases[0]
+        self.id, self.sensitive = first.persons.id, first.sensitive
+        codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)
+        self.persons = pd.Index(self.persons, name=self.id)
+        texts = pd.Index(self.persons.map(str))
+        if texts.has_duplicates:
+            twins = list(self.persons[texts == texts[texts.duplicated()][0]])
+            raise TableError(
+                f"{self.id} {join_names(twins)} are written alike and are not the same: numbers in one release, texts "
+                "in another; make them the same type"
+            )
+        self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
+        self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
+        for u, release in enumerate(self.releases):
+            self.buckets[u, self._at[u]] = release.persons.bucket
+        frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
+        values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
+        self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
+        exact = [u for u, release in enumerate(self.releases) if not release.generalized]
+        of_all = bool(exact) and bool((self.buckets[exact] >= 0).any(axis=0).all())
+        same = (
+            of_all
+            and len({frozenset(self.releases[u].qi) for u in exact}) == 1
+            and self.id not in self.releases[exact[0]].qi
+        )
+        self._exact = exact if same else []
+        self.qi = (self.id, *(self.releases[exact[0]].qi if same else ()))
+        self.quasi_identifiers = self._tuples()
+        self._terms = self._possible()
+
+    @property
+    def n_q(self) -> np.ndarray:
+        """1 for every person."""
+        return np.ones(len(self.persons), dtype=np.int64)
+
+    @property
+    def n_s(self) -> None:
+        """How many people have each value is published of every release, and not of all of them together."""
+        return None
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, ...], pd.Series]:
+        """One of every person (One constraints, Eq. (4))."""
+        index = self.quasi_identifiers if len(self.qi) > 1 else self.persons
+        return {("q",): pd.Series(1, index=index, name="N P(q)")}
+
+    def terms(self) -> dict[str, np.ndarray]:
+        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3)).
+
+        Returns
+        -------
+        dict
+            Codes of "q", a person each, and "s", one of each a term.
+        """
+        return self._terms
+
+    @cached_property
+    def apart(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Blocks of people: the block of each person, and which buckets of each release are within one.
+
+        A block is a bucket of people who are all there for the first time, or somebody alone who is in none.
+        """
+        block, inside = np.full(len(self.persons), -1), []
+        n_blocks = 0
+        for bucket_of, release in zip(self.buckets, self.releases, strict=True):
+            here = np.flatnonzero(bucket_of >= 0)
+            bucket, of = bucket_of[here], block[here]
+            low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
+            np.minimum.at(low, bucket, of)
+            np.maximum.at(high, bucket, of)
+            inside.append(low == high)
+            fresh = inside[-1] & (low == -1)
+            number = n_blocks + np.cumsum(fresh) - 1
+            block[here] = np.where(fresh[bucket], number[bucket], of)
+            n_blocks += int(fresh.sum())
+        alone = block < 0
+        block[alone] = n_blocks + np.arange(alone.sum())
+        return block, inside
+
+    def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them.
+
+        Parameters
+        ----------
+        release : int
+            From 0, in the order of `releases`.
+
+        Returns
+        -------
+        bucket, value, number : ndarray of int
+            Positions in the release's `buckets` and in the series' `sensitive_values`; records.
+
+        Raises
+        ------
+        StatementError
+            If there is no such release.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> bucket, value, number = series.values_in(0)
+        >>> [(series.sensitive_values[s], int(n)) for b, s, n in zip(bucket, value, number) if b == 0]
+        [('Diabetes', 1), ('Flu', 2), ('Pneumonia', 1)]
+        """
+        check_int(release, "release", 0, len(self.releases) - 1)
+        s, bucket = self.releases[release].n_sb.nonzero()
+        s, number = self._value[release][s], self.releases[release].n_sb.data
+        order = np.lexsort((s, bucket))
+        return bucket[order], s[order], number[order]
+
+    def mcs(self, person: object) -> list[object]:
+        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2).
+
+        Parameters
+        ----------
+        person : str or int
+            The pseudonym.
+
+        Returns
+        -------
+        list
+            Sensitive values, in the order of `sensitive_values`.
+
+        Raises
+        ------
+        UnknownName
+            If nobody has such a pseudonym.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> tables = mx.datasets.load_patients()
+        >>> series = mx.ReleaseSeries(
+        ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
+        >>> series.mcs(5)
+        ['Flu', 'Pneumonia']
+        """
+        at = self.named(person)
+        return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
+
+    def named(self, who: object) -> np.ndarray:
+        """Mark people by pseudonym: one, or several in a list.
+
+        Parameters
+        ----------
+        who : str, int, or a list of them
+
+        Returns
+        -------
+        ndarray of bool, one a person
+
+        Raises
+        ------
+        UnknownName
+            If nobody has such a pseudonym.
+
+        Examples
+        --------
+        See :meth:`View.named`.
+        """
+        wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
+        for name in wanted:
+            check_label(name, "person of the series", self.persons)
+        return np.asarray(self.persons.isin(wanted))
+
+    def described(self, attribute: str, chosen: object) -> np.ndarray | None:
+        """Mark people by release, which are numbered from 1: those who are in one of some releases.
+
+        Parameters
+        ----------
+        attribute : str
+            Nothing is marked unless it is "release".
+        chosen : int, list of int, or Interval
+
+        Returns
+        -------
+        ndarray of bool, one a person, or None
+
+        Raises
+        ------
+        UnknownName
+            If there is no such release.
+
+        Examples
+        --------
+        See :meth:`View.described`.
+        """
+        if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
+            return None
+        numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
+        return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
+
+    def to_frames(self) -> dict[str, Any]:
+        """Write the series as its releases, each with the name of its class."""
+        return {"releases": [stored(release) for release in self.releases]}
+
+    @classmethod
+    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
+        """Make the series of its releases again."""
+        (releases,) = from_dict(frames, cls, releases=list)
+        return cls(restored(release) for release in releases)
+
+    def bucket_name(self, release: int, bucket: int) -> str:
+        """Name a bucket in a message: "bucket 'A' of release 2".
+
+        Parameters
+        ----------
+        release, bucket : int
+            Positions, from 0.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        StatementError
+            If there is no such release or bucket.
+
+        Examples
+        --------
+        See :class:`ReleaseSeries`.
+        """
+        check_int(release, "release", 0, len(self.releases) - 1)
+        check_int(bucket, "bucket", 0, len(self.releases[release].buckets) - 1)
+        return f"bucket {join_names([self.releases[release].buckets[bucket]])} of release {release + 1}"
+
+    def _tuples(self) -> pd.MultiIndex:
+        """Everybody's pseudonym and QI, which must be the same in all releases."""
+        n = len(self.persons)
+        if len(self.qi) == 1:
+            return multi_index([self.persons], [np.arange(n)], self.qi)
+        columns = list(self.qi[1:])  # in the order of the first release that has them
+        tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
+        number, every = distinct(pd.concat(tables, ignore_index=True))
+        before = np.cumsum([0, *map(len, tables)])
+        of = np.full(n, -1)
+        for start, u in zip(before, self._exact, strict=False):
+            now = number[start + self.releases[u].persons.q]
+            known = of[self._at[u]]
+            if (changed := (known >= 0) & (known != now)).any():
+                raise TableError(
+                    f"{self.id} {join_names(self.persons[self._at[u][changed]])} has other QI in release {u + 1} than "
+                    "before: a person's are the same in all releases; give a new pseudonym, or make releases with qi=[]"
+                )
+            of[self._at[u]] = now
+        if not isinstance(every, pd.MultiIndex):
+            return multi_index([self.persons, every], [np.arange(n), of], self.qi)
+        codes = [np.arange(n), *(np.asarray(code)[of] for code in every.codes)]
+        return multi_index([self.persons, *every.levels], codes, self.qi)
+
+    def _possible(self) -> dict[str, np.ndarray]:
+        """Find everybody's common values: those of the first bucket somebody is in that are in all the others, too."""
+        n_values = len(self.sensitive_values)
+        n, first = len(self.persons), (self.buckets >= 0).argmax(axis=0)
+        parts = []
+        for u in range(len(self.releases)):
+            bucket, s, _ = self.values_in(u)
+            start = np.searchsorted(bucket, np.arange(len(self.releases[u].buckets) + 1))
+            here = np.flatnonzero(first == u)
+            of = self.buckets[u, here]
+            width = start[of + 1] - start[of]
+            parts.append((np.repeat(here, width), s[ranges(start[of], width)]))
+        q, s = (np.concatenate(part) for part in zip(*parts, strict=True))
+        kept = np.ones(len(q), dtype=bool)
+        for u in range(len(self.releases)):
+            bucket, value, _ = self.values_in(u)
+            inside, at = self.buckets[u, q] >= 0, self.buckets[u, q] * n_values + s
+            kept &= ~inside | np.isin(at, bucket * n_values + value)
+        if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
+            whom = int(nothing.argmax())
+            where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
+            raise Infeasible(
+                f"the releases contradict each other: no value is in all buckets of {self.id} "
+                f"{join_names(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
+                "pseudonym"
+            )
+        order = np.lexsort((s[kept], q[kept]))
+        return {"q": q[kept][order], "s": s[kept][order]}
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [releases_of(self.releases, self.buckets)]
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(len(r.persons)) for r in self.releases)
+        return (
+            f"<ReleaseSeries: {len(self.releases)} releases of {sizes} people, {len(self.persons)} in all; "
+            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}, "
+            f"{len(self._terms['q'])} terms>"
+        )
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    """Check that these are releases with pseudonyms, about the same attribute."""
+    if not releases:
+        raise StatementError("a series has at least one release")
+    for u, release in enumerate(releases, 1):
+        if not isinstance(release, Release):
+            raise StatementError(f"release {u} is {short_repr(release)}; a Release made with id= is expected")
+        if release.persons is None:
+            raise StatementError(
+                f"release {u} has no pseudonyms, which link releases; make it with id='Pseudonym', say"
+            )
+        for what, mine, first in (
+            ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
+            ("sensitive values", release.sensitive, releases[0].sensitive),
+        ):
+            if mine != first:
+                raise TableError(f"release {u} has its {what} in {mine!r}, and release 1 in {first!r}; rename one")
+
+
+def _stacked(indices: list[pd.Index]) -> pd.Index:
+    """All entries of several indices, one after the other."""
+    return indices[0].append(indices[1:]) if len(indices) > 1 else indices[0]

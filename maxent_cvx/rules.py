@@ -1,0 +1,1142 @@
+"""What association rules say of a view: patterns, those that are no rules, and printed scores."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ._utils.associations import Cube, cubes, members, pattern_names, sizes_of, value_names
+from ._utils.errors import (
+    BadProbability,
+    Infeasible,
+    RulesLeftOut,
+    StatementError,
+    TableError,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from ._utils.files import write_beside
+from ._utils.formatting import ReprMixin, TablePreview
+from ._utils.tables import densely, format_value, group_codes, multi_index, names, places_of
+from ._utils.validation import (
+    check_bool,
+    check_in,
+    check_int,
+    check_keywords,
+    check_number,
+    check_positions,
+    check_str,
+    read_file_text,
+)
+from .releases.base import View
+
+__all__ = [
+    "SCORES",
+    "NonRules",
+    "Patterns",
+    "RuleSet",
+    "Thresholds",
+    "check_names",
+    "count_patterns",
+    "decimals_of",
+    "find_values",
+    "non_rules",
+    "records_of_scores",
+    "rule_patterns",
+]
+
+# Printed scores: how they are rounded, and the numbers of records that they say.
+
+
+#: The columns of a rule's published scores.
+SCORES = ("support", "confidence")
+
+#: How far a score may be from an integer number of records, for floating point, relative to their number.
+NEAR_INTEGER = 1e-9
+
+
+def records_of_scores(
+    score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read shares of records: the least and the most records that each says.
+
+    Parameters
+    ----------
+    score : ndarray
+        Shares, as they are printed.
+    of : ndarray of int
+        Of how many records each is a share.
+    names : sequence of str
+        What each is about, for errors.
+    what : str
+        What the scores are: "confidence", say.
+    decimals : int or None
+        To how many decimals they are printed; None is exactly.
+    integer : bool
+        Whether numbers of records are known to be integers.
+
+    Raises
+    ------
+    StatementError
+        If a score is of no integer number of records, or not written with so many decimals.
+    Infeasible
+        If no number of records has a score: the rules are of other people.
+    """
+    if decimals is None:
+        records = score * of
+        nearest = np.rint(records)
+        off = np.abs(records - nearest) > NEAR_INTEGER * np.maximum(of, 1)
+        if integer and off.any():
+            first = int(off.argmax())
+            raise StatementError(
+                f"the {what} {score[first]:.12g} of {names[first]!r} would be {records[first]:.6g} of {of[first]} "
+                "people, which is not whole: printed scores are rounded; say how, decimals=..."
+            )
+        return (nearest, nearest) if integer else (records, records)
+    half = Fraction(1, 2 * 10 ** check_int(decimals, "decimals", 0, 15))
+    printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
+    if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:
+        raise StatementError(
+            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; say to how "
+            "many they were rounded, or round them first"
+        )
+    ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
+    if not integer:
+        low, high = (np.array([float(end[i]) for end in ends]) for i in (0, 1))
+    else:
+        low, high = np.array([float(-(-a // 1)) for a, _ in ends]), np.array([float(b // 1) for _, b in ends])
+    low, high = np.maximum(low, 0), np.minimum(high, of)
+    if (nobody := low > high).any():
+        first = int(nobody.argmax())
+        raise Infeasible(
+            f"no number of {of[first]} people has the {what} {score[first]:.12g} of {names[first]!r} "
+            f"when rounded to {decimals} decimals; correct decimals=, or the people"
+        )
+    return low, high
+
+
+def decimals_of(score: float) -> int:
+    """With how many decimals a score is written."""
+    text = repr(float(score))
+    return 15 if "e" in text else len(text.removesuffix(".0").partition(".")[2])
+
+
+def rounding(score: float) -> float:
+    """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
+    return 0.5 * 10.0 ** -decimals_of(score) + 1e-12
+
+
+# Which patterns are rules: the thresholds of support and confidence, compared as integers.
+
+
+#: Products up to this are exact in 64 bits.
+LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+
+    Attributes
+    ----------
+    support, confidence : Fraction
+        As typed: 0.1 is a tenth, and not the float beside it.
+    strict : bool
+    """
+
+    support: Fraction
+    confidence: Fraction
+    strict: bool = False
+
+    @classmethod
+    def of(cls, support: object, confidence: object, strict: bool = False) -> Thresholds:
+        """Read what a user typed; a ``BadProbability`` if it is no share of people."""
+        return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
+
+    def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
+        """The smallest number n(Q, X) that makes a rule, of n(Q) records among n; one less is the most of a non-rule.
+
+        max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
+        """
+        return np.maximum(self._up(self.confidence, n_q), self.least_support(n))
+
+    def least_support(self, n: int) -> int:
+        """The smallest number n(Q, X) that has the support, of n records."""
+        return max(int(self._up(self.support, np.array([n]))[0]), 1)
+
+    def bound(self, n_q: np.ndarray, n: int) -> np.ndarray:
+        """max(s, c P(Q)), Eq. (3), a probability."""
+        return np.maximum(float(self.support), float(self.confidence) * n_q / n)
+
+    def only_support(self, n_q: np.ndarray, n: int, *, integer: bool) -> np.ndarray:
+        """Whether c P(Q) <= s (Theorem 3), so that the bound is that of the support; in integers if `integer`."""
+        if integer:
+            return np.asarray(self._up(self.confidence, n_q) <= self.least_support(n))
+        return np.asarray(
+            self.confidence.numerator * n_q.astype(object) <= self.support * n * self.confidence.denominator
+        )
+
+    def _up(self, share: Fraction, n: np.ndarray) -> np.ndarray:
+        """The smallest integer that is at least a share of n; larger than it, if strict."""
+        top, bottom = share.numerator, share.denominator
+        if top * int(n.max(initial=0)) > LARGEST or bottom > LARGEST:
+            n = n.astype(object)  # Python's own integers
+        least = n * top // bottom + 1 if self.strict else -(-n * top // bottom)
+        return np.asarray(least.astype(np.int64))
+
+    def __str__(self) -> str:
+        sign = ">" if self.strict else ">="
+        return f"support {sign} {float(self.support):.12g}, confidence {sign} {float(self.confidence):.12g}"
+
+
+def exact(value: object, what: str) -> Fraction:
+    """Read a share of records as it is written: 0.1 is one tenth."""
+    found = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
+    if not 0 <= found <= 1:
+        raise BadProbability(f"{what}={float(found):.12g}: a share of the people is expected, between 0 and 1")
+    return found
+
+
+# Rules in CSV files, with a first line that says what they are.
+
+
+#: What a file has to say of its rules, or else the reader.
+NEEDED = ("qi", "sa", "support", "confidence")
+#: All that a file may say of them: the arguments of RuleSet, without the table.
+ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
+
+
+def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write a first line that says what the rules are, then a row a rule.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row a rule; the empty text in a column of an attribute that is not set.
+    said : dict
+        By the names of RuleSet's arguments; ``qi`` and ``sa`` as lists, thresholds exactly.
+    path : str or path-like
+    """
+    for column in (*said["qi"], *said["sa"]):
+        if (table[column] == "").any():
+            raise TableError(
+                f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
+                "give that value a name"
+            )
+    first = {name: _written(value) if name in SCORES else value for name, value in said.items()}
+    text = f"# {json.dumps(first)}\n{table.to_csv(index=False)}"
+    write_beside(path, lambda draft: draft.write_text(text, encoding="utf-8"))
+
+
+def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
+    """Read the arguments of a RuleSet from a file, with those that a user adds.
+
+    Raises
+    ------
+    TableError
+        If there is no such file.
+    StatementError
+        If an argument is missing, or is not what the file says.
+    """
+    for role in ("qi", "sa"):
+        if said.get(role) is not None:
+            names(said[role], role)
+    first = read_file_text(path, "path").partition("\n")[0]
+    held: dict[str, Any] = {}
+    if first.startswith("# {"):
+        try:
+            held = json.loads(first[2:])
+            for name in SCORES:
+                if isinstance(held.get(name), str):
+                    held[name] = Fraction(held[name])
+        except (ValueError, ZeroDivisionError, RecursionError) as error:
+            reason = " ".join(str(error).split())
+            raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
+        if unknown := held.keys() - set(ARGUMENTS):
+            raise TableError(
+                f"the first line of {str(path)!r} describes rules by {join_names(sorted(unknown))}; expected are "
+                f"{join_names(ARGUMENTS, 20)}"
+            )
+    for name, value in said.items():
+        if name in held and not _agree(name, held[name], value):
+            convention = (
+                ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
+                "no rules"
+                if name == "strict"
+                else ""
+            )
+            raise StatementError(
+                f"{str(path)!r} says {name}={held[name]!r}, and {name}={short_repr(value)} is asked for{convention}; "
+                "leave it out"
+            )
+    told = held | said
+    if missing := [name for name in NEEDED if name not in told]:
+        raise StatementError(
+            f"{str(path)!r} does not say what {join_names(missing)} of its rules is; pass it: {missing[0]}=..."
+        )
+    # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
+    try:
+        rows = pd.read_csv(
+            path, skiprows=1 if held else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
+            dtype=str,
+        )  # fmt: skip
+    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise TableError(f"{str(path)!r} is no table of rules: {' '.join(str(error).split())}") from error
+    header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
+    if (twins := header[header.notna() & header.duplicated()]).size:
+        raise TableError(
+            f"{str(path)!r} has more than one column named {join_names(twins.unique())}; rename all but one"
+        )
+    table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
+    for name in (name for name in SCORES if name in table):
+        table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+    return {"table": table, **told}
+
+
+def _written(threshold: Fraction) -> float | str:
+    """A threshold as a number if that says it exactly, else as a fraction."""
+    return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
+
+
+def _agree(name: str, held: Any, said: Any) -> bool:
+    """Whether what a user says is what a file says; that some rules are not all can be said of any."""
+    if name in SCORES:
+        return exact(held, name) == exact(said, name)
+    if name == "complete":
+        return bool(held) or not said
+    if name in ("qi", "sa", "attributes"):
+        lists = ([one] if isinstance(one, str | int) else one for one in (held, said))
+        held, said = (one if one is None else list(one) for one in lists)
+    return bool(held == said)
+
+
+# Rules as mlxtend's ``association_rules`` returns them.
+
+
+def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
+    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute.
+
+    Warns
+    -----
+    RulesLeftOut
+        If rules that are not of the form QI => SA say something of the sensitive attribute. Rules among QI say
+        nothing that those who know everybody's QI do not know.
+    """
+    columns = ["antecedents", "consequents", *SCORES]
+    if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
+        found = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
+        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+    if rules.columns.has_duplicates:
+        raise TableError(f"the rules have more than one column {join_names(rules.columns[rules.columns.duplicated()])}")
+    for items in ("antecedents", "consequents"):
+        if strange := [some for some in rules[items] if not isinstance(some, Set | list | tuple)]:
+            raise TableError(
+                f"{items} must be sets of items, as association_rules gives them, not {short_repr(strange[0])}"
+            )
+    if len(rules) and rules["confidence"].isna().all():
+        raise TableError("the rules have no confidence; mine them by association_rules without support_only=True")
+    known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
+             for some in rules[items] for item in some}  # fmt: skip
+    kept, left_out = [], Counter[str]()
+    for left, right, *scores in rules[columns].itertuples(index=False):
+        given, then = dict(known[item] for item in left), dict(known[item] for item in right)
+        if given.keys() <= set(qi) and then.keys() == set(sa):
+            kept.append({**given, **then, **dict(zip(SCORES, scores, strict=True))})
+        elif (given.keys() | then.keys()) & set(sa):
+            left_out["sensitive values on the left" if given.keys() & set(sa) else "QI on the right"] += 1
+    if left_out:
+        kinds = ", ".join(f"{count} with {kind}" for kind, count in left_out.items())
+        warnings.warn(
+            f"{pluralize(left_out.total(), 'rule')} not read ({kinds}): only QI => SA is", RulesLeftOut, stacklevel=3
+        )
+    return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
+
+
+def least_scores(table: pd.DataFrame, said: dict[str, Any], exact: str) -> dict[str, Any]:
+    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all rules.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The rules.
+    said : dict
+        The thresholds, or None.
+    exact : str
+        What is said that the least scores do not do for, as "complete=True"; else empty.
+
+    Raises
+    ------
+    StatementError
+        If none is said, and the rules are to be all that there are, or are none.
+    """
+    unsaid = [f"{name}=..." for name in SCORES if said[name] is None]
+    if unsaid and (exact or table.empty):
+        raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
+    return {name: table[name].min() if said[name] is None else said[name] for name in SCORES}
+
+
+def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
+    """Read one item, "attribute_value"; the name of a column of truth values alone is that it is True."""
+    if isinstance(item, Integral):
+        raise StatementError(
+            f"the item {item!r} is the number of a column; mine with the names of columns, "
+            "apriori(..., use_colnames=True)"
+        )
+    fits = [
+        name for name in attributes if isinstance(item, str) and (item == name or item.startswith(name + separator))
+    ]
+    if len(fits) > 1:
+        raise StatementError(
+            f"the item {item!r} may be of {join_names(fits)}; name items by another separator, "
+            "pandas.get_dummies(..., prefix_sep='='), and pass separator='='"
+        )
+    for name in fits:
+        return name, "True" if item == name else str(item)[len(name + separator) :]
+    error = str(unknown_name(f"item 'attribute{separator}value' of {', '.join(attributes)}", item, [])).partition(";")[
+        0
+    ]
+    for name in attributes:
+        if between := re.match(r"[\W_]+", str(item)[len(name) :] if str(item).startswith(name) else ""):
+            raise StatementError(f"{error}; pass separator={between[0]!r}")
+    raise StatementError(
+        f"{error}; name every attribute in qi or sa, what stands between in separator=, and items as "
+        "pandas.get_dummies names columns"
+    )
+
+
+# The table of a rule set: its rules checked, and named by their texts; its scores checked against the thresholds.
+
+
+def check_names(columns: Sequence[str]) -> None:
+    """Refuse a column with two roles, and one that has the name of a score."""
+    if clash := [name for name in columns if name in SCORES]:
+        raise TableError(f"a column is called {clash[0]!r}, which is a rule's score here; rename the column")
+    if twice := [name for name in columns if list(columns).count(name) > 1]:
+        raise TableError(f"column {twice[0]!r} is given twice in qi and sa; a column has one role")
+
+
+def named_rules(
+    table: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...], attributes: Sequence[int] | None
+) -> pd.DataFrame:
+    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+".
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a rule.
+    qi, sensitive : tuple of str
+        Its columns of attributes.
+    attributes : sequence of int, optional
+        How many QI attributes a rule may set.
+
+    Returns
+    -------
+    DataFrame
+        With None where an attribute is not set, and the scores that are there.
+
+    Raises
+    ------
+    UnknownName, TableError, StatementError
+        If a column is missing or named twice, or a rule is incomplete, repeated, or sets another number of attributes.
+    """
+    if not isinstance(table, pd.DataFrame):
+        raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
+    columns = [*qi, *sensitive]
+    check_names(columns)
+    if twice := [name for name in columns if list(table.columns).count(name) > 1]:
+        raise TableError(f"the rules have more than one column named {twice[0]!r}; rename one")
+    if unknown := [name for name in columns if name not in table.columns]:
+        raise unknown_name("column of the rules", unknown[0], table.columns)
+    frame = table[[*columns, *(name for name in SCORES if name in table.columns)]].reset_index(drop=True)
+    for column in columns:
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    if (lacks := frame[list(sensitive)].isna().any(axis=1)).any():
+        raise TableError(f"rule {int(lacks.argmax()) + 1} lacks a value of {join_names(sensitive)}; every rule has one")
+    sizes = frame[list(qi)].notna().sum(axis=1)
+    if (sizes == 0).any():
+        raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule sets one at least")
+    frame.index = pd.Index(_texts(frame, qi, sensitive), name="rule")
+    if frame.index.has_duplicates:
+        repeated = frame.index[frame.index.duplicated()].unique()
+        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row a rule")
+    if attributes is not None and not set(sizes) <= set(attributes):
+        first = frame.index[~sizes.isin(attributes).to_numpy()][0]
+        raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(attributes)}")
+    return frame
+
+
+def _texts(frame: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[str]:
+    """Write the rules."""
+    given = _pairs(frame[sorted(qi)])
+    named = len(sensitive) > 1  # of a single attribute, the value alone is the right side
+    values = _pairs(frame[list(sensitive)]) if named else map(format_value, frame[sensitive[0]])
+    return [f"{left} => {right}" for left, right in zip(given, values, strict=True)]
+
+
+def _pairs(frame: pd.DataFrame) -> list[str]:
+    """Write what every row sets: "Education=Doctorate, Gender=Female"."""
+    rows = zip(*(frame[column] for column in frame), strict=True)
+    return [
+        ", ".join(f"{c}={format_value(v)}" for c, v in zip(frame, row, strict=True) if v is not None) for row in rows
+    ]
+
+
+def check_scores(table: pd.DataFrame, thresholds: Thresholds) -> None:
+    """Check that scores are shares, and not below their thresholds by more than their own rounding."""
+    for name in (name for name in SCORES if name in table):
+        score, least = table[name], float(getattr(thresholds, name))
+        for rule, value in score.items():
+            check_number(value, f"the {name} of {rule!r}")
+        values = score.to_numpy(dtype=float)
+        short = values + [rounding(value) for value in values] < least
+        if (short | (values > 1 + 1e-9)).any():
+            first = int((short | (values > 1 + 1e-9)).argmax())
+            raise StatementError(
+                f"{table.index[first]!r} has the {name} {values[first]:.12g}, and rules have "
+                f"{thresholds}; correct the thresholds, or leave the rule out"
+            )
+
+
+# Association rules Q => X, as they are published.
+
+
+#: More decimals than this no double has.
+MOST_DECIMALS = 300
+
+
+class RuleSet(ReprMixin):
+    """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a rule: a column for each QI attribute, missing (NaN, None) where the rule does not set it, a column
+        for each sensitive attribute, and, if they are published, the scores "support" and "confidence".
+    qi, sa : str or list of str
+        The attributes that were mined; any of `qi` may be set by a rule.
+    support, confidence : float
+        The thresholds: shares of all records, and of those with Q. A number means what it is written as: 0.1 is one
+        tenth, and five sixths are ``Fraction(5, 6)``.
+    strict : bool
+        Whether a rule is above the thresholds, or may be equal to them.
+    complete : bool
+        Whether these are all rules, so that whatever is missing is known to be none.
+    attributes : int or list of int, optional
+        How many QI attributes a rule may set; None is any number.
+
+    Attributes
+    ----------
+    table : DataFrame
+        As above, indexed by the rules' texts, "Education=Doctorate, Gender=Female => 50K+".
+    thresholds : Thresholds
+
+    Raises
+    ------
+    UnknownName, TableError, StatementError, BadProbability
+        If a column is missing, or a rule is incomplete, repeated, or short of the thresholds.
+
+    Notes
+    -----
+    Published rules, section V.A. See also :func:`maxent_cvx.anonymize.rules`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> table = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female"], "Salary": ["50K+", "50K-"],
+    ...     "confidence": [0.875, 0.625]})             # each sets one of two attributes
+    >>> rules = mx.RuleSet(table, qi=["Education", "Gender"], sa="Salary", support=0.1, confidence=0.6)
+    >>> rules.rounded(1).table["confidence"].to_dict()
+    {'Education=Doctorate => 50K+': 0.9, 'Gender=Female => 50K-': 0.6}
+    >>> rules
+    <RuleSet: 2 rules (Education, Gender) => Salary; some of the rules with support >= 0.1, confidence >= 0.6>
+    """
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        support: float | Fraction,
+        confidence: float | Fraction,
+        strict: bool = False,
+        complete: bool = False,
+        attributes: int | Iterable[int] | None = None,
+    ) -> None:
+        check_bool(strict, "strict")
+        check_bool(complete, "complete")
+        self.qi, self.sensitive = names(qi, "qi"), names(sa, "sa")
+        self.thresholds = Thresholds.of(support, confidence, strict)
+        self.complete = bool(complete)
+        self.attributes = None if attributes is None else tuple(sizes_of(attributes, len(self.qi)))
+        self.table = named_rules(table, self.qi, self.sensitive, self.attributes)
+        check_scores(self.table, self.thresholds)
+
+    @property
+    def support(self) -> float:
+        """The threshold of support."""
+        return float(self.thresholds.support)
+
+    @property
+    def confidence(self) -> float:
+        """The threshold of confidence."""
+        return float(self.thresholds.confidence)
+
+    @property
+    def strict(self) -> bool:
+        """Whether rules are above the thresholds, or may be equal to them."""
+        return self.thresholds.strict
+
+    @property
+    def sa(self) -> str | tuple[str, ...]:
+        """The sensitive attribute's column; of several, all their columns."""
+        return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def head(self, n: int) -> RuleSet:
+        """The first n rules; unless they are all, what is missing is no longer known to be none.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If `n` is no integer from 0 on.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.head(1)
+        <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
+        """
+        check_int(n, "n", 0)
+        return self.at(np.arange(len(self)) < n)
+
+    def at(self, rules: np.ndarray) -> RuleSet:
+        """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete.
+
+        Parameters
+        ----------
+        rules : ndarray of bool or of int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If it is neither a mask of the rules nor positions of some.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.at(rules.table["confidence"].to_numpy() > 0.8).table.index.to_list()
+        ['Gender=Male => 50K+']
+        >>> rules.complete, rules.head(1).complete                   # what is left out may be a rule, too
+        (True, False)
+        """
+        kept = self.table.iloc[check_positions(rules, "rules", len(self))]
+        return self._with(kept, complete=self.complete and len(kept) == len(self))
+
+    def incomplete(self) -> RuleSet:
+        """The same rules, without the claim that they are all.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules
+        <RuleSet: 2 rules (Gender) => Pay; all rules with support >= 0.1, confidence >= 0.6>
+        >>> rules.incomplete()
+        <RuleSet: 2 rules (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
+        """
+        return self._with(self.table, complete=False)
+
+    def without_scores(self, *names: str) -> RuleSet:
+        """Withhold some scores, by default both: users then know the thresholds alone.
+
+        Parameters
+        ----------
+        *names : "support" or "confidence"
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If a name is no score's.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.without_scores("confidence").table.columns.to_list()
+        ['Gender', 'Pay']
+        """
+        for name in names:
+            check_in(name, "a score", SCORES)
+        return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
+
+    def rounded(self, decimals: int) -> RuleSet:
+        """Print the scores to so many decimals.
+
+        Parameters
+        ----------
+        decimals : int
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        StatementError
+            If `decimals` is no integer from 0 to 300.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> rules.rounded(1).table["confidence"].to_list()
+        [0.9, 0.6]
+        """
+        check_int(decimals, "decimals", 0, MOST_DECIMALS)
+        scores = [name for name in SCORES if name in self.table]
+        return self._with(
+            self.table.assign(**{name: self.table[name].round(decimals) for name in scores}), self.complete
+        )
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the rules for :meth:`from_csv`, and others; the first line, "# {...}", says what they are.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        TableError
+            If the file cannot be written, or the empty text is a value.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> table = pd.DataFrame({"Gender": ["Male", "Female"], "Pay": ["50K+", "50K-"], "confidence": [0.875, 0.625]})
+        >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rules.to_csv(pathlib.Path(folder, "rules.csv"))
+        ...     pathlib.Path(folder, "rules.csv").read_text().splitlines()[1:]
+        ['Gender,Pay,confidence', 'Male,50K+,0.875', 'Female,50K-,0.625']
+        """
+        said = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
+        more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
+        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **said, **more}, path)
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:
+        """Read rules from a CSV file: a row a rule, an empty cell where an attribute is not set.
+
+        Parameters
+        ----------
+        path : str or path
+        **said
+            The arguments of :class:`RuleSet`, as far as the file's first line, which :meth:`to_csv` writes, does not
+            say them. Values are texts, and are found in a view by how they are written.
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        TableError
+            If there is no such file.
+        StatementError
+            If an argument is missing, or is not what the file says.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "rules.csv")
+        ...     pd.DataFrame({"Gender": ["Male"], "Pay": ["50K+"]}).to_csv(path, index=False)
+        ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
+        <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
+        """
+        check_keywords(said, "argument of RuleSet", ARGUMENTS)
+        return cls(**read_rules(path, said))
+
+    @classmethod
+    def from_mlxtend(
+        cls,
+        rules: pd.DataFrame,
+        *,
+        qi: str | Iterable[str],
+        sa: str | Iterable[str],
+        support: float | None = None,
+        confidence: float | None = None,
+        strict: bool = False,
+        complete: bool = False,
+        separator: str = "_",
+        attributes: int | Iterable[int] | None = None,
+    ) -> RuleSet:
+        """Read what mlxtend's ``association_rules`` returns.
+
+        It compares by >=, but in floating point, where (4/12) / (5/12) is less than 0.8: a rule that has just the
+        confidence of the threshold may be missing. Take thresholds that no rule meets exactly.
+
+        Parameters
+        ----------
+        rules : DataFrame
+            With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
+            columns, and "support" and "confidence". A column of True and False is an item by its name alone. mlxtend's
+            miners need ``use_colnames=True``: else items are numbers.
+        qi, sa : str, or several
+        support, confidence : float, optional
+            The thresholds of mining; None is the least that any of the rules has. Not if `complete` or `strict`.
+        strict, complete : bool
+            See :class:`RuleSet`.
+        separator : str
+            What stands between attribute and value.
+        attributes : int, or several, optional
+            See :class:`RuleSet`.
+
+        Returns
+        -------
+        RuleSet
+
+        Raises
+        ------
+        UnknownName, TableError, StatementError, BadProbability
+            If it is no such table, an item is of no attribute or of several, or a rule is no rule by the thresholds.
+
+        Warns
+        -----
+        RulesLeftOut
+            If rules are not of the form QI => SA, but say something of the sensitive attribute.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> left, right = frozenset({"Gender_Male"}), frozenset({"Salary_50K+"})
+        >>> mined = pd.DataFrame({"antecedents": [left], "consequents": [right], "support": 0.35, "confidence": 0.875})
+        >>> mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6).table.index.to_list()
+        ['Gender=Male => 50K+']
+        """
+        check_str(separator, "separator")
+        strict, complete = check_bool(strict, "strict"), check_bool(complete, "complete")
+        qi, sa = names(qi, "qi"), names(sa, "sa")
+        table = read_items(rules, qi, sa, separator)
+        exact = "complete=True" if complete else "strict=True" if strict else ""
+        scores = least_scores(table, {"support": support, "confidence": confidence}, exact)
+        return cls(table, qi=qi, sa=sa, strict=strict, complete=complete, attributes=attributes, **scores)
+
+    def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
+        said: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
+        return RuleSet(table, **said | {name: getattr(self.thresholds, name) for name in SCORES})
+
+    def __repr__(self) -> str:
+        rules = f"{pluralize(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
+        return f"<RuleSet: {rules}; {'all' if self.complete else 'some of the'} rules with {self.thresholds}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.table[[name for name in SCORES if name in self.table]], "rules")]
+
+
+# Patterns Q => X of a view: a set of QI tuples, and a sensitive value.
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Patterns Q => X, by the QI tuples of a view.
+
+    Attributes
+    ----------
+    names : ndarray of str
+        "Education=Doctorate, Gender=Female => 50K+".
+    members : csr_array, shape (patterns, QI tuples)
+        1 for the view's QI tuples that Q describes.
+    s : ndarray of int
+        The position of X among the view's sensitive values.
+    n_q : ndarray of int
+        Records with Q.
+    """
+
+    names: np.ndarray
+    members: sp.csr_array
+    s: np.ndarray
+    n_q: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.s)
+
+
+def rule_patterns(rules: RuleSet, view: View) -> Patterns:
+    """Find which QI tuples of a view each rule is about.
+
+    Raises
+    ------
+    UnknownName
+        If an attribute or a value is not in the view.
+    StatementError
+        If nobody is as a rule says.
+    """
+    if stranger := [name for name in rules.qi if name not in view.qi]:
+        raise unknown_name(f"quasi-identifier of the {view.noun}, and rules were mined of it", stranger[0], view.qi)
+    if rules.sensitive != view.sensitive:
+        raise StatementError(
+            f"the rules are about {', '.join(rules.sensitive)}, and the {view.noun} about {', '.join(view.sensitive)}; "
+            "mine rules for the same sensitive attributes, in that order"
+        )
+    tuples, table = view.quasi_identifiers, rules.table
+    codes = np.full((len(rules), len(view.qi)), -1)
+    for i, name in enumerate(view.qi):
+        if name in rules.qi:
+            codes[:, i] = _codes(table[name], tuples.levels[i])
+    s = _values(table, view)
+    members, _ = _members(codes, tuples)
+    n_q = np.asarray(members @ view.n_q).astype(np.int64)
+    if (n_q == 0).any():
+        raise StatementError(
+            f"nobody in the {view.noun} is as the rule {table.index[int((n_q == 0).argmax())]!r} says: each value "
+            "occurs, but not together; the rules are not of these people"
+        )
+    return Patterns(table.index.to_numpy(dtype=object), members, s, n_q)
+
+
+def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np.ndarray]:
+    """Mark the QI tuples that have the codes of each pattern, -1 being any; and number the sets of attributes."""
+    subset = densely(np.unique(codes >= 0, axis=0, return_inverse=True)[1].ravel()) if len(codes) else np.empty(0, int)
+    rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+    for number in range(int(subset.max(initial=-1)) + 1):
+        at = np.flatnonzero(subset == number)
+        attributes = np.flatnonzero(codes[at[0]] >= 0)
+        both = [np.concatenate([np.asarray(tuples.codes[i]), codes[at, i]]) for i in attributes]
+        key = group_codes(both, [len(tuples.levels[i]) for i in attributes])
+        which, described = places_of(key[: len(tuples)], key[len(tuples) :])
+        rows.append(at[which])
+        columns.append(described)
+    where = np.concatenate(rows), np.concatenate(columns)
+    return sp.csr_array((np.ones(len(where[0])), where), shape=(len(codes), len(tuples))), subset
+
+
+def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
+    """Number the values of one attribute as the view does; -1 where none is set."""
+    is_set = column.notna().to_numpy()
+    codes = np.full(len(column), -1)
+    codes[is_set] = find_values(column[is_set], level, f"value of {column.name!r}")
+    return codes
+
+
+def _values(table: pd.DataFrame, view: View) -> np.ndarray:
+    """Number the sensitive values as the view does."""
+    known, what = view.sensitive_values, "value of {!r}"
+    if not isinstance(known, pd.MultiIndex):
+        return find_values(table[view.sensitive[0]], known, what.format(view.sensitive[0]))
+    each = [find_values(table[name], known.levels[i], what.format(name)) for i, name in enumerate(view.sensitive)]
+    at = pd.MultiIndex.from_arrays([np.asarray(code) for code in known.codes]).get_indexer(
+        pd.MultiIndex.from_arrays(each)
+    )
+    if (at < 0).any():
+        raise unknown_name(f"combination of {', '.join(view.sensitive)}", table.index[int((at < 0).argmax())], [])
+    return np.asarray(at)
+
+
+def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
+    """Find values; those of a file, which are texts or numbers, by how they are written if not as they are."""
+    wanted = pd.Index(column.to_numpy(dtype=object), dtype=object)
+    try:
+        at = pd.Index(known, dtype=object).get_indexer(wanted)
+    except TypeError as error:
+        raise StatementError(f"{what[0].upper() + what[1:]}: something is no single value: {error}") from error
+    as_texts = pd.Index(known.map(str), dtype=object)
+    if (at < 0).any() and as_texts.is_unique:
+        at = np.where(at < 0, as_texts.get_indexer(wanted.map(str)), at)
+    if (at < 0).any() and pd.api.types.is_numeric_dtype(known) and known.is_unique:
+        texts = pd.to_numeric(
+            pd.Series([w if isinstance(w, str) else None for w in wanted], dtype=object), errors="coerce"
+        )
+        at = np.where(at < 0, pd.Index(known.astype(float)).get_indexer(pd.Index(texts, dtype=float)), at)
+    if (at < 0).any():
+        raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", wanted[at < 0][0], known)
+    return np.asarray(at)
+
+
+# Patterns that are no rules: from a complete set of rules, all that is missing falls short of a threshold.
+
+
+@dataclass(frozen=True, eq=False)
+class NonRules:
+    """Patterns that are no rules, as far as they say something that others do not.
+
+    Attributes
+    ----------
+    patterns : Patterns
+    given : ndarray of str
+        Their left sides alone.
+    n_pruned : int
+        How many Theorem 3 leaves, before those that cannot bind are left out.
+    """
+
+    patterns: Patterns
+    given: np.ndarray
+    n_pruned: int
+
+
+def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
+    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        Complete.
+    found : Patterns
+        The rules' own patterns in the view.
+    integer : bool
+        Whether numbers of records are known to be integers.
+    prune : bool
+        Leave out what follows from a non-rule that sets fewer attributes: where c P(Q) <= s for that one already
+        (Theorem 3), or where both have the same bound.
+
+    Raises
+    ------
+    StatementError
+        If a part of a rule is none, though it has at least the rule's support.
+    """
+    walk = _Walk(rules, found, view, integer=integer, prune=prune)
+    seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
+    walk.check_all_found()
+    cube, pattern, s = (np.concatenate([np.empty(0, dtype=int), *part]) for part in walk.parts(seen))
+    given = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
+    names = given + " => " + value_names(view.sensitive, view.sensitive_values)[s]
+    n_q = np.array([len(c) for c in seen], dtype=int)
+    start = np.cumsum(n_q) - n_q
+    records = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
+    patterns = Patterns(names, members(seen, cube, pattern), s, records[start[cube] + pattern])
+    return NonRules(patterns, given, walk.n_pruned)
+
+
+def count_patterns(rules: RuleSet, view: View) -> int:
+    """How many patterns Q => X occur in a view, rules or not: rows without any pruning."""
+    never = np.zeros((1, 1), dtype=bool)
+    sizes = sizes_of(rules.attributes, len(rules.qi))
+    found = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
+    return sum(map(len, found)) * len(view.sensitive_values)
+
+
+class _Walk:
+    """The walk down the lattice of patterns, with what is known of the level above."""
+
+    def __init__(self, rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> None:
+        self.thresholds, self.n = rules.thresholds, view.n_records
+        self.rules, self.found = rules, found
+        self.tuples = _mined(rules, view)
+        self.n_values = len(view.sensitive_values)
+        self.integer, self.prune = integer, prune
+        self.sizes = set(sizes_of(rules.attributes, len(rules.qi)))
+        self.walked = range(1, max(self.sizes) + 1)
+        sets = rules.table[list(rules.qi)].notna().to_numpy()
+        self.rules_of: dict[tuple[int, ...], list[int]] = {}
+        for i, row in enumerate(sets):
+            self.rules_of.setdefault(tuple(np.flatnonzero(row)), []).append(i)
+        first = found.members.indices[found.members.indptr[:-1]]
+        self.first, self.is_found = first, np.zeros(len(rules), dtype=bool)
+        self.bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        self.binding: dict[tuple[int, ...], np.ndarray] = {}
+        self.n_pruned = 0
+
+    def closes(self, cube: Cube) -> np.ndarray:
+        """Note the non-rules of a cube; mark those below which all are redundant (Theorem 3)."""
+        size = len(cube.attributes)
+        if size not in self.sizes:  # not mined: that a pattern is missing says nothing
+            return np.zeros((len(cube), self.n_values), dtype=bool)
+        n_q = cube.counts[:, 0]
+        is_rule = np.zeros((len(cube), self.n_values), dtype=bool)
+        own = np.array(self.rules_of.get(tuple(sorted(cube.attributes)), []), dtype=int)
+        pattern = cube.group[self.first[own]]
+        own, pattern = own[pattern >= 0], pattern[pattern >= 0]
+        closed = np.broadcast_to(cube.closed, is_rule.shape)
+        self.is_found[own] = ~closed[pattern, self.found.s[own]]
+        is_rule[pattern, self.found.s[own]] = True
+        left = ~is_rule & ~closed
+        only = self.thresholds.only_support(n_q, self.n, integer=self.integer)
+        repeats = np.zeros_like(is_rule)
+        bound = self.thresholds.least(n_q, self.n) if self.integer else np.where(only, -1, n_q)
+        for parent, at in cube.parents.items():
+            if self.prune and parent in self.bounds:
+                bounds, is_none = self.bounds[parent]
+                repeats |= (bounds[at] == bound)[:, None] & is_none[at] & (at >= 0)[:, None]
+        self.bounds[tuple(cube.attributes)] = bound, ~is_rule
+        self.n_pruned += int(left.sum())
+        self.binding[cube.attributes] = left & ~repeats & self._can_bind(n_q)[:, None]
+        return np.asarray(~is_rule & only[:, None] & self.prune)
+
+    def _can_bind(self, n_q: np.ndarray) -> np.ndarray:
+        """Whether a bound is below the number of records with Q."""
+        if self.integer:
+            return np.asarray(self.thresholds.least(n_q, self.n) <= n_q)
+        return np.asarray((n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1))
+
+    def check_all_found(self) -> None:
+        """Refuse rules below a pattern that is none, and has at least their support."""
+        if self.prune and not self.is_found.all():
+            raise StatementError(
+                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, and some pattern that sets fewer "
+                f"attributes is none, which has at least its support, and with {self.thresholds} that would be "
+                "enough: the set is not complete, or was mined by other thresholds; correct them, or pass "
+                "non_rules=False"
+            )
+
+    def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+        """The cube, the pattern in it, and the value of every non-rule that can bind."""
+        cube, pattern, value = [], [], []
+        for i, one in enumerate(seen):
+            if one.attributes in self.binding:
+                p, s = np.nonzero(self.binding[one.attributes])
+                cube.append(np.full(len(p), i))
+                pattern.append(p)
+                value.append(s)
+        return cube, pattern, value
+
+
+def _mined(rules: RuleSet, view: View) -> pd.MultiIndex:
+    """The attributes of a view's QI tuples that were mined."""
+    at, tuples = [view.qi.index(name) for name in rules.qi], view.quasi_identifiers
+    return multi_index([tuples.levels[i] for i in at], [np.asarray(tuples.codes[i]) for i in at], rules.qi)

@@ -1,1 +1,0 @@
-"""Noise that is added to every record, and Bayes' rule for who knows how."""

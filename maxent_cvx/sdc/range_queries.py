@@ -1,0 +1,736 @@
+"""Query restriction: sums of at least so many records are answered, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import (
+    GroupTooLarge,
+    Inaccurate,
+    Infeasible,
+    SolverError,
+    StatementError,
+    TableError,
+    pluralize,
+    short_repr,
+)
+from .._utils.tables import as_numbers, ranges
+from .._utils.validation import check_array, check_int, check_number
+from ..measures.equivocation import in_units
+from ..model.maxent import MaxEnt
+from ..releases.qi_table import QITable
+from ..solvers.linear import LinearProgram
+from ..sources.base import Source
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .techniques import DomainTechnique, Known, Published, check_confidential, draws, numeric_domain
+
+__all__ = [
+    "RangeQueries",
+    "RangeSums",
+    "WindowSums",
+    "WithinBounds",
+    "half_overlapping_bounds",
+    "record_bounds",
+]
+
+# What sums tell of each record: the least and the largest value that is consistent with all of them.
+
+
+#: Tolerance for the rounding of sums, relative to the largest of them.
+ROUNDING = 1e-9
+NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"
+
+
+def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the records of every block b_0, ..., b_k, given the sums of b_0 + b_1, b_1 + b_2, ...
+
+    With t the sum of b_0, all others follow: that of b_j is c_j + (-1)^j t with c_0 = 0, c_(j+1) = S_j - c_j. That
+    every block's sum is between l low and l high bounds t, which bounds every block; and a record is at most what is
+    left if the others of its block are as low as they can be. These bounds are attained.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (k,)
+        S_j, of the 2l records in two neighbouring blocks.
+    half : int
+        l, records in a block.
+    low, high : float
+        The ends of the domain.
+
+    Returns
+    -------
+    low, high : ndarray, shape (k + 1,)
+        Of each record in a block.
+
+    Raises
+    ------
+    Infeasible
+        If no records have these sums.
+    TableError, BadProbability
+        If sums are no numbers, an end of the domain is none, or `low` is above `high`.
+    StatementError
+        If `half` is no integer of at least 1.
+
+    Notes
+    -----
+    CAE, section 5 (query restriction); O(k), instead of two linear programs a record.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.half_overlapping_bounds([12, 4], half=1, low=0, high=10)          # two sums of two records
+    (array([8., 2., 0.]), array([10.,  4.,  2.]))
+    """
+    sums, low, high = _checked(sums, low, high)
+    check_int(half, "half", 1)
+    offset, sign = block_sums(sums)
+    ends = np.sort(sign * (np.array([[half * low], [half * high]]) - offset), axis=0)
+    least, most = ends[0].max(), ends[1].min()
+    slack = ROUNDING * max(np.abs(sums).max(initial=0.0), half * max(abs(low), abs(high)))
+    if least > most + slack:
+        raise Infeasible(NO_RECORDS.format(low, high))
+    block = np.sort(offset + sign * np.array([[least], [max(most, least)]]), axis=0)
+    return np.maximum(low, block[0] - (half - 1) * high), np.minimum(high, block[1] - (half - 1) * low)
+
+
+def block_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """C and (-1)^j of the sums c_j + (-1)^j t of all blocks: c_j = S_(j-1) - S_(j-2) + ..., an alternating sum."""
+    sign = (-1.0) ** np.arange(len(sums) + 1)
+    return np.concatenate([[0.0], -sign[1:] * np.cumsum(sign[:-1] * sums)]), sign
+
+
+def _checked(sums: Any, low: float, high: float) -> tuple[np.ndarray, float, float]:
+    """Read sums, and the ends of the domain."""
+    low, high = check_number(low, "low"), check_number(high, "high")
+    if low > high:
+        raise TableError(f"low={low:g} is above high={high:g}; swap the two")
+    return as_numbers(sums, "sums").astype(float), low, high
+
+
+def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of every record, min and max r_i over all low <= r <= high with A r = sums, by linear programming.
+
+    Parameters
+    ----------
+    system : array or sparse array, shape (queries, records)
+        A: how often each record is in each query.
+    sums : ndarray, shape (queries,)
+    low, high : float
+        The ends of the domain.
+
+    Returns
+    -------
+    low, high : ndarray, shape (records,)
+
+    Raises
+    ------
+    Infeasible
+        If no records have these sums.
+    TableError, BadProbability
+        If the system, the sums or the ends of the domain are no numbers, or do not go together.
+    SolverError
+        If the solver stops without an answer.
+
+    Notes
+    -----
+    CAE, section 5 (query restriction): for any system of queries. Records that are in the same queries have the same
+    bounds, and two programs together (HiGHS).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.record_bounds([[1, 1, 0], [0, 1, 1]], [12, 4], low=0, high=10)
+    (array([8., 2., 0.]), array([10.,  4.,  2.]))
+    """
+    answers, low, high = _checked(sums, low, high)
+    try:
+        matrix = sp.csc_array(system)
+        matrix = matrix if np.iscomplexobj(matrix.data) else matrix.astype(float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
+    if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
+        raise TableError("system must hold finite real numbers, how often each record is in each query")
+    if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
+        raise TableError(f"{matrix.shape} entries of queries and records, and {answers.shape} sums; one sum a query")
+    matrix.sum_duplicates()
+    columns: dict[bytes, int] = {}
+    kind = np.empty(matrix.shape[1], dtype=np.int64)
+    for i, (start, end) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)):
+        column = matrix.indices[start:end].tobytes() + matrix.data[start:end].tobytes()
+        kind[i] = columns.setdefault(column, len(columns))
+    first = np.unique(kind, return_index=True)[1]
+    span = high - low or 1.0  # records are low + span x, and x from 0 to 1
+    target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
+    found = np.empty((2, len(first)))
+    program = LinearProgram(sp.csr_array(matrix), target, target, upper=float(high > low))
+    for at, record in enumerate(first):
+        for side, sign in enumerate((1.0, -1.0)):
+            cost = np.zeros(matrix.shape[1])
+            cost[record] = sign
+            best = program.minimum(cost)
+            if best.infeasible:
+                raise Infeasible(NO_RECORDS.format(low, high))
+            if not best.found:
+                raise SolverError(f"the bounds of record {record} were not found: {best.message}")
+            found[side, at] = low + span * best.x[record]
+    return found[0][kind], found[1][kind]
+
+
+# Maximum entropy of blocks of records whose sums are known up to one number.
+
+
+#: Numbers in a table of blocks and values that is looked at together.
+TABLE = 2**20
+#: Steps of Newton's method, or bisections in its place; means of values from 0 to 1, and nats, that are the same.
+STEPS, SAME, GAP = 200, 1e-14, 1e-12
+#: How far an answer may be missed, of the range of the values and the size of the block.
+ACCURACY = 1e-9
+
+
+def most_entropic(
+    values: np.ndarray, allowed: np.ndarray, offset: np.ndarray, sign: np.ndarray, half: int
+) -> np.ndarray:
+    """Max over t of sum_b l H_b(m_b), H_b the largest entropy over allowed values with mean m_b = (c_b + (-1)^b t) / l.
+
+    The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
+    its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
+
+    Parameters
+    ----------
+    values : ndarray, shape (values,)
+        The domain, increasing.
+    allowed : ndarray of bool, shape (blocks, values)
+        Which values a record of each block can have.
+    offset, sign : ndarray, shape (blocks,)
+        The sum of block b is offset + sign t.
+    half : int
+        l, records in a block.
+
+    Returns
+    -------
+    ndarray, shape (blocks, values)
+        Probabilities.
+
+    Raises
+    ------
+    Infeasible
+        If no allowed values have these sums.
+    Inaccurate
+        If the sums are missed, or the optimum; both are looked at again in the end.
+
+    Notes
+    -----
+    The optimum of the model :attr:`maxent_cvx.sdc.RangeSums.model`, whose rows make a chain, in one dimension.
+    """
+    start, span = values[0], (values[-1] - values[0]) or 1.0
+    z = (values - start) / span
+    center, rate = (offset / half - start) / span, sign / (half * span)
+    lowest = np.where(allowed, z, np.inf).min(axis=1)
+    highest = np.where(allowed, z, -np.inf).max(axis=1)
+    ends = np.sort((np.array([lowest, highest]) - center) / rate, axis=0)
+    low, high = ends[0].max(), ends[1].min()
+    if low > high + ACCURACY * half * span:
+        raise Infeasible("no records within the bounds have these sums; pass the sums that were published")
+    tilt, t, slope = np.zeros(len(offset)), (low + high) / 2, 0.0
+    for _ in range(STEPS):
+        mean = np.clip(center + rate * t, lowest, highest)
+        tilt, p, variance = _tilted(z, allowed, mean, lowest, highest, tilt)
+        free = variance > 0
+        slope = -float((half * rate * tilt)[free].sum())
+        low, high = (t, high) if slope > 0 else (low, t)
+        if abs(slope) * (high - low) <= GAP * half * len(offset) or high - low <= SAME * half * span:
+            break
+        with np.errstate(divide="ignore"):
+            t = t + slope / float((half * rate[free] ** 2 / variance[free]).sum())
+        if not low < t < high:
+            t = (low + high) / 2
+    off = np.abs(p @ z - (center + rate * t)).max()
+    if off > ACCURACY or (abs(slope) * (high - low) > ACCURACY * half * len(offset) and high - low > ACCURACY * span):
+        raise Inaccurate(
+            f"maximum entropy of the sums misses them by {off * half * span:.3g}; take distribution='uniform'"
+        )
+    return p
+
+
+def _tilted(
+    z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, lowest: np.ndarray, highest: np.ndarray, tilt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean.
+
+    At an end of what is allowed all have that value; the variance is 0 then.
+    """
+    p, variance = np.zeros(allowed.shape), np.zeros(len(mean))
+    tilt = tilt.copy()
+    at_end = (mean - lowest <= SAME) | (highest - mean <= SAME)
+    nearest = np.where(highest - mean <= SAME, highest, lowest)
+    p[at_end] = (allowed & (z == nearest[:, None]))[at_end]
+    inside = np.flatnonzero(~at_end)
+    at_once = max(TABLE // len(z), 1)
+    for first in range(0, len(inside), at_once):
+        some = inside[first : first + at_once]
+        tilt[some], p[some], variance[some] = _newton(z, allowed[some], mean[some], tilt[some])
+    return tilt, p, variance
+
+
+def _newton(
+    z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, tilt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Newton's method on the mean, which rises with lambda, inside brackets that grow."""
+    below, above = np.full(len(mean), -np.inf), np.full(len(mean), np.inf)
+    exponent = np.where(allowed, 0.0, -np.inf)
+    for _ in range(STEPS):
+        weight = tilt[:, None] * z + exponent
+        weight = np.exp(weight - weight.max(axis=1, keepdims=True))
+        p = weight / weight.sum(axis=1, keepdims=True)
+        off = p @ z - mean
+        variance = (p * (z - (p @ z)[:, None]) ** 2).sum(axis=1)
+        if (np.abs(off) <= SAME).all():
+            break
+        below, above = np.where(off < 0, tilt, below), np.where(off > 0, tilt, above)
+        reach = 2 + 2 * np.abs(tilt)
+        moved = tilt - np.clip(off / np.maximum(variance, 1e-300), -reach, reach)
+        with np.errstate(invalid="ignore"):
+            outside = (moved <= below) | (moved >= above)
+            middle = (below + above) / 2
+        tilt = np.where(outside & np.isfinite(middle), middle, moved)
+    return tilt, p, variance
+
+
+# Sums of overlapping windows of records as knowledge about the blocks that they are made of.
+
+
+class WindowSums(Source):
+    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (windows,)
+        S_j, in the unit of the values; the QI tuples of the view are the blocks, in order, one more than there are
+        windows.
+
+    Notes
+    -----
+    CAE, section 5 (query restriction), the equations taken for expectations.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+    >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+    >>> post = mx.MaxEnt(table).add(mx.sdc.WindowSums(np.array([160.0, 170.0]))).solve()
+    >>> means = post.conditional() @ [50, 80, 110]
+    >>> (means + means.shift(-1)).round(2).to_list()[:2]
+    [160.0, 170.0]
+    """
+
+    def __init__(self, sums: np.ndarray) -> None:
+        self.sums = check_array(sums, "sums")
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a window.
+
+        Parameters
+        ----------
+        space : Space
+            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
+
+        Yields
+        ------
+        Rows
+            A row a window, in the unit of the values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> [rows] = mx.sdc.WindowSums(np.array([160.0, 170.0])).rows(mx.MaxEnt(table).space)
+        >>> rows.label, rows.low.tolist(), rows.matrix.shape
+        ('range sum', [160.0, 170.0], (2, 9))
+        """
+        value = space.n_records * _numbers(space)[space.codes["s"]]
+        blocks = len(space.view.quasi_identifiers)
+        of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
+        both = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
+        index = pd.RangeIndex(1, len(self.sums) + 1, name="query")
+        yield Rows(sp.csr_array(both @ of_block), self.sums, self.sums, "range sum", index, space.view)
+
+
+class WithinBounds(Source):
+    """sum of P(b, s) over s < L_b and s > U_b = 0: no record has a value that its bounds exclude.
+
+    Parameters
+    ----------
+    low, high : ndarray, shape (blocks,)
+        L and U of the records of every block, in the unit of the values.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+    >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+    >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
+    >>> print(mx.MaxEnt(table).add(bounds).solve().conditional().round(2))
+    Salary  50   80   110
+    block
+    0       0.5  0.5  0.0
+    1       0.0  1.0  0.0
+    2       0.0  0.5  0.5
+    """
+
+    def __init__(self, low: np.ndarray, high: np.ndarray) -> None:
+        self.low, self.high = low, high
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a block of which something is excluded.
+
+        Parameters
+        ----------
+        space : Space
+            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
+
+        Yields
+        ------
+        Rows
+            A row a block, probabilities that are 0.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np, pandas as pd
+        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
+        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
+        >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
+        >>> [rows] = bounds.rows(mx.MaxEnt(table).space)
+        >>> np.diff(rows.matrix.indptr).tolist()                   # values that each block cannot have
+        [1, 2, 1]
+        """
+        value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
+        outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
+        some, row = np.unique(block[outside], return_inverse=True)
+        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(some), len(space)))
+        nobody = np.zeros(len(some))
+        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(some, name="block"), space.view)
+
+
+def _numbers(space: Space) -> np.ndarray:
+    """The sensitive values."""
+    return space.view.sensitive_values.to_numpy(dtype=float)
+
+
+# Answers to queries that sum windows of records: what they tell of each record.
+
+
+#: Probabilities in a table of blocks and values.
+MOST_ENTRIES = 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What is added up, as integer numbers of steps.
+
+    Attributes
+    ----------
+    values : ndarray
+        The domain, from 0 on.
+    sums : ndarray
+        Of each query, above so many of the least value.
+    least, one : float
+        The least value, and a step.
+    slack : float
+        What rounding may make of a bound, and less than to another value.
+    """
+
+    values: np.ndarray
+    sums: np.ndarray
+    least: float
+    one: float
+    slack: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RangeSums(Published):
+    """The answers: a row a query, `first` and `last` of the records it sums in `order`, and the `sum`.
+
+    Attributes
+    ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
+    order : Index
+        The labels of the records, as they were shuffled.
+    size : int
+        Q, records a query.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+    >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+    >>> answers.table["sum"].to_list()
+    [130, 160, 190]
+    >>> print(answers.bounds.sort_index())                    # the first two: 80 at most, and the others 80 at least
+        low   high
+    0  80.0  110.0
+    1  50.0   80.0
+    2  50.0   80.0
+    3  80.0  110.0
+    """
+
+    order: pd.Index
+    size: int
+
+    @cached_property
+    def block(self) -> np.ndarray:
+        """The block of Q/2 records that each is in, in `order`; -1 of those in no query."""
+        number = np.arange(len(self.order)) // (self.size // 2)
+        return np.where(number <= len(self.table), number, -1)
+
+    @cached_property
+    def bounds(self) -> pd.DataFrame:
+        """The least and the largest value `low`, `high` that each record can have, by label."""
+        inside, span = self.block >= 0, self._steps.values[-1]
+        low, high = half_overlapping_bounds(self._steps.sums, self.size // 2, 0.0, span)
+        least, most = np.where(inside, low[self.block], 0.0), np.where(inside, high[self.block], span)
+        ends = {"low": self._steps.least + self._steps.one * least, "high": self._steps.least + self._steps.one * most}
+        return pd.DataFrame(ends, index=self.order)
+
+    @cached_property
+    def maxent(self) -> pd.DataFrame:
+        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means.
+
+        Raises
+        ------
+        GroupTooLarge
+            If the table would not fit into memory.
+        """
+        if (entries := (len(self.table) + 1) * len(self.domain)) > MOST_ENTRIES:
+            raise GroupTooLarge(
+                f"{len(self.table) + 1} blocks of {len(self.domain)} values are {entries:.1e} probabilities, and "
+                f"{MOST_ENTRIES:.0e} are allowed; round the values, or ask for longer sums"
+            )
+        steps = self._steps
+        low, high = half_overlapping_bounds(steps.sums, self.size // 2, 0.0, steps.values[-1])
+        allowed = (steps.values >= low[:, None] - steps.slack) & (steps.values <= high[:, None] + steps.slack)
+        offset, sign = block_sums(steps.sums)
+        p = most_entropic(steps.values, allowed, offset, sign, self.size // 2)
+        return pd.DataFrame(p, index=pd.RangeIndex(len(p), name="block"), columns=self.domain)
+
+    @property
+    def model(self) -> MaxEnt:
+        """The model that :attr:`maxent` is the posterior of, for other knowledge, bounds, or another solver.
+
+        Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
+        general solvers find the same as :attr:`maxent`, in more time and memory.
+
+        Returns
+        -------
+        MaxEnt
+            To be solved, or to be added to.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+        >>> model = answers.model
+        >>> list(model.describe().index)
+        ['quasi-identifiers', 'range sums', 'bounds']
+        >>> bool(abs(model.solve().conditional() - answers.maxent).max(axis=None) < 1e-4)
+        True
+        """
+        column = "block" if self.confidential != "block" else "block of records"
+        people = pd.DataFrame({column: self.block[self.block >= 0]})
+        table = QITable(people, qi=column, sa=self.confidential, sa_values=self.domain)
+        model = MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float)), label="range sums")
+        return model.add(WithinBounds(*self._of_blocks()), label="bounds")
+
+    def _of_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds of every block's records, with what rounding makes of them."""
+        inside = self.block >= 0
+        low, high = self.bounds[inside].groupby(self.block[inside]).first().to_numpy().T
+        return low - self.slack, high + self.slack
+
+    @property
+    def slack(self) -> float:
+        """How far the value of a record may be beyond bounds that were rounded: less than to another value.
+
+        Returns
+        -------
+        float
+            In the unit of the values.
+        """
+        return self._steps.slack * self._steps.one
+
+    @cached_property
+    def _steps(self) -> Steps:
+        """Values and sums in integer steps above the least value, in which sums of what was typed are exact."""
+        _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
+        step = int(np.gcd.reduce(units)) or 1
+        values, one = (units // step).astype(float), float(unit.width(np.array([step]))[0])
+        least = float(self.domain[0])
+        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / one)
+        gap = float(np.diff(values).min(initial=np.inf))
+        return Steps(values, sums, least, one, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
+
+
+DISTRIBUTIONS = ("uniform", "maxent")
+#: Sums up to here are exact in floating point.
+EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class RangeQueries(DomainTechnique):
+    """``p_i = sum over r of Mo of [L_r <= d_i <= U_r] / (|Mo| |{d in D: L_r <= d <= U_r}|)``, from sums of Q records.
+
+    Parameters
+    ----------
+    size : int
+        Q = 2l, even: each query sums so many records of the shuffled table, and shares half with the one before; there
+        are floor(2 n / Q) - 1, linearly independent.
+    seed : int
+        Of the shuffling.
+    distribution : {"uniform", "maxent"}
+        What is inferred from the equations: bounds L and U of every record, and all values of the domain in between
+        equally likely, as in the paper; or the distribution of maximum entropy over them whose means are the equations.
+
+    Raises
+    ------
+    StatementError
+        If an argument is out of range.
+    TableError, Inaccurate, GroupTooLarge
+        From `infer`: if the population is not labelled as the records were; if rounding leaves a record without a value
+        between its bounds; with ``distribution="maxent"``, if there are too many blocks and values.
+
+    Notes
+    -----
+    CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
+    the domain is consecutive integers. Which records a query sums is known to whoever asks it: so the
+    population is a DataFrame, with the labels that the same people have in the table; a QITable, which has none, will
+    do where everybody matches. Maximum entropy is found by Newton's method in one dimension, as all sums of half
+    windows follow from the first.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+    >>> technique = mx.sdc.RangeQueries(size=2)
+    >>> answers = technique.publish(people, confidential="Salary")
+    >>> answers.table["sum"].tolist()
+    [130, 160, 190]
+    >>> technique.infer(answers, known={"Age": 37}, population=people[["Age"]]).to_dict()
+    {50: 0.25, 80: 0.5, 110: 0.25}
+    """
+
+    size: int
+    seed: int = 0
+    distribution: str = "uniform"
+
+    _published_as = RangeSums
+
+    def __post_init__(self) -> None:
+        if check_int(self.size, "size", 2) % 2:
+            raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
+        check_int(self.seed, "seed", 0)
+        if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
+            raise StatementError(
+                f"distribution={short_repr(self.distribution)}: one of {', '.join(DISTRIBUTIONS)} is expected"
+            )
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
+        """Shuffle the records, and answer all queries.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute, a number.
+
+        Returns
+        -------
+        RangeSums
+            The answers, and the labels of the records in the order in which queries sum them.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two of
+            one label.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [80, 80, 50, 110]})
+        >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
+        >>> print(answers.table)
+               first  last  sum
+        query
+        1          0     1  130
+        2          1     2  160
+        3          2     3  190
+        """
+        check_confidential(table, confidential)
+        domain = numeric_domain(table[confidential])
+        if table.index.has_duplicates:
+            raise TableError("two records have one label, and queries name records; reset the index")
+        if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
+            raise TableError(
+                f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
+            )
+        half, blocks = self.size // 2, 2 * len(table) // self.size
+        if blocks < 2:
+            raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
+        order = draws("RangeQueries", self.seed).permutation(len(table))
+        values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
+        of_block = values.reshape(blocks, half).sum(axis=1)
+        first = half * np.arange(blocks - 1)
+        answers = pd.DataFrame(
+            {"first": first, "last": first + self.size - 1, "sum": of_block[:-1] + of_block[1:]},
+            index=pd.RangeIndex(1, blocks, name="query"),
+        )
+        return RangeSums(answers, confidential, domain, table.index[order], self.size)
+
+    def _shares(self, published: RangeSums, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """The mean over the records that match."""
+        if isinstance(population, QITable) and not person.matching.all():
+            raise TableError(
+                "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
+            )
+        everybody = population.index if isinstance(population, pd.DataFrame) else published.order
+        matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
+        at = published.order.get_indexer(matching)
+        if (at < 0).any() or len(everybody) != len(published.order) or everybody.has_duplicates:
+            raise TableError(
+                f"the population of {len(everybody)} is not labelled as the {len(published.order)} records were; pass "
+                "the other attributes of the same table, with its index"
+            )
+        return self._uniform(published, at) if self.distribution == "uniform" else self._maxent(published, at)
+
+    def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """Every value between a record's bounds, equally likely."""
+        domain = answers.domain.to_numpy(dtype=float)
+        low, high = answers.bounds.to_numpy()[at].T
+        first = np.searchsorted(domain, low - answers.slack)
+        end = np.searchsorted(domain, high + answers.slack, side="right")
+        if (end <= first).any():
+            n = int((end <= first).sum())
+            raise Inaccurate(f"{pluralize(n, 'record has', 'records have')} no value of the domain between the bounds")
+        alike, records = np.unique(first * (len(domain) + 1) + end, return_counts=True)
+        first, end = np.divmod(alike, len(domain) + 1)
+        share = np.repeat(records / (end - first) / len(at), end - first)
+        return np.bincount(ranges(first, end - first), share, len(domain))
+
+    def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
+        """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
+        block, p = answers.block[at], answers.maxent.to_numpy()
+        records = np.bincount(block[block >= 0], minlength=len(p))
+        return (records @ p + (block < 0).sum() / len(answers.domain)) / len(at)

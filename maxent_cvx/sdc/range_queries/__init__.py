@@ -1,1 +1,0 @@
-"""Sums of ranges of records: what they tell of each of them."""

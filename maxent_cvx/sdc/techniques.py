@@ -1,0 +1,1020 @@
+"""The protocol of statistical disclosure control: what is published, and what an intruder makes of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import (
+    BadProbability,
+    GroupTooLarge,
+    StatementError,
+    TableError,
+    UnknownName,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.tables import as_numbers, check_columns, check_labels, choose, group_codes
+from .._utils.validation import check_int, check_number
+from ..releases.qi_table import QITable
+
+__all__ = [
+    "BinomialNoise",
+    "Channel",
+    "DomainTechnique",
+    "Known",
+    "NoisyTable",
+    "Published",
+    "Sample",
+    "Sampling",
+    "Technique",
+    "check_confidential",
+    "domain_of",
+    "draws",
+    "noise_limit",
+    "numeric_domain",
+]
+
+# The confidential attribute and its domain, checked where a table comes in.
+
+
+def check_confidential(table: pd.DataFrame, confidential: str) -> None:
+    """Check that there is a table, with the confidential attribute, and nothing missing or twice."""
+    if not isinstance(confidential, str):
+        raise StatementError(f"confidential={short_repr(confidential)}: the name of one column is expected")
+    if not isinstance(table, pd.DataFrame):
+        raise TableError(f"the table must be a pandas DataFrame, not {short_repr(table)}")
+    if table.columns.has_duplicates:
+        raise TableError(
+            f"the table has two columns {join_names(table.columns[table.columns.duplicated()])}; rename one"
+        )
+    check_columns(table, {"confidential": (confidential,)}, "the table")
+    check_columns(table, {"attributes": tuple(table.columns)}, "the table")
+    for name in table.columns:
+        check_type(table[name])
+
+
+def check_type(column: pd.Series) -> None:
+    """Refuse what pandas has no index of."""
+    if column.dtype == np.float16:
+        raise TableError(f"column {column.name!r} is of short floats, float16; take .astype('float32')")
+
+
+def domain_of(column: pd.Series) -> pd.Index:
+    """The domain of an attribute, in order: the categories of a Categorical, else the values that occur, sorted."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.Index(column.cat.categories, name=column.name)
+    try:
+        return pd.Index(np.sort(column.unique()), name=column.name)
+    except TypeError as error:
+        raise TableError(f"column {column.name!r} holds values that have no order: {error}") from error
+
+
+def numeric_domain(column: pd.Series) -> pd.Index:
+    """The domain of an attribute whose values are numbers, increasing."""
+    domain = domain_of(column)
+    return domain.take(np.argsort(as_numbers(domain, f"the values of {column.name!r}"), kind="stable"))
+
+
+# Supplementary knowledge: what an intruder knows of a person, and who in a population is like that.
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Mo, the records of the population that match the supplementary knowledge.
+
+    Attributes
+    ----------
+    values : dict of str to Index
+        For every attribute that is known, the values that it may have.
+    frame : DataFrame
+        The attributes of everybody, or of everybody who is distinguishable.
+    weight : ndarray of int
+        How many records each row stands for.
+    matching : ndarray of bool
+        Which rows match.
+    """
+
+    values: Mapping[str, pd.Index]
+    frame: pd.DataFrame
+    weight: np.ndarray
+    matching: np.ndarray
+
+    @classmethod
+    def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
+        """Read what is known, against the population; somebody must be like that."""
+        if known is not None and not isinstance(known, Mapping):
+            raise StatementError(f"known must be a dictionary {{attribute: value}}, not {short_repr(known)}")
+        if isinstance(population, QITable):
+            frame, weight = population.quasi_identifiers.to_frame(index=False), population.n_q
+        elif isinstance(population, pd.DataFrame):
+            frame, weight = population, np.ones(len(population), dtype=np.int64)
+        else:
+            raise TableError(
+                f"population must be a DataFrame of everybody's other attributes, or a QITable, not {short_repr(population)}"
+            )
+        if not len(frame):
+            raise TableError("the population has no rows; everybody's other attributes are expected")
+        values = {}
+        matching = np.ones(len(frame), dtype=bool)
+        for name, chosen in (known or {}).items():
+            if isinstance(name, str) and name == confidential:
+                raise StatementError(f"{name!r} is the confidential attribute: what is known is of the others")
+            if name not in frame.columns:
+                others = [column for column in frame.columns if column is not confidential]
+                raise unknown_name("attribute of the population", name, others)
+            check_columns(frame, {"known": (name,)}, "the population")
+            check_type(frame[name])
+            there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
+            values[name] = there[choose(chosen, name).mask(there, name)]
+            matching &= frame[name].isin(values[name]).to_numpy()
+        if not matching.any():
+            asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
+            raise StatementError(f"nobody in the population has {asked or 'any attribute'}; take a condition out")
+        return cls(values, frame, weight, matching)
+
+    @property
+    def people(self) -> int:
+        """|Mo|, how many people are like that."""
+        return int(self.weight[self.matching].sum())
+
+    def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
+        """Which records of another table, of people of the population, are like that."""
+        found = np.ones(len(table), dtype=bool)
+        for name, values in self.values.items():
+            if name not in table.columns:
+                raise unknown_name(f"attribute of {what}", name, table.columns)
+            strange = ~table[name].isin(pd.unique(self.frame[name]))
+            if strange.any():
+                raise TableError(
+                    f"{join_names(pd.unique(table[name][strange]))} of {name!r} is in {what}, and not in the population; "
+                    "pass the population that it is of, with the same values"
+                )
+            found &= table[name].isin(values).to_numpy()
+        return found
+
+
+# What everybody can see after a technique was applied.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published(ReprMixin):
+    """What everybody can see after a technique was applied.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Records, or answers.
+    confidential : str
+        The confidential attribute C.
+    domain : Index
+        Its domain D, in order, named by it: the categories of a Categorical, else the values that occur.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> sample = mx.sdc.Sampling(0.5).publish(people, confidential="Salary")
+    >>> isinstance(sample, mx.sdc.Published), len(sample), sample.domain.to_list()         # of the whole table
+    (True, 2, [50, 77, 80, 107])
+    """
+
+    table: pd.DataFrame
+    confidential: str
+    domain: pd.Index
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        rows, values = pluralize(len(self), "row"), pluralize(len(self.domain), "value")
+        return f"<{type(self).__name__}: {rows}; {self.confidential!r} is confidential, one of {values}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.table, "rows")]
+
+
+def expected(published: object, kind: type[Published], technique: str) -> Any:
+    """Check that something was published by a technique, to be read by the same one."""
+    if not isinstance(published, kind):
+        raise StatementError(f"{technique}.infer reads what {technique}.publish returned, not {short_repr(published)}")
+    return published
+
+
+# What the techniques of this package have in common: how a publication is read by somebody who knows a person.
+
+
+class DomainTechnique:
+    """A technique that infers P(d_i | published, known) of every value d_i of the confidential attribute's domain."""
+
+    #: What `publish` returns, and `infer` reads.
+    _published_as: ClassVar[type[Published]]
+
+    def infer(
+        self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
+    ) -> pd.Series:
+        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
+
+        Parameters
+        ----------
+        published : Published
+            What `publish` of the same technique returned.
+        known : dict or None
+            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
+            nothing.
+        population : DataFrame or QITable
+            Everybody's other attributes.
+
+        Returns
+        -------
+        Series
+            Probabilities, by value of the domain, in its order; they sum to 1.
+
+        Raises
+        ------
+        StatementError, UnknownName
+            If nobody is as described; or `published` was published by another technique.
+        TableError
+            If the population has other values than what was published, or cannot be the one that it is of.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> for technique in (mx.sdc.Sampling(0.5), mx.sdc.BinomialNoise(0)):
+        ...     published = technique.publish(people, confidential="Salary")
+        ...     print(technique.infer(published, known={"Age": 37}, population=people[["Age"]]).to_dict())
+        {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
+        {50: 0.0, 77: 0.5, 80: 0.5, 107: 0.0}
+        """
+        found = expected(published, self._published_as, type(self).__name__)
+        person = Known.of(known, population, found.confidential)
+        return pd.Series(self._shares(found, person, population), index=found.domain, name="probability")
+
+    def _shares(self, published: Any, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """The probability of every value of the domain."""
+        raise NotImplementedError
+
+
+# Centred binomial noise on the places of a domain, as a channel from true to published places.
+
+
+#: Probabilities of a channel that are written down.
+MOST_ENTRIES = 10**8
+
+
+def noise_limit(percent: float, places: int) -> int:
+    """M = percent % of (places - 1), rounded to the nearest even number; in the middle of two, to the larger.
+
+    Parameters
+    ----------
+    percent : float
+        From 0 to 100.
+    places : int
+        ``|D|``, the values of the domain, at least 1.
+
+    Returns
+    -------
+    int
+        M, even.
+
+    Raises
+    ------
+    BadProbability
+        If the percentage is no number from 0 to 100.
+    StatementError
+        If `places` is no integer of at least 1.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.noise_limit(10, places=101)
+    10
+    >>> [mx.sdc.noise_limit(percent, places=5) for percent in (0, 25, 50, 100)]       # 25 % of 4 is 1: up to 2
+    [0, 2, 2, 4]
+    """
+    if not 0 <= check_number(percent, "percent") <= 100:
+        raise BadProbability(f"percent={percent!r}: from 0 to 100 is expected")
+    check_int(places, "places", 1)
+    half = Fraction(f"{float(percent):.15g}") / 100 * (places - 1) / 2
+    return 2 * int(half + Fraction(1, 2))  # cuts off: half is not negative
+
+
+@dataclass(frozen=True)
+class Channel:
+    """T(x, y) = P(y | x): y = x + B - M/2 with B binomial (M, 1/2), and where that is outside the domain, its end.
+
+    Attributes
+    ----------
+    places : int
+        ``|D|``.
+    limit : int
+        M, even: at most M/2 places up or down.
+
+    Raises
+    ------
+    StatementError
+        If `places` is no integer of at least 1, or `limit` no even one of at least 0.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.sdc.Channel(places=4, limit=2).matrix.toarray()
+    array([[0.75, 0.25, 0.  , 0.  ],
+           [0.25, 0.5 , 0.25, 0.  ],
+           [0.  , 0.25, 0.5 , 0.25],
+           [0.  , 0.  , 0.25, 0.75]])
+    """
+
+    places: int
+    limit: int
+
+    def __post_init__(self) -> None:
+        check_int(self.places, "places", 1)
+        if check_int(self.limit, "limit", 0) % 2:
+            raise StatementError(f"limit={self.limit}: an even number is expected, half of it up and half down")
+
+    @cached_property
+    def _noise(self) -> np.ndarray:
+        """P(B = 0), ..., P(B = M)."""
+        from scipy.stats import binom  # takes a third of a second to load
+
+        return np.asarray(binom.pmf(np.arange(self.limit + 1), self.limit, 0.5))
+
+    @cached_property
+    def _tail(self) -> np.ndarray:
+        """P(B >= 0), P(B >= 1), ..., P(B >= M), and 0; of a symmetric noise also P(B <= M), ..., P(B <= 0)."""
+        from scipy.stats import binom  # takes a third of a second to load
+
+        return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
+
+    def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Publish true places.
+
+        Parameters
+        ----------
+        x : ndarray of int, shape (records,)
+            True places, from 0.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of int, shape (records,)
+            Published places.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> channel = mx.sdc.Channel(places=4, limit=2)
+        >>> published = channel.draw(np.full(1_000, 1), np.random.default_rng(0))
+        >>> bool(abs(np.bincount(published, minlength=4) / 1_000 - [0.25, 0.5, 0.25, 0]).max() < 0.05)
+        True
+        """
+        moved = x + rng.binomial(self.limit, 0.5, len(x)) - self.limit // 2
+        return moved.clip(0, self.places - 1)
+
+    def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """T(x, y), entry by entry.
+
+        Parameters
+        ----------
+        x, y : ndarray of int
+            True and published places, of one shape.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, of the same shape.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> channel = mx.sdc.Channel(places=4, limit=2)
+        >>> channel.probability(np.array([0, 1, 1]), np.array([0, 1, 3]))
+        array([0.75, 0.5 , 0.  ])
+        """
+        move = y - x + self.limit // 2  # what B is; where y is an end, at most or at least that
+        inside = (move >= 0) & (move <= self.limit)
+        p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)
+        p = np.where(y == self.places - 1, self._tail[move.clip(0, self.limit + 1)], p)
+        p = np.where(y == 0, self._tail[(self.limit - move).clip(0, self.limit + 1)], p)
+        return np.where(y == 0, 1.0, p) if self.places == 1 else p
+
+    @cached_property
+    def matrix(self) -> sp.csr_array:
+        """T, shape (places, places).
+
+        Raises
+        ------
+        GroupTooLarge
+            If it would not fit into memory.
+        """
+        reach = min(self.limit // 2, self.places - 1)
+        if (entries := self.places * (2 * reach + 1)) > MOST_ENTRIES:
+            raise GroupTooLarge(
+                f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and "
+                f"{MOST_ENTRIES:.0e} are allowed; round the values"
+            )
+        move = np.arange(-reach, reach + 1)
+        x = np.repeat(np.arange(self.places), len(move))
+        y = x + np.tile(move, self.places)
+        inside = (y >= 0) & (y < self.places)
+        x, y = x[inside], y[inside]
+        return sp.csr_array((self.probability(x, y), (x, y)), shape=(self.places, self.places))
+
+
+# Whose records noisy ones can be, if their true values are drawn from a population.
+
+
+#: Pairs of a true and a published tuple that are held at once, and probabilities of the attributes that are joined.
+AT_ONCE, JOINT = 2**22, 2**21
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that.
+
+    Attributes
+    ----------
+    of_row : ndarray of int, shape (rows,)
+        The distinct tuple x of every row of the population.
+    share : ndarray, shape (rows,)
+        pi, of each row.
+    records : ndarray, shape (tuples, kinds)
+        By distinct tuple, and kind of record.
+    """
+
+    of_row: np.ndarray
+    share: np.ndarray
+    records: np.ndarray
+
+    def among(self, matching: np.ndarray) -> np.ndarray:
+        """Records that are expected to be of the rows that match, by kind."""
+        every = np.bincount(self.of_row, self.share)
+        return np.asarray((np.bincount(self.of_row, self.share * matching) / every) @ self.records)
+
+
+def linked(
+    true: Sequence[np.ndarray],
+    share: np.ndarray,
+    published: Sequence[np.ndarray],
+    channels: Sequence[Channel],
+    kind: np.ndarray,
+    kinds: int,
+) -> Linked:
+    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y.
+
+    Parameters
+    ----------
+    true : list of ndarray, one an attribute, of shape (rows,)
+        Places in the domain.
+    share : ndarray, shape (rows,)
+        pi, of each row.
+    published : list of ndarray, one an attribute, of shape (records,)
+    channels : list of Channel, one an attribute
+    kind : ndarray of int, shape (records,)
+    kinds : int
+
+    Raises
+    ------
+    TableError
+        If a published record can be of nobody in the population.
+
+    Notes
+    -----
+    Noise reaches some places only. Of distinct true and published tuples those pairs are looked at that the attributes
+    of the shortest reach leave, some of them taken together; the time is their number times the other attributes.
+    """
+    if not channels:
+        return Linked(
+            np.zeros(len(share), dtype=np.int64), share, np.bincount(kind, minlength=kinds)[None].astype(float)
+        )
+    of_row, x = _distinct(true, channels)
+    of_record, y = _distinct(published, channels)
+    pi, n_y = np.bincount(of_row, share), len(y[0])
+    every = np.zeros(n_y)
+    for _, to, p in _pairs(x, y, pi, channels):
+        every += np.bincount(to, p, n_y)
+    if strangers := int((every[of_record] <= 0).sum()):
+        raise TableError(
+            f"{strangers} published records can be of nobody in the population; pass the one whose records were "
+            "published"
+        )
+    told = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
+    records = np.zeros((len(pi), kinds))
+    for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
+        first = int(at[0]) if len(at) else 0
+        some = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
+        records[first : first + some.shape[0]] += (some.tocsr() @ told).toarray()
+    return Linked(of_row, share, records)
+
+
+def _pairs(
+    x: Sequence[np.ndarray], y: Sequence[np.ndarray], pi: np.ndarray, channels: Sequence[Channel]
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Pairs of a true and a published tuple that are possible, and pi(x) T(x, y), many at once, by true tuple."""
+    order = np.argsort([(channel.limit + 1) / channel.places for channel in channels], kind="stable")
+    transition, at_x, at_y, taken = _joined([channels[a] for a in order], [x[a] for a in order], [y[a] for a in order])
+    there = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
+    reached = sp.csr_array(transition @ there)  # from a true place to published tuples
+    ends = np.concatenate([[0], np.cumsum(np.diff(reached.indptr)[at_x])])
+    start = 0
+    while start < len(pi):
+        stop = max(int(np.searchsorted(ends, ends[start] + AT_ONCE, side="right")) - 1, start + 1)
+        pairs = sp.coo_array(reached[at_x[start:stop]])
+        at, to, p = pairs.row + start, pairs.col, pairs.data * pi[pairs.row + start]
+        for a in order[taken:]:
+            p = p * channels[a].probability(x[a][at], y[a][to])
+            kept = p > 0
+            at, to, p = at[kept], to[kept], p[kept]
+        yield at, to, p
+        start = stop
+
+
+def _joined(
+    channels: Sequence[Channel], x: Sequence[np.ndarray], y: Sequence[np.ndarray]
+) -> tuple[sp.csr_array, np.ndarray, np.ndarray, int]:
+    """Some attributes taken as one: T, the places of true and published tuples, and how many attributes these are."""
+    matrix, at_x, at_y, taken = channels[0].matrix, x[0], y[0], 1
+    for channel, more_x, more_y in zip(channels[1:], x[1:], y[1:], strict=True):
+        if matrix.nnz * channel.places * (channel.limit + 1) > JOINT:
+            break
+        matrix = sp.csr_array(sp.kron(matrix, channel.matrix, format="csr"))
+        at_x, at_y = at_x * channel.places + more_x, at_y * channel.places + more_y
+        taken += 1
+    return matrix, at_x, at_y, taken
+
+
+def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Number the distinct tuples; their places."""
+    key = group_codes(places, [channel.places for channel in channels])
+    first = np.unique(key, return_index=True)[1]
+    return key, [place[first] for place in places]
+
+
+# A table with noise on every value, and whose records these can be.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoisyTable(Published):
+    """All records, with noise on every attribute, in no order.
+
+    Attributes
+    ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
+    domains : dict of str to Index
+        The domain of every attribute, in the order along which noise moves.
+    channels : dict of str to Channel
+        The noise of every attribute, which everybody knows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
+    >>> noisy
+    <NoisyTable: 4 rows; 'Salary' is confidential, one of 4 values>
+    >>> noisy.channels["Salary"], list(noisy.domains["Salary"])
+    (Channel(places=4, limit=4), [50, 77, 80, 107])
+    """
+
+    domains: Mapping[str, pd.Index]
+    channels: Mapping[str, Channel]
+    _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
+
+    def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
+        """Where in its domain each value of an attribute is.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Records, of the population or published.
+        name : str
+            The attribute.
+
+        Returns
+        -------
+        ndarray of int, one a record
+            From 0.
+
+        Raises
+        ------
+        TableError
+            If a value is not in the domain.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
+        >>> noisy.places(people, "Salary")
+        array([1, 2, 0, 3])
+        """
+        check_labels(frame[name], f"a cell of column {name!r} of the population")
+        at = self.domains[name].get_indexer(pd.Index(frame[name]))
+        if (at < 0).any():
+            raise TableError(
+                f"{join_names(pd.unique(frame[name][at < 0]))} of {name!r} is in the population, and not in the published "
+                "domain; pass the population whose records were published"
+            )
+        return at
+
+    def of_people_like(self, person: Known) -> np.ndarray:
+        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value.
+
+        Parameters
+        ----------
+        person : Known
+            What is known of somebody, and who in the population is like that.
+
+        Returns
+        -------
+        ndarray, one a value of the domain
+            Expected records; over the sum they are weights.
+
+        Raises
+        ------
+        TableError
+            If the population has values that are not in the domain.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> from maxent_cvx.sdc.techniques import Known
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> noisy = mx.sdc.BinomialNoise(percent=0).publish(people, confidential="Salary")
+        >>> noisy.of_people_like(Known.of({"Age": 37}, people[["Age"]], "Salary"))           # two records, 77 and 80
+        array([0., 1., 1., 0.])
+        """
+        names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
+        true = [self.places(person.frame, name) for name in names]
+        told = [self.places(self.table, name) for name in (*names, self.confidential)]
+        share = person.weight / person.weight.sum()
+        name = repr((names, len(share))).encode()
+        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *told])])).digest()
+        if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
+            channels = [self.channels[name] for name in names]
+            found = linked(true, share, told[:-1], channels, told[-1], len(self.domain))
+            self._last[:] = [(about, found)]
+        return self._last[0][1].among(person.matching)
+
+
+# Random numbers: a stream for each technique (C13).
+
+
+#: Techniques with the same seed draw independent numbers, so that publishing by two of them discloses no common noise.
+STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
+
+
+def draws(technique: str, seed: int) -> np.random.Generator:
+    """The random numbers of a technique with a seed."""
+    return np.random.default_rng([seed, STREAMS[technique]])
+
+
+# Noise: every attribute of every record is moved at random along its domain.
+
+
+#: How far a prior may be from a sum of 1.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class BinomialNoise(DomainTechnique):
+    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is of somebody like the person with probability w_r.
+
+    Parameters
+    ----------
+    percent : float
+        The noise of an attribute with the domain D is B - M/2 places, B binomial (M, 1/2), M being `percent` % of
+        ``|D| - 1``, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two
+        values has noise from 100 % on only.
+    seed : int
+        The same noise is drawn for the same seed.
+    prior : Series, optional
+        What the intruder takes for the distribution of the confidential attribute, by value; by default all values of
+        the domain are equally likely, as in the paper's other techniques.
+
+    Raises
+    ------
+    BadProbability, StatementError, TableError
+        If an argument is out of range, or the prior no distribution; from `infer`, if no published record can be of
+        anybody as described, or the prior makes values impossible that explain what is published.
+
+    Notes
+    -----
+    CAE, section 5: noise on all attributes, numerical and categorical. A domain is ordered (see
+    :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
+
+    The paper prints algorithm 2 again for its algorithm 3, so this is derived here. The intruder knows T_a(x, y), the
+    probability that the value x of attribute a is published as y, and pi, how frequent each combination x of the other
+    attributes is in the population. Assumed is that records are independent of each other, x drawn from pi, and the
+    confidential d from the prior, whatever x is; and that the person is any of the records r, equally likely. With Mo
+    the combinations that match what is known, Bayes' rule says
+
+        P(r, d | Y, x_r in Mo) ~ P(x_r in Mo, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_r in Mo | y_r) P(d | y_rC),
+
+    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all attributes of
+    the population that are published, known or not: what is published of the others tells, too, whose record it can be.
+    And P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise p(d) is the frequency of d in Mo.
+
+    That every person has exactly one record, an intruder could use as well, at the price of a permanent; and that d
+    depends on x, with a prior for each x.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> technique = mx.sdc.BinomialNoise(percent=100)
+    >>> noisy = technique.publish(people, confidential="Salary")
+    >>> technique.infer(noisy, known={"Age": 37}, population=people[["Age"]]).round(3).to_dict()
+    {50: 0.189, 77: 0.242, 80: 0.268, 107: 0.301}
+    """
+
+    percent: float
+    seed: int = 0
+    prior: pd.Series | None = None
+
+    _published_as = NoisyTable
+
+    def __post_init__(self) -> None:
+        noise_limit(self.percent, 1)
+        check_int(self.seed, "seed", 0)
+        if self.prior is None:
+            return
+        if not isinstance(self.prior, pd.Series):
+            raise StatementError(f"prior must be a pandas Series, value to probability, not {short_repr(self.prior)}")
+        if self.prior.index.has_duplicates:
+            twice = self.prior.index[self.prior.index.duplicated()]
+            raise TableError(f"prior has more than one probability of {join_names(twice)}")
+        if (p := as_numbers(self.prior, "prior").astype(float)).min(initial=0) < 0:
+            raise BadProbability(f"prior: none below 0 is expected, and {p.min():.12g} is there")
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
+        """Move every value, and shuffle the records.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        NoisyTable
+            Records in no order, with the domains and the channels of all attributes, which everybody knows.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, or misses values.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> print(mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary").table)
+           Age  Salary
+        0   50      50
+        1   37     107
+        2   37      77
+        3   50      80
+        """
+        check_confidential(table, confidential)
+        rng = draws("BinomialNoise", self.seed)
+        order = rng.permutation(len(table))
+        domains = {name: domain_of(table[name]) for name in table.columns}
+        channels = {name: Channel(len(d), noise_limit(self.percent, len(d))) for name, d in domains.items()}
+        moved = {
+            name: domain.take(channels[name].draw(domain.get_indexer(pd.Index(table[name])), rng)[order])
+            for name, domain in domains.items()
+        }
+        return NoisyTable(
+            pd.DataFrame(moved).astype(table.dtypes), confidential, domains[confidential], domains, channels
+        )
+
+    def _shares(self, published: NoisyTable, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """sum_y w_y P(d | y), w being how many published records with y are of people like that."""
+        if strangers := [name for name in person.values if name not in published.domains]:
+            raise unknown_name("attribute of the published table", strangers[0], list(published.domains))
+        of_y = published.of_people_like(person)
+        if not of_y.sum() > 0:
+            raise TableError(
+                "no published record can be of anybody like that; pass the population whose records were published"
+            )
+        of_y /= of_y.sum()
+        channel = published.channels[published.confidential]
+        joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
+        every = np.asarray(joint.sum(axis=0))
+        if (of_y[every == 0] > 0).any():
+            raise BadProbability("the prior makes values impossible that explain what is published; raise it there")
+        share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
+        return np.asarray(joint @ share)
+
+    def _prior_of(self, domain: pd.Index) -> np.ndarray:
+        """The prior over the domain."""
+        if self.prior is None:
+            return np.full(len(domain), 1 / len(domain))
+        if len(missing := domain.difference(self.prior.index)):
+            raise UnknownName(f"prior has no probability of {join_names(missing)}; every value of the domain needs one")
+        p = self.prior.reindex(domain).to_numpy(dtype=float)
+        if abs(p.sum() - 1) > ROUNDING:
+            raise BadProbability(
+                f"prior: probabilities that sum to 1 over the domain are expected, not to {p.sum():.12g}"
+            )
+        return p
+
+
+# Sampling: publish some records only.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(Published):
+    """The records that were drawn, in no order, with all attributes.
+
+    Attributes
+    ----------
+    table, confidential, domain : DataFrame, str, Index
+        As of every :class:`~maxent_cvx.sdc.Published`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> print(mx.sdc.Sampling(0.5).publish(people, confidential="Salary").table)
+       Age  Salary
+    0   50     107
+    1   37      77
+    """
+
+
+@dataclass(frozen=True)
+class Sampling(DomainTechnique):
+    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: in the sample, or not, and then anything is equally likely.
+
+    Parameters
+    ----------
+    factor : float
+        The share of the records that is published, drawn at random without replacement; their number is rounded, in
+        the middle of two to the even one.
+    seed : int
+        With one seed, a smaller sample is part of a larger one.
+
+    Raises
+    ------
+    BadProbability, StatementError
+        If the factor is no share above 0, or the seed no integer.
+    TableError
+        From `infer`: if more people of the sample than of the population are as described.
+
+    Notes
+    -----
+    CAE, section 5 and "Details of experiments": Mo are the records of the population that match what is known, Ms
+    those of the sample, f_i how many of them have the value d_i of the domain D. The printed formula multiplies by
+    ``|D|``, which gives no probabilities.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> technique = mx.sdc.Sampling(0.5)
+    >>> sample = technique.publish(people, confidential="Salary")
+    >>> technique.infer(sample, known={"Age": 37}, population=people[["Age"]]).to_dict()
+    {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
+    """
+
+    factor: float
+    seed: int = 0
+
+    _published_as = Sample
+
+    def __post_init__(self) -> None:
+        if not 0 < check_number(self.factor, "factor") <= 1:
+            raise BadProbability(f"factor={self.factor!r}: a share of the records is expected, above 0 and at most 1")
+        check_int(self.seed, "seed", 0)
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
+        """Draw the sample.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        Sample
+            The records that were drawn.
+
+        Raises
+        ------
+        TableError, UnknownName
+            If the table lacks the attribute, misses values, or is too small for a sample of one.
+        StatementError
+            If `confidential` is not the name of one column.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+        >>> mx.sdc.Sampling(0.5).publish(people, confidential="Salary")
+        <Sample: 2 rows; 'Salary' is confidential, one of 4 values>
+        """
+        check_confidential(table, confidential)
+        size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
+        if not size:
+            raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
+        drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
+        return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
+
+    def _shares(self, published: Sample, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
+        """Those of the sample who match, and those outside it, of whom anything is equally likely."""
+        table, domain = published.table, published.domain
+        matching = table.loc[person.matches(table, "the sample"), published.confidential]
+        in_all, in_sample = person.people, len(matching)
+        if in_sample > in_all:
+            raise TableError(
+                f"{in_sample} of the sample and {in_all} of the population match what is known; "
+                "pass the population that the sample was drawn from"
+            )
+        frequency = np.bincount(domain.get_indexer(matching), minlength=len(domain))
+        return np.asarray(frequency / in_all + (in_all - in_sample) / (in_all * len(domain)))
+
+
+@runtime_checkable
+class Technique(Protocol):
+    """publish() says what is disclosed, infer() what an intruder concludes; any class with both is a technique.
+
+    Notes
+    -----
+    :func:`maxent_cvx.testing.check_technique` checks the one that you write; :func:`maxent_cvx.sdc.experiment` makes
+    techniques as ``YourTechnique(strength, seed=seed)``.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> class Everything:
+    ...     "p_i = f_i / |Mo|: the whole table is published."
+    ...     def publish(self, table, confidential):
+    ...         return table, confidential
+    ...     def infer(self, published, known, population):
+    ...         table, confidential = published
+    ...         like = table.loc[(table[list(known)] == pd.Series(known)).all(axis=1), confidential]
+    ...         return like.value_counts(normalize=True).sort_index()
+    >>> everything = Everything()
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> isinstance(everything, mx.sdc.Technique)
+    True
+    >>> everything.infer(everything.publish(people, "Salary"), {"Age": 37}, people[["Age"]]).to_dict()
+    {77: 0.5, 80: 0.5}
+    """
+
+    def publish(self, table: pd.DataFrame, confidential: str) -> Any:
+        """Disclose what this technique discloses of the table; the same each time.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a person; all columns are published.
+        confidential : str
+            The confidential attribute.
+
+        Returns
+        -------
+        object
+            Whatever :meth:`infer` reads; a :class:`Published` of the techniques of this package.
+        """
+
+    def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
+        """P(confidential value | published, known), by value; a value that is left out has none.
+
+        Parameters
+        ----------
+        published : object
+            What :meth:`publish` returned.
+        known : dict
+            Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
+        population : DataFrame or QITable
+            Everybody's other attributes, which the intruder has too: ``|Mo|``, how many are as the person is, is known.
+
+        Returns
+        -------
+        Series
+            Probabilities, none negative, that sum to 1, by value of the confidential attribute.
+        """

@@ -1,0 +1,1047 @@
+"""The registry: solvers by name, and what a solver must offer."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.optimize import Bounds, OptimizeResult, minimize
+
+from .._utils.errors import SolverError, short_repr, unknown_name
+from .._utils.formatting import ReprMixin
+from .._utils.validation import check_int, check_positive, check_seconds
+from .answer import Answer, Status
+from .form import Convex, LinearForm
+from .monitor import Monitor, Steps
+from .newton import newton, newton_steps
+from .parameters import DUAL_FUNCTION
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "SOLVERS",
+    "STATUS",
+    "Backend",
+    "CvxpyBackend",
+    "as_backend",
+    "available",
+    "entropy_problem",
+    "find",
+    "lbfgs",
+    "least_violation",
+    "linearise",
+    "register",
+    "registered",
+    "value_at",
+]
+
+# A linear form as CVXPY constraints, and the whole problem in CVXPY, which users can print and extend.
+
+
+class ConstraintBlock(NamedTuple):
+    """One CVXPY constraint for many rows, and the sign that turns its dual values into multipliers."""
+
+    rows: np.ndarray
+    sign: float
+    constraint: Any
+
+
+def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
+    """By how much each soft row is missed, a variable, and the cost of that, nats; None and 0 if all rows are hard."""
+    import cvxpy as cp
+
+    if form.penalties is None:
+        return None, 0.0
+    missed = cp.Variable(len(form.penalties), name="missed")
+    variance, slope, divergence = form.penalties.variance, form.penalties.slope, form.penalties.is_divergence
+    cost: Any = 0.0
+    if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
+        temperature, target = form.penalties.temperature, form.penalties.target
+        assert temperature is not None
+        assert target is not None
+        cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
+    if len(some := np.flatnonzero((variance == 0) & ~divergence)):
+        cost += slope[some] @ cp.abs(missed[some])
+    if len(some := np.flatnonzero((variance > 0) & np.isinf(slope))):
+        cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[some]), missed[some]))
+    if len(some := np.flatnonzero((variance > 0) & np.isfinite(slope))):
+        # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond.
+        knee = variance[some] * slope[some]
+        cost += (knee * slope[some] / 2) @ cp.huber(cp.multiply(1 / knee, missed[some]))
+    return missed, cost
+
+
+def constraints(form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None) -> list[ConstraintBlock]:
+    """Write all rows as at most three constraints: compiling one constraint a row takes seconds.
+
+    Parameters
+    ----------
+    form : LinearForm
+    counts : Expression, one a term
+    missed : Variable, optional
+        What is added to the values of soft rows, so that they hold: see :func:`soft_rows`.
+    """
+    exact = np.flatnonzero(form.is_equation)
+    at_least = np.flatnonzero(~form.is_equation & np.isfinite(form.low))
+    at_most = np.flatnonzero(~form.is_equation & np.isfinite(form.high))
+    blocks = []
+    if len(exact):
+        blocks.append(ConstraintBlock(exact, -1.0, _values(form, exact, counts, missed) == form.low[exact]))
+    if len(at_least):
+        blocks.append(ConstraintBlock(at_least, 1.0, _values(form, at_least, counts, missed) >= form.low[at_least]))
+    if len(at_most):
+        blocks.append(ConstraintBlock(at_most, -1.0, _values(form, at_most, counts, missed) <= form.high[at_most]))
+    return blocks
+
+
+def _values(form: LinearForm, rows: np.ndarray, counts: cp.Expression, missed: cp.Variable | None) -> Any:
+    """The values of some rows, to which soft rows add by how much they are missed."""
+    soft = np.flatnonzero(rows >= form.n_hard)
+    if missed is None or not len(soft):
+        return form.rows(rows) @ counts
+    place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
+    return form.rows(rows) @ counts + sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
+
+
+def entropy_problem(
+    form: LinearForm, counts: cp.Variable, multiplicities: np.ndarray, n_records: int, convex: Sequence[Any] = ()
+) -> cp.Problem:
+    """The problem max H over all rows, H = -sum p log(p / w) = (sum entr(counts) + log(w) counts) / N + log N, nats.
+
+    The costs of soft rows, divided by N, are subtracted.
+    """
+    import cvxpy as cp
+
+    missed, cost = soft_rows(form)
+    labelled = []
+    every = np.arange(form.shape[0])
+    parts = {
+        "published": every[: form.n_published],
+        "known": every[form.n_published : form.n_hard],
+        "soft": every[form.n_hard :],
+    }
+    for name, rows in parts.items():
+        some = form.select(rows)
+        own = missed if name == "soft" else None
+        labelled += [block.constraint.set_label(name) for block in constraints(some, counts, own)]
+    entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)
+    if (multiplicities != 1).any():
+        entropy += (np.log(multiplicities) / n_records) @ counts
+    if missed is not None:
+        entropy -= cost / n_records
+    return cp.Problem(cp.Maximize(entropy), [*labelled, *convex])
+
+
+# Solvers that are called through CVXPY as backends: those that take exponential cones.
+
+
+#: The meaning of CVXPY's statuses here; one that is not listed is a failure.
+STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.INACCURATE,
+    "infeasible": Status.INFEASIBLE,
+    "infeasible_inaccurate": Status.FAILED,  # nearly infeasible is undecided
+    "unbounded": Status.FAILED,  # entropy is bounded, so that this is a numerical failure
+    "unbounded_inaccurate": Status.FAILED,
+    "infeasible_or_unbounded": Status.INFEASIBLE,
+    "user_limit": Status.LIMIT,
+    "solver_error": Status.FAILED,
+}
+
+#: What CVXPY's solvers call their tolerances, and the two values that they are given: the certificate needs more than
+#: the defaults of these solvers, of 1e-6 to 1e-8. MOSEK's parameters are options inside of one, as its time limit is.
+_GAPS = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+_MOSEK = tuple(f"MSK_DPAR_INTPNT_CO_TOL_{name}" for name in ("PFEAS", "DFEAS", "REL_GAP", "MU_RED"))
+TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
+    "CLARABEL": (_GAPS, (1e-11, 1e-14)),
+    "CUCLARABEL": (_GAPS, (1e-11, 1e-14)),
+    "ECOS": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
+    "ECOS_BB": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
+    "SCS": (("eps_abs", "eps_rel"), (1e-10, 1e-13)),
+    "MOSEK": (_MOSEK, (1e-12, 1e-14)),
+    "COPT": (("FeasTol", "DualTol", "RelGap"), (1e-9, 1e-9)),  # the least that it takes
+}
+#: Options that keep the last point of a solver that does not reach its tolerances: the certificate judges it.
+KEEP_LAST = {name: {"accept_unknown": True} for name in ("CLARABEL", "CUCLARABEL", "MOSEK")}
+
+#: Solvers that need no license, so that no trial solve is needed to list them.
+FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
+#: The longest excerpt of another program's error message, in characters.
+LONGEST_EXCERPT = 200
+
+
+@dataclass(frozen=True)
+class CvxpyBackend(ReprMixin):
+    """One of CVXPY's conic solvers, by name.
+
+    Parameters
+    ----------
+    name : str
+        CVXPY's name of the solver.
+    options : dict
+        Default options of the solver, which the user's options override.
+    seconds : tuple of str
+        What the solver calls its time limit; of several names each is an option inside that of the name before. Empty
+        if it has none.
+    is_tighter : bool
+        Whether it is given the second, stricter tolerances.
+    """
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+    seconds: tuple[str, ...] = ()
+    is_tighter: bool = False
+    takes_inequalities: ClassVar[bool] = True
+    takes_convex: ClassVar[bool] = True
+    takes_soft_rows: ClassVar[bool] = True
+    takes_callback: ClassVar[bool] = False
+
+    @property
+    def takes_time_limit(self) -> bool:
+        """Whether the solver stops when its time is over."""
+        return bool(self.seconds)
+
+    def options_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of one call: tolerances, the default options, and the user's own, which override them."""
+        names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
+        tolerances: dict[str, Any] = dict.fromkeys(names, values[self.is_tighter])
+        if self.name == "MOSEK":
+            tolerances = {"mosek_params": tolerances}
+        return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances, self.options), given)
+
+    def tighter(self, given: Mapping[str, Any]) -> CvxpyBackend | None:
+        """The same solver with stricter tolerances; None if there are none, or if the user has chosen them."""
+        names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
+        chosen = {*given, *given.get("mosek_params", {})} & {*names, "eps"}
+        return None if self.is_tighter or chosen or values[0] == values[1] else replace(self, is_tighter=True)
+
+    @property
+    def installed(self) -> bool:
+        """Whether CVXPY can call it on this machine."""
+        import cvxpy as cp
+
+        return self.name in cp.installed_solvers()
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed, such as a missing license; empty if it can."""
+        if self.name in FREE:
+            return ""
+        try:
+            _small_problem().solve(solver=self.name, **self.options_with({}))
+        except Exception as error:  # what solvers raise is theirs to choose
+            return _in_one_line(error)
+        return ""
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver refuses, which is found out by solving a small problem with them.
+
+        Raises
+        ------
+        SolverError
+            If the solver fails with these options. If it merely stops early, as options may demand, they are accepted.
+        """
+        if not options:
+            return
+        import cvxpy as cp
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _small_problem().solve(solver=self.name, **self.options_with(options))
+        except cp.error.SolverError:
+            pass
+        except Exception as error:
+            what = (
+                f"{self.name} does not take {', '.join(f'{key}={short_repr(value)}' for key, value in options.items())}"
+            )
+            raise SolverError(f"{what} ({_in_one_line(error)}); correct the option, or leave it out") from None
+
+    def solve(
+        self,
+        form: LinearForm,
+        start: np.ndarray | None = None,
+        *,
+        convex: Convex | None = None,
+        monitor: Monitor | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Maximise sum x log(w / x), less the costs of soft rows, over rows and convex constraints.
+
+        Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`, and are
+        not told that they have to stop: they get the seconds that are left.
+        """
+        import cvxpy as cp
+
+        monitor = monitor or Monitor()
+        if monitor.stopped:
+            return Answer(Status.LIMIT, None, None, message=f"stopped {monitor.stopped}")
+        options = _limited(self.options_with(options), self.seconds, monitor.seconds_left)
+
+        begun = time.perf_counter()
+        # Each count as a share of its upper bound, and the objective of an average term: the tolerances of solvers are
+        # absolute, and relative to the largest number, so that groups of very unlike size would be of unlike precision.
+        unit = form.count_scale
+        average = float(unit.mean()) if len(unit) else 1.0
+        shares = cp.Variable(form.shape[1], name="shares", nonneg=True)
+        counts = cp.multiply(unit, shares)
+        missed, cost = soft_rows(form)
+        blocks = constraints(form, counts, missed)
+        copies = [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints] if convex else []
+        entropy = unit @ cp.entr(shares) + (unit * (np.log(form.weights) - np.log(unit))) @ shares
+        problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block.constraint for block in blocks] + copies)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
+                problem.solve(solver=self.name, **options)
+        except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
+            took = time.perf_counter() - begun
+            return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
+        took = time.perf_counter() - begun
+        stats = problem.solver_stats
+        solving = float(stats.solve_time or 0.0) if stats else 0.0
+        found = counts.value is not None and all(block.constraint.dual_value is not None for block in blocks)
+        multipliers = np.zeros(form.shape[0])
+        for block in blocks if found else []:
+            multipliers[block.rows] += average * block.sign * block.constraint.dual_value
+        for one, copied in zip(convex.constraints if convex else (), copies, strict=True):
+            dual = copied.dual_value
+            one.save_dual_value(None if dual is None else average * dual)
+        return Answer(
+            STATUS.get(problem.status, Status.FAILED),
+            counts.value if found else None,
+            multipliers if found else None,
+            int(stats.num_iters or 0) if stats else 0,
+            took - solving,
+            solving,
+            problem.status,
+        )
+
+
+def least_violation(
+    form: LinearForm, convex: Convex, asked: Sequence[Any], seconds: float = np.inf
+) -> tuple[float, np.ndarray | None, list[float]]:
+    """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
+
+    Returns
+    -------
+    float, ndarray or None, list of float
+        The least value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each constraint, the
+        sum of which is 1; NaN, None and nothing if none is found.
+    """
+    import cvxpy as cp
+
+    backend, unit = CvxpyBackend("CLARABEL", {}, ("time_limit",)), form.count_scale
+    shares = cp.Variable(len(unit), nonneg=True)
+    counts = cp.multiply(unit, shares)
+    kept = [block.constraint for block in constraints(form, counts)]
+    kept += [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints if not _is_in(one, asked)]
+    values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in asked]
+    largest = cp.Variable()
+    limits = [value <= largest for value in values]
+    problem = cp.Problem(cp.Minimize(largest), kept + limits)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver=backend.name, **_limited(backend.options_with({}), backend.seconds, seconds))
+    except Exception:  # what solvers raise is theirs to choose
+        return np.nan, None, []
+    if problem.status not in ("optimal", "optimal_inaccurate"):
+        return np.nan, None, []
+    return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
+
+
+def _is_in(one: Any, some: Sequence[Any]) -> bool:
+    """Whether it is one of them; the equality of CVXPY's objects is another constraint."""
+    return any(one is other for other in some)
+
+
+def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
+    """Add a time limit to options; a shorter one of the user's stays."""
+    if not names or not np.isfinite(seconds):
+        return options
+    first, *inside = names
+    own = options.get(first, {} if inside else np.inf)
+    return {**options, first: _limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
+
+
+def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with others that override them, also those inside of an option."""
+    found = {**options, **over}
+    for name in options.keys() & over.keys():
+        if isinstance(options[name], Mapping) and isinstance(over[name], Mapping):
+            found[name] = {**options[name], **over[name]}
+    return found
+
+
+def _small_problem() -> Any:
+    """A problem of two variables, to try options and licenses on."""
+    import cvxpy as cp
+
+    x = cp.Variable(2)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+
+
+def _in_one_line(error: BaseException) -> str:
+    """An error of another program, in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:LONGEST_EXCERPT]}{'...' * (len(text) > LONGEST_EXCERPT)}"
+
+
+# CVXPY expressions on the counts as linear rows: exact if they are affine, first-order expansions if not.
+
+
+def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> np.ndarray:
+    """The value of an expression where its variable is so, as a vector."""
+    before = variable.value
+    variable.save_value(at)
+    try:
+        value: Any = expression.value
+    finally:
+        variable.save_value(before)
+    dense = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
+    return np.atleast_1d(dense).ravel(order="F")
+
+
+def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
+
+    Raises
+    ------
+    NotImplementedError
+        If CVXPY has no finite gradient of the expression at this point.
+    """
+    if not any(one.id == variable.id for one in expression.variables()):
+        value = value_at(expression, variable, at)
+        return sp.csr_array((len(value), variable.size)), value
+    gradient = _gradient(expression, variable, at)
+    if gradient is None and expression.is_affine():  # that of the geometric mean of one number is not defined at 0
+        at = np.ones(variable.size)
+        gradient = _gradient(expression, variable, at)
+    if gradient is None:
+        raise NotImplementedError(f"no gradient of {expression}")
+    value = value_at(expression, variable, at)
+    matrix = sp.csr_array(sp.csc_array(np.atleast_2d(gradient) if np.ndim(gradient) == 0 else gradient).T)
+    if not (np.isfinite(matrix.data).all() and np.isfinite(value).all()):
+        raise NotImplementedError(f"no finite gradient of {expression}")
+    return matrix, value - matrix @ at
+
+
+def _gradient(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> Any:
+    """CVXPY's gradient at a point; None if it is not defined there."""
+    before = variable.value
+    variable.save_value(at)
+    try:
+        with np.errstate(all="ignore"):
+            return expression.grad[variable]
+    finally:
+        variable.save_value(before)
+
+
+# The adapter for solvers from outside the package: an object with a name and a ``solve``; the rest has defaults.
+
+
+@dataclass(frozen=True, eq=False)
+class OwnBackend(ReprMixin):
+    """An object with ``name`` and ``solve(form, start=None, **options)``, which returns an ``Answer``.
+
+    Attributes
+    ----------
+    own : object
+        It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
+        ``check(options)``, ``takes_inequalities`` (True), ``takes_convex`` (False) and ``takes_soft_rows`` (False).
+        Where its ``solve`` has a parameter ``monitor``, it tells that every iteration,
+        ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the answer is True: the time is over, or a
+        callback says so.
+    """
+
+    own: Any
+
+    def __repr__(self) -> str:
+        return f"<OwnBackend: {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return str(self.own.name)
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be called on this machine."""
+        return bool(getattr(self.own, "installed", True))
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed; empty if it can."""
+        return str(getattr(self.own, "trouble", ""))
+
+    @property
+    def takes_inequalities(self) -> bool:
+        """Whether rows may have a low side, a high side, or two that differ."""
+        return bool(getattr(self.own, "takes_inequalities", True))
+
+    @property
+    def takes_convex(self) -> bool:
+        """Whether ``solve`` has an argument ``convex``, CVXPY constraints on the counts."""
+        return bool(getattr(self.own, "takes_convex", False))
+
+    @property
+    def takes_time_limit(self) -> bool:
+        """Whether ``solve`` has a parameter ``monitor``, which keeps the time."""
+        return "monitor" in inspect.signature(self.own.solve).parameters
+
+    @property
+    def takes_callback(self) -> bool:
+        """Whether ``solve`` has a parameter ``monitor``, which it tells every iteration."""
+        return self.takes_time_limit
+
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether ``solve`` subtracts the costs ``form.penalties`` of missing the last rows from the objective."""
+        return bool(getattr(self.own, "takes_soft_rows", False))
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""
+        if callable(check := getattr(self.own, "check", None)):
+            check(options)
+            return
+        parameters = list(inspect.signature(self.own.solve).parameters.values())
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
+        names = [p.name for p in parameters[2:] if p.name != "monitor"]
+        if unknown := set(options) - set(names):
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
+
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
+        """Call the solver, and check that it returns an answer with the shapes of this problem."""
+        if self.takes_time_limit:
+            options["monitor"] = monitor or Monitor()
+        answer = self.own.solve(form, start, **options)
+        if not isinstance(answer, Answer):
+            raise SolverError(
+                f"{self.name}.solve must return a maxent_cvx.solvers.Answer, not {short_repr(answer)}: "
+                "Answer(status, counts, multipliers)"
+            )
+        if answer.status not in list(Status):
+            raise SolverError(
+                f"{self.name} answered with status {short_repr(answer.status)}; expected one of {[*Status]}"
+            )
+        check_int(answer.iterations, f"iterations of the answer of {self.name}", 0, error=SolverError)
+        for name in ("compile_seconds", "solve_seconds"):
+            check_seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
+        if answer.counts is None or answer.multipliers is None:
+            return answer
+        rows, terms = form.shape
+        for name, found, size in (("counts", answer.counts, terms), ("multipliers", answer.multipliers, rows)):
+            if not isinstance(found, np.ndarray) or found.shape != (size,) or found.dtype.kind != "f":
+                raise SolverError(
+                    f"{self.name} answered with {name} {short_repr(found)}; an array of {size} floats is expected"
+                )
+            if not np.isfinite(found).all():
+                message = f"{answer.message or answer.status}, with {name} that are no numbers"
+                return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
+        return answer
+
+
+def adapted(backend: object) -> OwnBackend:
+    """Adapt an object to the protocol of a backend.
+
+    Raises
+    ------
+    SolverError
+        If it has no text as its name, or no ``solve``.
+    """
+    name = getattr(backend, "name", None)
+    if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":
+        raise SolverError(
+            f"a solver is chosen by name, or is an object with a name and solve(form, start=None, **options); "
+            f"{short_repr(backend)} has no such name"
+        )
+    if not callable(getattr(backend, "solve", None)):
+        raise SolverError(f"solver {name!r} has no solve(form, start=None, **options), which returns an Answer")
+    return OwnBackend(backend)
+
+
+# The dual methods of this package as backends: a function of a linear form, and its name.
+
+
+@dataclass(frozen=True)
+class DualBackend(ReprMixin):
+    """A function that maximises sum x log(w / x) over a linear form; its keyword arguments are the options.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    function : callable
+        ``function(form, start, *, option=..., monitor=...)``, which returns an :class:`Answer`.
+    steps : callable, optional
+        The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
+    takes_convex : bool
+        Whether problems with convex constraints are solved by it, as a sequence of problems of rows.
+    """
+
+    name: str
+    function: Callable[..., Answer]
+    steps: Callable[..., Steps] | None = None
+    takes_convex: bool = False
+    installed: ClassVar[bool] = True
+    trouble: ClassVar[str] = ""
+    takes_inequalities: ClassVar[bool] = True
+    takes_time_limit: ClassVar[bool] = True
+    takes_callback: ClassVar[bool] = True
+    takes_soft_rows: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"<DualBackend: {self.name}>"
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the function does not have, and values that they cannot have."""
+        names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        names.remove("monitor")
+        if unknown := set(options) - set(names):
+            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
+        for name, value in options.items():
+            if name == "tolerance":
+                check_positive(value, name)
+            else:
+                check_int(value, name, 1)
+
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``; without a monitor, ``verbose=True`` prints."""
+        verbose = options.pop("verbose", False)
+        return self.function(form, start, monitor=monitor or Monitor(verbose=verbose), **options)
+
+
+# DUAL_LBFGS: a limited-memory quasi-Newton method on the dual of maximum entropy, the solver that the papers use.
+#
+# With x = w exp(A' m - 1) for multipliers m, it minimises
+#
+#     sum w exp(A' m - 1) - b' free - low' up + high' down,    up, down >= 0.
+#
+# An equation A x = b has one free multiplier. An inequality has a multiplier up >= 0 for its low side and a multiplier
+# down >= 0 for its high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). SciPy's L-BFGS-B
+# keeps the bounds on the multipliers. A soft row adds v m^2 / 2, and bounds its multipliers by the slope u of its cost
+# (:mod:`..rows.penalties`).
+#
+# The method needs no factorisation and little memory, but many more iterations than Newton's method.
+
+
+def lbfgs(
+    form: LinearForm,
+    start: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-9,
+    max_iterations: int = 5_000,
+    memory: int = 20,
+    monitor: Monitor | None = None,
+) -> Answer:
+    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
+
+    Parameters
+    ----------
+    form : LinearForm
+    start : ndarray, optional
+        Multipliers to start from.
+    tolerance : float
+        Largest element of the projected gradient at which to stop, records. An element of the gradient is the residual
+        of a row.
+    max_iterations : int
+    memory : int
+        Corrections that are stored (m of L-BFGS-B, SciPy's ``maxcor``).
+    monitor : Monitor, optional
+        Is told every iteration, and may stop the method.
+
+    Notes
+    -----
+    L-BFGS-B stops when the function no longer decreases in floating point, which is far from the tolerance if the value
+    of the function is large. It is then restarted on the function less its value at that point: the difference keeps
+    the digits that the value itself loses to rounding. Restarts end when one does not halve the gradient.
+    """
+    begun = time.perf_counter()
+    dual = BoundedDual(form, np.zeros(form.shape[0]) if start is None else start.astype(float))
+    watched = Watched(dual, monitor or Monitor())
+    status, iterations, last = Status.INACCURATE, 0, np.inf
+    while not (gradient := dual.projected_gradient(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
+        if dual.value < dual.lower_bound:
+            status = Status.INFEASIBLE
+            break
+        if iterations >= max_iterations or watched.monitor.stopped:
+            status = Status.LIMIT
+            break
+        if not gradient <= last / 2:  # no further progress is possible in floating point
+            break
+        last = gradient
+        found = minimize(
+            watched.at,
+            dual.origin,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=dual.bounds,
+            callback=watched.iteration,
+            options={
+                "maxiter": max_iterations - iterations,
+                "maxfun": sys.maxsize,
+                "maxcor": memory,
+                "gtol": tolerance,
+                "ftol": 0.0,
+            },
+        )
+        iterations += found.nit
+        # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
+        stepped = found.x - found.jac
+        at_bound = np.where(stepped <= dual.bounds.lb, dual.bounds.lb, dual.bounds.ub)
+        dual.move_origin(np.where((stepped <= dual.bounds.lb) | (stepped >= dual.bounds.ub), at_bound, found.x))
+    else:
+        status = Status.OPTIMAL
+    message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
+    if status is Status.INFEASIBLE:
+        return Answer(status, None, None, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
+    m = dual.signs @ dual.origin
+    with np.errstate(over="ignore"):
+        counts = np.exp(form.exponent(m))
+    return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
+
+
+class Watched:
+    """A dual function whose evaluations are remembered until SciPy says which of them an iteration ended with.
+
+    Attributes
+    ----------
+    log : list of dict
+        A line an iteration.
+    """
+
+    def __init__(self, dual: BoundedDual, monitor: Monitor) -> None:
+        self.dual, self.monitor = dual, monitor
+        self.log: list[dict[str, float]] = []
+        self._last: tuple[np.ndarray, np.ndarray] = (np.empty(0), np.empty(0))
+
+    def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evaluate the function and its gradient."""
+        value, gradient = self.dual.at(point)
+        self._last = point.copy(), gradient
+        return value, gradient
+
+    def iteration(self, intermediate_result: OptimizeResult) -> None:
+        """Log an iteration; by SciPy's protocol, StopIteration ends the method."""
+        x, value = intermediate_result.x, self.dual.value + float(intermediate_result.fun)
+        # A line search ends with the point that it accepts; if not, the gradient there is computed once more.
+        gradient = self._last[1] if np.array_equal(self._last[0], x) else self.dual.at(x)[1]
+        residual, number = self.dual.projected_gradient(x, gradient), len(self.log) + 1
+        line = {"iteration": number, "residual": residual, "dual": value, "seconds": self.monitor.seconds}
+        self.log.append(line)
+        if self.monitor.tell(line) or value < self.dual.lower_bound:
+            raise StopIteration
+
+
+class BoundedDual:
+    """The dual function of free and of non-negative multipliers, less its value at a reference point, the origin.
+
+    Attributes
+    ----------
+    signs : csr_array, shape (rows, multipliers)
+        m is this times the free, upward and downward multipliers.
+    origin : ndarray
+        The reference point.
+    value : float
+        The dual function there.
+    lower_bound : float
+        The dual function is nowhere less than this if the rows are feasible.
+    """
+
+    def __init__(self, form: LinearForm, start: np.ndarray) -> None:
+        self.form = form
+        free, up, down = (
+            np.flatnonzero(rows)
+            for rows in (
+                form.is_equation,
+                ~form.is_equation & np.isfinite(form.low),
+                ~form.is_equation & np.isfinite(form.high),
+            )
+        )
+        rows, sign = np.concatenate([free, up, down]), np.ones(len(free) + len(up) + len(down))
+        sign[len(free) + len(up) :] = -1
+        self.signs = sp.csr_array((sign, (rows, np.arange(len(rows)))), shape=(form.shape[0], len(rows)))
+        self.matrix = sp.csr_array(self.signs.T @ form.matrix)
+        self.transpose = sp.csr_array(self.matrix.T)
+        self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
+        self.variance, slope = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        if form.penalties is not None:
+            soft = rows >= form.n_hard
+            self.variance[soft] = form.penalties.variance[rows[soft] - form.n_hard]
+            slope[soft] = form.penalties.slope[rows[soft] - form.n_hard]
+        self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
+        total = max(1.0, np.abs(self.target).sum())
+        self.largest_exponent = DUAL_FUNCTION.linear_beyond + np.log(total)
+        # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
+        # the dual function is less, the rows are infeasible.
+        self.lower_bound = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
+        if form.penalties is not None:  # costs can be of any size
+            self.lower_bound = -np.inf
+        point = np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)])
+        self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
+
+    def move_origin(self, point: np.ndarray) -> None:
+        """Take another point as the reference."""
+        self.origin = point
+        self.exponent = self.form.exponent(self.signs @ point)
+        self.exponential = self.extended_exp(self.exponent)[0]
+        self.value = float(self.exponential.sum() - self.target @ point + self.variance @ point**2 / 2)
+
+    def extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
+
+        A line search may try exponents that overflow. So continued, the dual function remains convex, finite and
+        smooth, and has the same minimum, where no count is that large.
+        """
+        within = np.minimum(exponent, self.largest_exponent)
+        counts = np.exp(within)
+        return counts * (1 + exponent - within), counts
+
+    def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evaluate the function, less its value at the origin, and its gradient, records."""
+        step = point - self.origin
+        change = self.transpose @ step
+        exponent = self.exponent + change
+        exponential, counts = self.extended_exp(exponent)
+        small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
+        # x - x0 = x0 (exp(change) - 1), without the rounding error of a difference of nearly equal numbers.
+        by_expm1 = self.exponential * np.expm1(np.where(small, change, 0.0))
+        increase = np.where(small, by_expm1, exponential - self.exponential)
+        conjugate = float((self.variance * (point + self.origin)) @ step) / 2
+        gradient = self.matrix @ counts - self.target + self.variance * point
+        return float(increase.sum() - self.target @ step) + conjugate, gradient
+
+    def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
+        """Largest element of the projected gradient: the step -gradient, cut off at the bounds of the multipliers."""
+        projected = np.clip(-gradient, self.bounds.lb - point, self.bounds.ub - point)
+        return float(np.abs(projected).max(initial=0.0))
+
+
+class Backend(Protocol):
+    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> backend = mx.solvers.find("DUAL_NEWTON")
+    >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
+    ('DUAL_NEWTON', True, True, True)
+    """
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be called on this machine."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used although it is installed; empty if it can."""
+        ...
+
+    @property
+    def takes_inequalities(self) -> bool:
+        """Whether rows may have a low side, a high side, or two that differ."""
+        ...
+
+    @property
+    def takes_convex(self) -> bool:
+        """Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows."""
+        ...
+
+    @property
+    def takes_time_limit(self) -> bool:
+        """Whether it stops when the time is over."""
+        ...
+
+    @property
+    def takes_callback(self) -> bool:
+        """Whether it tells every iteration while it runs."""
+        ...
+
+    @property
+    def takes_soft_rows(self) -> bool:
+        """Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective."""
+        ...
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver does not have, before any work."""
+        ...
+
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
+        ...
+
+
+#: Every solver by name, the default first. Of Clarabel's factorisations, "faer" is the most precise on these problems.
+SOLVERS: dict[str, Backend] = {
+    backend.name: backend
+    for backend in (
+        DualBackend("DUAL_NEWTON", newton, newton_steps, takes_convex=True),
+        DualBackend("DUAL_LBFGS", lbfgs),
+        CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}, ("time_limit",)),
+        CvxpyBackend("ECOS"),
+        CvxpyBackend("SCS", {}, ("time_limit_secs",)),
+        CvxpyBackend("MOSEK", {}, ("mosek_params", "MSK_DPAR_OPTIMIZER_MAX_TIME")),
+    )
+}
+
+
+def register(backend: Any) -> Any:
+    """Register a solver of your own, so that it is found by its name, compared with others, and listed.
+
+    Parameters
+    ----------
+    backend : object
+        With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
+        sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
+        m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
+        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
+        parameter ``monitor``, it tells that every iteration, and ends if
+        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
+
+    Returns
+    -------
+    object
+        The backend, so that an instance can be registered where it is made.
+
+    Raises
+    ------
+    SolverError
+        If it is not such an object, or if another solver has its name.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> newton = mx.solvers.find("DUAL_NEWTON")
+    >>> class Careful:
+    ...     name = "CAREFUL"
+    ...     def solve(self, form, start=None):
+    ...         return newton.solve(form, start, tolerance=1e-12)
+    >>> careful = mx.solvers.register(Careful())
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("CAREFUL").solver
+    'CAREFUL'
+    >>> del mx.solvers.SOLVERS["CAREFUL"]                         # unregister it again
+    """
+    found = adapted(backend)
+    existing = SOLVERS.get(found.name)
+    if existing is not None and getattr(existing, "own", None) is not backend:
+        raise SolverError(f"there is a solver {found.name!r} already; give yours another name")
+    SOLVERS[found.name] = found
+    return backend
+
+
+def find(name: str | object) -> Backend:
+    """Look a solver up by its name; "auto" is the default solver. A backend object is taken as it is.
+
+    Parameters
+    ----------
+    name : str or object
+        As :func:`available` lists it, or "auto"; or a backend as :func:`register` takes it.
+
+    Returns
+    -------
+    Backend
+        With ``name``, ``installed``, ``check(options)`` and ``solve(form, start, **options)``.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver.
+    SolverError
+        If it is not installed, or if what is given is neither a name nor a solver.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.solvers.find("auto").name
+    'DUAL_NEWTON'
+    >>> mx.solvers.find("Clarabel")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
+    """
+    if isinstance(name, str):
+        entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
+        if entry is None:
+            raise unknown_name("solver", name, ["auto", *SOLVERS])
+        name = entry
+    found = as_backend(name)
+    if not found.installed:
+        raise SolverError(
+            f"solver {found.name} is not installed; install it, or choose one of "
+            f"{[backend.name for backend in registered() if backend.installed]}"
+        )
+    return found
+
+
+def registered() -> list[Backend]:
+    """Every registered solver, the default first."""
+    return [as_backend(backend) for backend in SOLVERS.values()]
+
+
+def as_backend(backend: object) -> Backend:
+    """A backend as it is, or an adapter of an object from outside the package."""
+    return backend if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend) else adapted(backend)
+
+
+def _of_cvxpy(name: str) -> Backend | None:
+    """A solver that is not registered, but that CVXPY knows and that takes exponential cones."""
+    from cvxpy.constraints import ExpCone
+    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
+
+    known = SOLVER_MAP_CONIC.get(name)
+    return CvxpyBackend(name) if known is not None and ExpCone in known.SUPPORTED_CONSTRAINTS else None
+
+
+def _installed_with_cvxpy() -> list[Backend]:
+    """Solvers that are not registered, but that CVXPY finds installed."""
+    import cvxpy as cp
+
+    others = [_of_cvxpy(name) for name in cp.installed_solvers() if name not in SOLVERS]
+    return [backend for backend in others if backend is not None]
+
+
+def available() -> pd.DataFrame:
+    """Every solver by name, whether it is installed, and if it is installed but cannot be used, why.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by `solver`, the default first: `installed`, True or False; `note`, empty for a solver that can be used.
+        Other solvers that CVXPY knows and that take exponential cones are listed if they are installed.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> print(mx.solvers.available().loc[["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"], "installed"].to_list())
+    [True, True, True]
+    """
+    rows = []
+    for backend in [*registered(), *_installed_with_cvxpy()]:
+        trouble = backend.trouble if backend.installed else ""
+        rows.append((backend.name, backend.installed, f"installed, but not usable: {trouble}" if trouble else ""))
+    return pd.DataFrame(rows, columns=["solver", "installed", "note"]).set_index("solver")

@@ -1,0 +1,916 @@
+r"""The certificate: a bound on the distance of an answer from the exact solution, whichever solver found it.
+
+Let x* be the maximum-entropy solution to the rows as typed, every double being the rational number that it is. The
+answer x that is certified satisfies the rows only approximately. The bound on its distance from x* is the sum of three
+distances (all sums are over the terms of one group q):
+
+1. From x to x', a point where rows hold up to the last places: \|x - x'\|.
+2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence_proofs.correction` proves that there is
+   one, and bounds the share t_j of itself by which each count differs, and sum t_j^2 x'_j over each component.
+3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
+
+       KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
+
+   and the right side is at most the same sum at x', evaluated as an upper bound (:mod:`.program.divergence`), plus
+
+       sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
+
+   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and Schwarz.
+   x'' and x* have the same number of records in every group, so that
+   Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
+
+Terms that presolve or a proof has fixed are known up to a width only. x'' is given their true values: the residual of a
+row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
+errors of rounding a row while it was built are added to its residual, too.
+
+Rows that were rewritten in exact arithmetic (:mod:`..substitution`) have no such errors, and magnify the last digits of
+the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
+the last place (``FEASIBILITY.places``), the rows before rewriting are solved and certified in their place.
+
+A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
+cost at its multiplier, less their product (:mod:`.soft_rows`).
+
+The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is
+refused, and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them
+apart and exact arithmetic can. Statements that others imply exactly may contradict these by the rounding of their
+numbers. A value that the other rows determine may be typed rounded, to about nine digits, and so may one that they
+determine but for counts that all but vanish: then the bound refers to rows whose sides are changed by at most
+`backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except with a
+probability of about 10^-13.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .._utils.formatting import ReprMixin
+from .answer import Answer
+from .blocks import single_thread
+from .costs import excess
+from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
+from .existence import Components, ExactPoint, exact_point
+from .form import Groups, LinearForm, Settled
+from .monitor import check_step
+from .parameters import CERTIFICATION, CONVEX_CONSTRAINTS, EPS, FEASIBILITY, PENALTIES, PROJECTION
+from .schur import SchurComplement, detect_blocks, newton_system
+
+__all__ = [
+    "ACCURACY",
+    "Allowance",
+    "Certificate",
+    "ConvexTerms",
+    "Excess",
+    "GroupGaps",
+    "Solution",
+    "certify",
+    "divergence",
+    "project",
+    "uncertified",
+    "within_slopes",
+]
+
+# A convex constraint in the certificate, where its Lagrangian is a cost of soft rows.
+#
+# Let the constraint be C(x) + g x <= limit, and t its multiplier. The costs t C are those of soft rows, and the weights
+# of the objective are w exp(-t g). By weak duality the entropy of the exact solution is at most the dual value of that
+# problem plus t limit. So the gap at a point x'' that satisfies the constraint is that of the soft problem plus
+#
+#     t (limit - C(x'') - g x'').
+#
+# A constraint with t = 0 adds nothing. If it holds wherever the exact solution without it can be, that is the exact
+# solution with it.
+
+
+@dataclass(frozen=True, eq=False)
+class Allowance:
+    """The costs of missing rows and a linear expression are at most a limit.
+
+    Attributes
+    ----------
+    rows : LinearForm
+        The rows, which are soft.
+    linear : ndarray, one a term
+        g, in the unit of the constraint per record.
+    limit : float
+        In the unit of the constraint.
+    magnitude : float
+        The size that a violation is relative to.
+    multiplier : float
+        t, nats per unit of the constraint.
+    places : ndarray of int
+        The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
+    error : float
+        A bound on the rounding error of the limit.
+    """
+
+    rows: LinearForm
+    linear: np.ndarray
+    limit: float
+    magnitude: float
+    multiplier: float
+    places: np.ndarray
+    error: float = 0.0
+
+    @property
+    def terms(self) -> np.ndarray:
+        """Which terms it is about."""
+        found = self.linear != 0
+        found[self.rows.matrix.indices] = True
+        return found
+
+    def met(self, is_exact: np.ndarray) -> np.ndarray:
+        """Which of its rows are met, and cost nothing, where x'' satisfies some of all rows exactly."""
+        penalties = self.rows.penalties
+        assert penalties is not None
+        found = (penalties.variance == 0) & ~penalties.is_divergence
+        return found & is_exact[self.places] if len(self.places) else np.zeros_like(found)
+
+    def left(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
+        """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative.
+
+        Parameters
+        ----------
+        x : ndarray, one a term
+            Counts, records.
+        moves : ndarray, one a term
+            A bound on the distance of each count from x''.
+        met : ndarray of bool, one of its rows
+            Which of its rows x'' meets exactly.
+        is_movable : bool
+            Whether a limit that is kept but for rounding may be moved to what x'' spends, which leaves nothing. Near
+            the least attainable limit t is so large that rounding of t limit alone is a considerable gap.
+        """
+        least, most, rounding = self._spent(x, moves, met)
+        left, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
+        if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
+            return 0.0, (max(left, beyond) + rounding) / self.magnitude
+        return self.multiplier * left, beyond / self.magnitude
+
+    def _spent(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray) -> tuple[float, float, float]:
+        """Bounds on what x'' spends, from below and above, and how exactly they are known."""
+        penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
+        assert penalties is not None
+        below, above = (
+            np.where(
+                np.isfinite(side),
+                sign * exact_residuals(self.rows, x, every, np.nan_to_num(side, posinf=0, neginf=0)),
+                0,
+            )
+            for sign, side in ((-1.0, self.rows.low), (1.0, self.rows.high))
+        )
+        missed = np.where(met, 0.0, np.maximum(np.maximum(below, above), 0.0))
+        error = np.where(met, 0.0, abs(self.rows.matrix) @ moves + EPS * missed)
+        ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
+        linear, spread = math.fsum(self.linear * x), float(np.abs(self.linear) @ moves)
+        least = math.fsum(np.minimum.reduce(ends)) + linear - spread
+        most = math.fsum(np.maximum.reduce(ends)) + linear + spread
+        # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
+        rounding = self.error + EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
+        return least, most, rounding
+
+
+# The duality gap of each group of terms, from the gaps of connected components.
+
+
+@dataclass(frozen=True, eq=False)
+class GroupGaps:
+    """Weak duality holds for every connected component by itself; convex constraints join those that they are about.
+
+    Attributes
+    ----------
+    of_row, of_term : ndarray of int
+        The component of every row and of every term.
+    groups : Groups
+        The QI tuples, whose conditional distributions are asked for.
+    """
+
+    of_row: np.ndarray
+    of_term: np.ndarray
+    groups: Groups
+
+    def joined(self, together: Iterable[np.ndarray]) -> GroupGaps:
+        """Join the components of those terms that a constraint is about, an array of bool each."""
+        of_row, of_term = self.of_row, self.of_term
+        for terms in together:
+            if terms.any():
+                joined = np.unique(of_term[terms])
+                of_row = np.where(np.isin(of_row, joined), joined[0], of_row)
+                of_term = np.where(np.isin(of_term, joined), joined[0], of_term)
+        return replace(self, of_row=of_row, of_term=of_term)
+
+    def of_groups(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Add up the gaps of the components that a group has terms in, each counted once; records, one a group.
+
+        Parameters
+        ----------
+        slack : ndarray, one a row
+        distance : ndarray, one a term
+            The summands of the gap, records.
+        """
+        size = self.of_row.size + self.of_term.size  # an upper bound
+        gap = np.bincount(self.of_row, slack, size).astype(float)  # bincount of no rows has integers
+        gap += np.bincount(self.of_term, distance, size)
+        pairs = np.unique(self.groups.of_term * np.int64(size) + self.of_term)
+        return np.bincount(pairs // size, gap[pairs % size], len(self.groups.records))
+
+    def reach(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Bound how far each count of the exact solution is from x'', by Pinsker's inequality; records, one a term."""
+        return np.sqrt(self.of_groups(slack, distance) * self.groups.records / 2)[self.groups.of_term]
+
+
+# Convex constraints in the certificate: what they add to the gap, and which components they join.
+
+
+class Excess(NamedTuple):
+    """By how much a point violates a convex constraint that cuts stand for.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The cuts.
+    terms : ndarray of bool, one a term
+        What the constraint is about.
+    violation : float
+        In the unit of the constraint.
+    backward : float
+        The violation, relative.
+    """
+
+    rows: np.ndarray
+    terms: np.ndarray
+    violation: float
+    backward: float
+
+
+class Point(NamedTuple):
+    """The point x'' that satisfies the rows, as far as it is known.
+
+    Attributes
+    ----------
+    near : ndarray, one a term
+        Counts, records.
+    off : ndarray, one a term
+        A bound on the distance of each from x''.
+    is_exact : ndarray of bool, one a row
+        Which rows x'' satisfies exactly, of the soft ones too.
+    """
+
+    near: np.ndarray
+    off: np.ndarray
+    is_exact: np.ndarray
+
+
+class ConvexTerms(NamedTuple):
+    """All convex constraints of a problem.
+
+    Attributes
+    ----------
+    allowances : sequence of Allowance
+        Those whose Lagrangian the soft rows of the form are.
+    exceeded : callable, optional
+        From a point to how it violates each of the others.
+    temperature : float
+        The objective of the form, times this, is that of the problem.
+    """
+
+    allowances: Sequence[Allowance] = ()
+    exceeded: Callable[[np.ndarray], list[Excess]] | None = None
+    temperature: float = 1.0
+
+    def charge(
+        self,
+        point: Point,
+        price: np.ndarray,
+        slack: np.ndarray,
+        distance: np.ndarray,
+        gaps: GroupGaps,
+        *,
+        is_movable: bool,
+    ) -> tuple[GroupGaps, float]:
+        """Add to the summands of the gap what the constraints add; return the components, and what is moved.
+
+        Parameters
+        ----------
+        point : Point
+        price : ndarray, one a row
+            The absolute values of the multipliers, nats per unit of what the row was made of.
+        slack, distance : ndarray, one a row and one a term
+            The summands of the gap, records; they are changed in place.
+        gaps : GroupGaps
+            The components that rows join.
+        is_movable : bool
+            See :meth:`.Allowance.left`.
+
+        Returns
+        -------
+        GroupGaps, float
+            The float is the largest relative amount by which a constraint is moved.
+        """
+        near, off, is_exact = point
+        backward, together = 0.0, []
+        for one in self.exceeded(near) if self.exceeded else ():
+            # The cuts are those of a constraint that is relaxed by as much as x'' violates it.
+            slack[one.rows] += price[one.rows] * one.violation
+            backward = max(backward, one.backward, CONVEX_CONSTRAINTS.backward)
+            together.append(one.terms)
+        for allowance in (one for one in self.allowances if one.multiplier > 0):
+            left, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
+            distance[np.flatnonzero(allowance.terms)[0]] += left
+            backward = max(backward, beyond)
+            together.append(allowance.terms)
+        gaps = gaps.joined(together)
+        for allowance in (one for one in self.allowances if one.multiplier == 0):
+            met, reach = allowance.met(is_exact), gaps.reach(slack, distance)
+            if allowance.left(near, off + reach, met, is_movable=False)[1] > 0:
+                backward = max(backward, allowance.left(near, off, met, is_movable=False)[1])
+                gaps = gaps.joined([allowance.terms])
+        return gaps, backward
+
+
+# Projection onto the feasible set, in a metric that is weighted by the point itself.
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # if the rows are infeasible
+def project(
+    form: LinearForm, x: np.ndarray, fixed: np.ndarray, schur: SchurComplement | None = None
+) -> np.ndarray | None:
+    """Project x onto the feasible set: minimise sum_j (y_j - x_j)^2 / x_j over the y that satisfy every row.
+
+    In each round, violated and active inequalities are treated as equations: with inequalities the result is feasible,
+    but need not be the nearest point. A term that would become negative is set to zero, and kept there.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray
+        Counts >= 0, records.
+    fixed : ndarray of bool
+        Terms that keep their counts.
+    schur : SchurComplement, optional
+        The Schur complement of the knowledge rows at a point near x, to precondition with.
+
+    Returns
+    -------
+    ndarray or None
+        None if no feasible point was found.
+    """
+    if not np.isfinite(x).all():
+        return None
+    moves = _concerned(form, x, ~fixed)
+    # If most terms may move, the others are given no weight: then nothing that is known of the rows is computed anew.
+    whole = np.count_nonzero(moves) > PROJECTION.whole * len(x)
+    terms, involved = np.arange(len(x)) if whole else np.flatnonzero(moves), form.rows_involving(moves)
+    rest = form if whole else _restricted(form, x, terms, involved)
+    if schur is None:
+        rest, order = detect_blocks(rest)
+        corrected = (involved if whole else np.ones(len(order), dtype=bool))[order]
+    else:
+        kept = np.ones(len(involved), dtype=bool) if whole else involved
+        rank = np.where(kept, np.cumsum(kept) - 1 - rest.n_published, -1)
+        schur, corrected = schur.renumbered(rank[form.n_published :]), involved[kept]
+    for may_form in (False, True):  # forming the Schur complement is expensive, and rarely needed
+        moved = x.copy()
+        if moves.any():
+            moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, schur, may_form)
+        if (form.residual(moved) <= FEASIBILITY.multiple * form.tolerance).all():
+            return moved
+    return None
+
+
+def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Mark the free terms of components that have a row which x violates by more than rounding."""
+    value = form.exact_matvec(x)
+    violation = np.clip(value, form.low, form.high) - value
+    violated = ~(np.abs(violation) <= PROJECTION.places * np.abs(value))
+    if not violated.any():
+        return np.zeros_like(free)
+    of_row, of_term = form.components(free)
+    concerned = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, dtype=bool)
+    concerned[of_row[violated]] = True
+    return free & concerned[of_term]
+
+
+def _restricted(form: LinearForm, x: np.ndarray, terms: np.ndarray, involved: np.ndarray) -> LinearForm:
+    """Restrict the problem to some terms, the others being fixed at x, and to the rows that involve these."""
+    rest, others = form.select(involved), x.copy()
+    others[terms] = 0.0
+    fixed_part = rest.matvec(others)
+    return replace(rest.select_terms(terms), low=rest.low - fixed_part, high=rest.high - fixed_part)
+
+
+def _projected(
+    form: LinearForm,
+    x: np.ndarray,
+    weight: np.ndarray,
+    corrected: np.ndarray,
+    schur: SchurComplement | None,
+    may_form: bool,
+) -> np.ndarray:
+    """Correct x in rounds, as long as each at least halves the largest violation.
+
+    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large. Terms
+    of weight 0 stay, and rows that are not to be corrected do not count.
+    """
+    system, tolerance = newton_system(form, schur, may_form=may_form), form.tolerance
+    moved = best = x
+    least = before = np.inf
+    for _ in range(PROJECTION.rounds):
+        check_step()
+        value = form.exact_matvec(moved)
+        violation = np.where(corrected, np.clip(value, form.low, form.high) - value, 0.0)
+        worst = np.abs(violation).max(initial=0.0)
+        if not worst < np.inf:
+            break
+        if worst < least:
+            best, least = moved, worst
+        if worst > 0.5 * before or (np.abs(violation) <= PROJECTION.places * np.abs(value)).all():
+            break
+        before = worst
+        # Inactive inequalities do not restrict the correction.
+        active = form.is_equation | (value <= form.low + tolerance) | (value >= form.high - tolerance)
+        factor, known = system.at(weight, PROJECTION.ridge), np.flatnonzero((active & corrected)[form.n_published :])
+        moved = moved + weight * form.rmatvec(
+            factor.solve(np.where(active, violation, 0.0), known, PROJECTION.precision)
+        )
+        if (negative := moved < 0).any():
+            moved, weight, before, least = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf, np.inf
+    return best
+
+
+# Soft rows in the certificate: their gap at a point that satisfies the hard rows exactly.
+#
+# Let c be the cost of missing a row by r records, c* its conjugate, and m the row's multiplier. For any x'', the row
+# adds
+#
+#     c(r'') + c*(m) - m r''  >=  0    (Fenchel's inequality)
+#
+# to the duality gap, r'' being the distance of its value at x'' from the side that the sign of m refers to. Soft rows
+# do not restrict x''. But where an absolute error is 0 and m is within its slope, x'' can be required to satisfy the
+# row exactly: the gap of that row is then 0, and not the product of the slope and a rounding error. So it can where the
+# variance v is tiny, with v m added to the value: a rounding error e of it would cost e^2 / (2 v).
+
+
+def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """Move the multipliers of soft rows to where the conjugates are finite; those of hard rows stay."""
+    if form.penalties is None:
+        return multipliers
+    n, found = form.n_hard, multipliers.copy()
+    found[n:] = form.penalties.within(form.project_to_dual_cone(multipliers)[n:])
+    return found
+
+
+class Restriction(NamedTuple):
+    """The rows that x'' shall satisfy, and where it is looked for.
+
+    Attributes
+    ----------
+    form : LinearForm
+        All rows, of which those that do not restrict x'' have infinite sides.
+    is_soft : ndarray of bool, one a row
+        Which rows these are.
+    near : ndarray, one a term
+        A point near which x'' may be, records.
+    held : ndarray of bool, one a term
+        The terms of which x'' is not known; the others are fixed, or 0 at x''.
+    components : Components
+        The connected components of the rows that do restrict it, over these terms.
+    """
+
+    form: LinearForm
+    is_soft: np.ndarray
+    near: np.ndarray
+    held: np.ndarray
+    components: Components
+
+
+def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
+    """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without.
+
+    A high cost, or a low limit, can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for
+    where such counts are 0.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+        Counts, records.
+    multipliers : ndarray, one a row
+    fixed : ndarray of bool, one a term
+    """
+    penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
+    vanished = (x < PENALTIES.vanished) & ~fixed
+    if penalties is None:
+        yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
+        if vanished.any():
+            held = ~fixed & ~vanished
+            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), held, Components(*form.components(held)))
+        return
+    met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
+    m = multipliers[form.n_hard :]
+    met[form.n_hard :] = (penalties.variance <= PENALTIES.stiff) & (np.abs(m) < penalties.within(penalties.slope))
+    side[form.n_hard :] -= penalties.variance * m
+    met[form.n_hard :] &= ~penalties.is_divergence
+    met &= form.is_equation | (multipliers != 0)
+    met[met] = np.abs(exact_residuals(form, x, np.flatnonzero(met), side[met])) <= (
+        FEASIBILITY.multiple * form.tolerance[met]
+    )
+    is_soft[form.n_hard :] = True
+    choices = [met, np.zeros_like(met)] if met.any() else [met]
+    for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
+        missable, held = is_soft & ~exactly, ~fixed & ~zero
+        low, high = np.where(exactly, side, form.low), np.where(exactly, side, form.high)
+        rows = np.flatnonzero(~missable)
+        of_row, of_term = replace(form.select(rows), penalties=None).components(held)
+        component = np.full(form.shape[0], max(of_row.max(initial=-1), of_term.max(initial=-1)) + 1)
+        component[rows] = of_row
+        restricted = replace(
+            form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
+        )  # fmt: skip
+        near, components = np.where(zero, 0.0, x), Components(component, of_term)
+        yield Restriction(restricted, missable, near, held, components)
+
+
+def rows_without_terms_hold(
+    form: LinearForm, restriction: Restriction, near: np.ndarray, fixed: np.ndarray, width: np.ndarray
+) -> bool:
+    """Whether those rows hold exactly all of whose terms are 0 at x'' by choice, or fixed.
+
+    Parameters
+    ----------
+    form : LinearForm
+    restriction : Restriction
+    near : ndarray, one a term
+        Counts, records.
+    fixed : ndarray of bool, one a term
+    width : ndarray, one a term
+        A bound on the distance of each fixed term from its true value, records.
+    """
+    zero = ~fixed & ~restriction.held
+    if not zero.any():
+        return True
+    size = abs(form.matrix)
+    lost = ~restriction.is_soft & (size @ zero > 0) & ~(size @ restriction.held > 0)
+    rows = np.flatnonzero(lost)
+    error = form.side_error[rows] + form.coefficient_error[rows] * (size[rows].sign() @ near) + size[rows] @ width
+    low, high = restriction.form.low[rows], restriction.form.high[rows]
+    below, above = (exact_residuals(form, near, rows, np.where(np.isfinite(side), side, 0.0)) for side in (low, high))
+    return bool((np.isneginf(low) | (below >= error)).all() and (np.isposinf(high) | (above <= -error)).all())
+
+
+def fenchel_gaps(
+    form: LinearForm,
+    restriction: Restriction,
+    x: np.ndarray,
+    multipliers: np.ndarray,
+    free: np.ndarray,
+    moves: np.ndarray,
+    width: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound the gap of each soft row from above, records, at any x'' within the given distance of x; 0 of other rows.
+
+    A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding: how far
+    that may be from the given multiplier is returned, too.
+
+    Parameters
+    ----------
+    form : LinearForm
+    restriction : Restriction
+    x : ndarray, one a term
+        Counts, records.
+    multipliers : ndarray, one a row
+        After :func:`within_slopes`.
+    free : ndarray of bool, one a term
+        Terms that are not fixed. A row without any has the same cost at every feasible point, and no gap.
+    moves : ndarray, one a term
+        A bound on the relative distance of each free count from x''.
+    width : ndarray, one a term
+        A bound on the distance of each fixed term from its true value, records.
+    """
+    assert form.penalties is not None
+    rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
+    penalties = form.penalties.select(rows - form.n_hard)
+    matrix = form.rows(rows)
+    size, entries = abs(matrix), np.diff(matrix.indptr)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]
+        error += form.coefficient_error[rows] * (abs(matrix.sign()) @ x) + EPS * (entries + 4) * (size @ x)
+    below, above = (
+        np.where(
+            np.isfinite(side), sign * exact_residuals(form, x, rows, np.where(np.isfinite(side), side, 0.0)), -np.inf
+        )
+        for side, sign in ((form.low[rows], -1.0), (form.high[rows], 1.0))
+    )
+    gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
+    doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
+    charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
+    found[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+    exactly = form.n_hard + np.flatnonzero(~restriction.is_soft[form.n_hard :] & (form.penalties.variance > 0))
+    if len(exactly):  # x'' satisfies the row as typed but for v m, which is rounded where the side is moved by it
+        variance, m = form.penalties.variance[exactly - form.n_hard], multipliers[exactly]
+        side = np.where(m < 0, form.high[exactly], form.low[exactly])
+        off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTIES.rounding * variance * np.abs(m)
+        found[exactly] = off**2 / variance
+    return found, doubt
+
+
+# The generalised Kullback-Leibler divergence between the counts and those given by the multipliers, bounded above.
+
+
+def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+    """Bound x log(x / y) - x + y from above, one a term, records, for y = w exp(A' m - 1).
+
+    With d = log(x / y) it is x (d - 1 + exp(-d)), about x d^2 / 2. It is not computed as a difference of nearly equal
+    numbers, so that roundoff enters through d only; the largest value over the error interval of d is taken.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        exponent = form.exponent(multipliers)
+        log_x = np.log(x)
+        # Roundoff of the sum, the weight and the logarithms, a few units in the last place each.
+        sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
+        error = rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + 4 * EPS * sizes
+        d = log_x - exponent
+        near = x * np.maximum(excess(d - error), excess(d + error))
+        y = np.exp(exponent + error)
+        far = x * d - x + y + 2 * error * (x + y)  # x and y differ so much that nothing cancels
+        return np.where(x == 0, y, np.where(np.abs(d) < 1, near, far))
+
+
+#: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
+ACCURACY = CERTIFICATION.accuracy
+#: How often counts that hold next to nothing, and would have to change much, are set to 0 where rows hold exactly.
+SMALL_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Certificate(ReprMixin):
+    """A proved bound on the distance of an answer from the maximum-entropy distribution.
+
+    Attributes
+    ----------
+    residual : float
+        Largest violation of any hard row by the answer, records.
+    clipped : float
+        Absolute value of the most negative count that the solver returned, records; it was set to zero.
+    moved : float
+        Largest change of a count by the projection after which every row holds up to its last places, records.
+        Infinite if no such point was found.
+    gap : float
+        Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
+        y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps
+        of soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
+    bound : float
+        Bound on the error of every P(s | q), a probability: the maximum over q of
+        (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
+        over the terms of q, gap(q) the gap of the connected components that q has terms in, and left(q) a bound on
+        the distance of the projected answer from one that satisfies the rows exactly as typed.
+    forced : int
+        The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
+    backward : float
+        Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding
+        of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values:
+        those of statements whose value other rows determine and that were typed rounded, and limits of convex
+        constraints.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> certificate = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve().certificate
+    >>> certificate.holds, certificate.bound < 1e-9, certificate.residual < 1e-9
+    (True, True, True)
+    """
+
+    residual: float
+    clipped: float
+    moved: float
+    gap: float
+    bound: float
+    forced: int
+    backward: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answer counts as optimal: `bound` is at most :data:`ACCURACY`."""
+        return self.bound <= ACCURACY
+
+    def __str__(self) -> str:
+        of_rows = f", with rows moved by {self.backward:.0e} of their values" if self.backward else ""
+        return (
+            f"residual {self.residual:.1e} people, gap {self.gap:.1e} people, "
+            f"every P(s | q) within {self.bound:.1e}{of_rows}"
+            + ("" if self.holds else f" (not certified: above {ACCURACY:g})")
+        )
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self}>"
+
+    def to_dict(self) -> dict[str, float]:
+        """The fields as a dictionary.
+
+        Returns
+        -------
+        dict of str to float
+            By the names of the attributes.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+        >>> list(mx.MaxEnt(release).solve().certificate.to_dict())
+        ['residual', 'clipped', 'moved', 'gap', 'bound', 'forced', 'backward']
+        """
+        return asdict(self)
+
+
+@single_thread
+def certify(
+    form: LinearForm,
+    groups: Groups,
+    counts: np.ndarray,
+    multipliers: np.ndarray,
+    settled: Settled | None = None,
+    proofs: Sequence[np.ndarray] = (),
+    schur: SchurComplement | None = None,
+    convex: ConvexTerms | None = None,
+) -> Certificate:
+    """Bound the distance of an answer from the exact solution of a problem.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The problem before presolve.
+    groups : Groups
+        The QI tuples, whose conditional distributions are asked for.
+    counts, multipliers : ndarray
+        The answer, as the solver returned it.
+    settled : Settled, optional
+        Terms with only one feasible value, in addition to those that `proofs` prove zero.
+    proofs : sequence of ndarray
+        Directions of the multipliers that prove further terms zero; they are verified here.
+    schur : SchurComplement, optional
+        The Schur complement of the knowledge rows at a point near the answer, to precondition with.
+    convex : ConvexTerms, optional
+        The convex constraints.
+    """
+    convex = convex or ConvexTerms()
+    x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
+    fixed, width = settled or Settled.none(form.shape[1])
+    width = np.where(fixed, width, 0.0)
+    for proof in proofs:
+        upper = implied_upper_bounds(form, proof, fixed, x, width)
+        zero = upper <= form.zero_tolerance * form.count_scale
+        width = np.where(zero, np.maximum(upper, x), width)
+        fixed = fixed | zero
+    residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
+    best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    claim = _Claim(x, multipliers, Settled(fixed, width))
+    for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
+        if is_movable and not convex.allowances:
+            continue
+        found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
+        if found is not None and found[2] <= best.bound:
+            best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
+        if best.holds:  # a bound for the limits as typed is worth more than a smaller one for limits that are moved
+            break
+    return best
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """An answer that is judged: counts, none negative, multipliers, and the terms with only one feasible value."""
+
+    x: np.ndarray
+    multipliers: np.ndarray
+    settled: Settled
+
+
+def _bounded(
+    form: LinearForm,
+    restriction: Restriction,
+    groups: Groups,
+    claim: _Claim,
+    schur: SchurComplement | None,
+    convex: ConvexTerms,
+    *,
+    is_movable: bool,
+) -> tuple[float, float, float, float] | None:
+    """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
+    x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
+    free, (q, n_q), start = ~fixed, groups, restriction.near
+    own = np.where(restriction.is_soft, 0.0, multipliers)
+    for _ in range(1 + SMALL_ROUNDS):
+        check_step()
+        projected = project(restriction.form, start, ~restriction.held, schur)
+        if projected is None:
+            return None
+        near = np.where(projected < CERTIFICATION.vanished, 0.0, projected)
+        if not rows_without_terms_hold(form, restriction, near, fixed, width):
+            return None
+        check_step()
+        exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
+        if not exact.stuck.any():
+            break
+        start = np.where(exact.stuck, 0.0, near)
+    check_step()
+    slack, doubt = exact.slack, np.zeros(form.shape[1])
+    if restriction.is_soft.any():
+        soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
+        slack, doubt = slack + soft, form.absolute_rmatvec(of_row)
+    with np.errstate(invalid="ignore", over="ignore"):
+        moves = np.where(free & (near > 0), near * exact.moves, 0.0)
+        log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
+        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
+        distance = np.where(free, divergence(form, near, multipliers), 0.0)
+        first, added = _of_moving(restriction.components.of_term, near, moves, log_ratio, exact)
+        distance[first] += added
+        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
+            y = np.exp(form.exponent(multipliers))
+            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
+    slack, distance, off = convex.temperature * slack, convex.temperature * distance, moves + width
+    gaps, moved_limits = convex.charge(
+        Point(near, off, ~restriction.is_soft), convex.temperature * np.abs(multipliers) * form.scale, slack, distance,
+        GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups),
+        is_movable=is_movable,
+    )  # fmt: skip
+    gap_q, backward = gaps.of_groups(slack, distance), max(exact.backward, moved_limits)
+    moved_q = np.bincount(q, np.abs(near - x) + width, len(n_q))
+    moved_q += _moved_by_group(groups, restriction.components.of_term, near, moves, exact.spread)
+    bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
+    moved = float(np.abs(near - x).max(initial=0.0))
+    return (
+        moved,
+        float(slack.sum() + distance.sum()),
+        bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
+        backward,
+    )
+
+
+def _of_moving(
+    component: np.ndarray, near: np.ndarray, moves: np.ndarray, log_ratio: np.ndarray, exact: ExactPoint
+) -> tuple[np.ndarray, np.ndarray]:
+    """What moving to x'' adds to the gap of each component: by its first term, records."""
+    size, first = len(exact.spread), np.unique(component, return_index=True)[1]
+    with np.errstate(invalid="ignore"):
+        term_by_term = np.bincount(component, moves * (log_ratio + exact.moves), size)
+        together = exact.spread * (np.sqrt(np.bincount(component, near * log_ratio**2, size)) + exact.spread)
+        added = np.fmin(term_by_term, together)[component[first]]
+    return first, np.where(np.isnan(added), np.inf, added)
+
+
+def _moved_by_group(
+    groups: Groups, component: np.ndarray, near: np.ndarray, moves: np.ndarray, spread: np.ndarray
+) -> np.ndarray:
+    """Bound sum |d| over the terms of each group, records, by sum |d| or by Cauchy and Schwarz; d are the moves."""
+    size = len(spread)
+    number, pairs = pd.factorize(groups.of_term * np.int64(size) + component)
+    with np.errstate(invalid="ignore"):  # fmin takes the other where one is not a number
+        together = spread[pairs % size] * np.sqrt(np.bincount(number, near))
+    return np.bincount(pairs // size, np.fmin(np.bincount(number, moves), together), len(groups.records))
+
+
+def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
+    """Compute the residual only, where no bound can be proved."""
+    clipped = float(max(0.0, -counts.min(initial=0.0)))
+    residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
+    return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
+
+
+# What a solve returns: an answer with its certificate.
+
+
+@dataclass(frozen=True, eq=False)
+class Solution(ReprMixin):
+    """The answer to a problem, with its certificate and the name of the solver.
+
+    Attributes
+    ----------
+    answer : Answer
+        Counts of all terms, records, and multipliers of all rows.
+    certificate : Certificate
+        A bound on the error of every P(s | q).
+    solver : str
+        The solver's name.
+
+    Examples
+    --------
+    >>> from maxent_cvx.solvers.solve import solve
+    >>> import maxent_cvx as mx
+    >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> solve(model.posed, mx.solvers.find("auto")).solver
+    'DUAL_NEWTON'
+    """
+
+    answer: Answer
+    certificate: Certificate
+    solver: str
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self.answer.status} by {self.solver}; {self.certificate}>"

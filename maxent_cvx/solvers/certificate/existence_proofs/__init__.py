@@ -1,1 +1,0 @@
-"""Proofs that exact rows have a solution near an imprecise one, component by component."""

@@ -1,0 +1,659 @@
+"""The multiplier of a budget: the root of a decreasing function, by the secant method inside a bracket."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._utils.errors import Infeasible, NotDecided, SolverError
+from .backends import linearise, value_at
+from .certificate import Excess
+from .costs import Penalties
+from .duality import consequence, exact_rmatvec
+from .form import AddedRows, Groups, LinearForm
+from .linear import optima
+from .parameters import CONVEX_CONSTRAINTS, EPS
+from .sparse import entry_rows, exact_matvec, most_by_row
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "Budget",
+    "Priced",
+    "cuts_at",
+    "decreasing_root",
+    "exceeded",
+    "least_excess",
+    "read_budget",
+    "tangent",
+    "unattainable",
+]
+
+# A convex constraint as a budget: the costs of some rows, and a linear expression, add up to at most a limit.
+#
+#     sum_k c_k(a_k x) + g x <= limit
+#
+# With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
+# which changes the weights w to w exp(-t g). What is left to find is t.
+
+
+@dataclass(frozen=True, eq=False)
+class Budget:
+    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
+        The values that cost nothing, in the unit of the row.
+    penalties : Penalties
+        In the unit of the constraint.
+    linear : ndarray, one a term
+    limit : float
+        In the unit of the constraint.
+    name : str
+        Of the constraint, in messages.
+    zeros : csr_array, shape (rows, terms)
+        Rows that must be 0 besides.
+    norm : float, optional
+        The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
+    error : float
+        A bound on the rounding error of the limit, in the unit of the constraint.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    penalties: Penalties
+    linear: np.ndarray
+    limit: float
+    name: str
+    zeros: sp.csr_array
+    norm: float | None = None
+    error: float = 0.0
+
+    def without_totals(self, groups: Groups) -> Budget:
+        """The same with the linear expression subtracted on both sides for groups where it only counts the records.
+
+        An entropy or divergence of P(q, s) has such a linear part. Without it the limit is the distance from the
+        reference, however small, and no digits of it cancel.
+        """
+        q, records = groups
+        if not self.linear.any():
+            return self
+        least, most = np.full(len(records), np.inf), np.full(len(records), -np.inf)
+        np.minimum.at(least, q, self.linear)
+        np.maximum.at(most, q, self.linear)
+        of_group = np.where(least == most, least, 0.0)
+        parts = [self.limit, *(-of_group * records)]
+        error = self.error + EPS * float(np.abs(parts).sum())
+        return replace(self, linear=self.linear - of_group[q], limit=math.fsum(parts), error=error)
+
+    def excess(self, spent: float) -> float:
+        """The left side of the constraint less its right side as typed, where so much is spent."""
+        if self.norm is None:
+            return spent - self.limit
+        radius = math.copysign(math.sqrt(abs(self.limit)), self.limit)
+        return self.norm * (math.sqrt(max(spent, 0.0)) - radius)
+
+    def scaled(self) -> Budget:
+        """The same with rows in records like the rows of knowledge, whose largest coefficient is from 1/2 to 1.
+
+        Powers of two change numbers without rounding them.
+        """
+        largest = most_by_row(np.abs(self.matrix.data), self.matrix)
+        fraction, exponent = np.frexp(np.where(largest > 0, largest, 1.0))
+        by = np.exp2(-np.clip(exponent - (fraction == 1 / 2), -1000, 1000))
+        matrix = self.matrix.copy()
+        matrix.data = matrix.data * by[entry_rows(matrix)]
+        return replace(
+            self, matrix=matrix, low=self.low * by, high=self.high * by, penalties=self.penalties.scaled(by)
+        )  # fmt: skip
+
+    def spent(self, x: np.ndarray) -> float:
+        """The left side of the constraint at x."""
+        value = exact_matvec(self.matrix, x)
+        missed = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+        return float(self.penalties.cost(missed).sum() + self.linear @ x)
+
+    def rounding(self, x: np.ndarray) -> float:
+        """How exactly :meth:`spent` is known: the effect of one unit in the last place of the value of each row."""
+        value = self.matrix @ x
+        slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
+        return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
+
+    @cached_property
+    def ball(self) -> tuple[float, np.ndarray] | None:
+        """The temperature and the target of each term, if the costs are divergences of all terms, one a term.
+
+        Terms of :attr:`zeros` may be left out; their target is 1.
+        """
+        temperature, target = self.penalties.temperature, self.penalties.target
+        if temperature is None or target is None or not self.penalties.is_divergence.all():
+            return None
+        terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
+        left[self.zeros.indices] = left[terms] = False
+        alone = len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
+        if not alone or left.any():
+            return None
+        # a x log(a x / T) is a times x log(x / (T / a)).
+        temperature, target = temperature * self.matrix.data, target / self.matrix.data
+        if np.ptp(temperature) > 4 * EPS * temperature[0]:
+            return None
+        found = np.ones(self.matrix.shape[1])
+        found[terms] = target
+        return float(temperature[0]), found
+
+    @property
+    def is_free_only(self) -> bool:
+        """Whether nothing may be spent: every row has then a value that costs nothing."""
+        return self.limit == 0 and not self.linear.any()
+
+    @property
+    def cost_free_rows(self) -> AddedRows:
+        """The rows that say so, and those of :attr:`zeros`."""
+        at = self.penalties.is_divergence
+        target = self.low if self.penalties.target is None else np.where(at, self.penalties.target, self.low)
+        none = np.zeros(self.zeros.shape[0])
+        matrix = sp.csr_array(sp.vstack([self.matrix, self.zeros], format="csr"))
+        low, high = (np.concatenate([np.where(at, target, side), none]) for side in (self.low, self.high))
+        return AddedRows(matrix, low, high, self.name)
+
+    @property
+    def magnitude(self) -> float:
+        """The size that a violation of the constraint is relative to."""
+        return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)
+
+
+# Proofs that budgets cannot be kept: lower bounds on what is spent, from any slopes and multipliers.
+#
+# A cost c(v) of a row v = a x has c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For
+# prices t >= 0 of the budgets, one each, the sum of t (spent - limit) is therefore at least a linear function of x,
+# which weak duality bounds over the hard rows. If that bound is positive, no x keeps all the budgets. The numbers t, y
+# and the multipliers of the rows may come from any method, however inexact: the bound includes all rounding errors.
+
+
+class Priced(NamedTuple):
+    """A budget with its price.
+
+    Attributes
+    ----------
+    budget : Budget
+    price : float
+        t >= 0.
+    slopes : ndarray, one a row of costs
+        y, where the derivatives of the costs are best.
+    """
+
+    budget: Budget
+    price: float
+    slopes: np.ndarray
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.ndarray | None = None) -> float:
+    """Bound the sum of t (spent - limit) from below over the hard rows of a form.
+
+    Parameters
+    ----------
+    form : LinearForm
+        Of hard rows.
+    priced : sequence of Priced
+    multipliers : ndarray, one a row, optional
+        By default those of a linear program.
+
+    Returns
+    -------
+    float
+        Minus infinity if nothing was found.
+    """
+    cost, cost_error = np.zeros(form.shape[1]), np.zeros(form.shape[1])
+    constants: list[float] = []
+    for budget, price, slopes in priced:
+        slopes = np.clip(slopes, -budget.penalties.slope, budget.penalties.slope)
+        side = np.where(slopes > 0, budget.high, budget.low)
+        slopes = np.where(np.isfinite(side), slopes, 0.0)
+        of_side = slopes * np.where(np.isfinite(side), side, 0.0)
+        conjugate = budget.penalties.conjugates(-slopes)
+        constants += [-price * budget.limit, *(-price * of_side), *(-price * conjugate)]
+        constants.append(-price * budget.error)
+        cost += price * (budget.matrix.T @ slopes + budget.linear)
+        n_products = np.bincount(budget.matrix.indices, minlength=form.shape[1]) + 4
+        cost_error += EPS * n_products * price * (abs(budget.matrix).T @ np.abs(slopes) + np.abs(budget.linear))
+    size = float(np.abs(cost).max(initial=0.0))
+    if not np.isfinite(size) or not np.isfinite(constants).all():
+        return -math.inf
+    if multipliers is None:
+        multipliers = np.zeros(form.shape[0])
+        if size > 0:
+            with suppress(NotDecided):
+                found = next(optima(form, cost / size))
+                if found.found:
+                    multipliers = form.project_to_dual_cone(found.multipliers * size)
+    change, error = exact_rmatvec(form, multipliers)
+    nothing = np.zeros(form.shape[1])
+    least = consequence(form, multipliers, change - cost, error + cost_error, nothing > 0, nothing)
+    constants += [least.beta, -least.error, -least.risen]
+    # The conjugates are products of a few numbers and an exponential; the sum is rounded once.
+    return math.fsum(constants) - 16 * EPS * math.fsum(map(abs, constants))
+
+
+def unattainable(name: str, constraint: Any, least: float) -> Infeasible:
+    """The error of a constraint whose left side exceeds its right side by at least so much, in its own numbers."""
+    left, right = constraint.args if len(constraint.args) == 2 else (None, None)
+    if right is not None and right.is_constant() and right.size == 1:
+        limit = float(right.value)
+        what = f"its left side is at least about {_beside(limit + least, limit)}, and {limit:.6g} is allowed"
+    elif left is not None and left.is_constant() and left.size == 1:
+        limit = float(left.value)
+        what = f"its right side is at most about {_beside(limit - least, limit)}, and {limit:.6g} is required"
+    else:
+        what = f"its left side exceeds its right side by at least about {least:.6g}"
+    return Infeasible(f"{name!r} cannot hold: with everything else {what}; relax it, or remove it")
+
+
+def _beside(value: float, limit: float) -> str:
+    """A number with as many digits as make it differ from another, six at least."""
+    differ = abs(value - limit)
+    digits = 6 if differ == 0 else max(6, 2 + math.ceil(math.log10(max(abs(value), abs(limit)) / differ)))
+    return f"{value:.{min(digits, 17)}g}"
+
+
+# Cuts: affine functions that are nowhere above a convex function, and equal to it at one point.
+
+
+def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
+    """The left sides of ``expression <= 0`` at x."""
+    return value_at(constraint.expr, variable, np.maximum(x, CONVEX_CONSTRAINTS.smallest_count))
+
+
+def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
+    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x.
+
+    Parameters
+    ----------
+    constraint : CVXPY constraint
+    variable : Variable
+    x : ndarray, one a term
+        Counts, records.
+    name : str
+    smallest : float
+        Records: rows are solved no more exactly than that, and a smaller violation is rounding.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of the expression.
+    """
+    value = violation(constraint, variable, x)
+    if not (value > 0).any():
+        return []
+    cut = tangent(constraint, variable, x, name)
+    assert cut.scale is not None
+    records = value * cut.scale
+    violated = np.flatnonzero(records > smallest)
+    if not len(violated):
+        return []
+    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(records[violated].max())
+    return [
+        AddedRows(matrix, cut.low[violated], cut.high[violated], name, scale=cut.scale[violated], violation=furthest)
+    ]
+
+
+def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
+    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry.
+
+    Raises
+    ------
+    SolverError
+        If CVXPY has no gradient of the expression.
+    """
+    at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
+    try:
+        matrix, constant = linearise(constraint.expr, variable, at)
+    except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: CVXPY's of cummax
+        raise SolverError(
+            f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
+            "constraint in other words"
+        ) from None
+    largest = most_by_row(np.abs(matrix.data), matrix)
+    by = np.where(largest > 0, largest, 1.0)
+    matrix.data = matrix.data / by[entry_rows(matrix)]
+    matrix.eliminate_zeros()
+    return AddedRows(sp.csr_array(matrix), np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)
+
+
+def about(expression: Any, variable: cp.Variable) -> np.ndarray:
+    """Which terms an expression is about: those with a coefficient in one of its affine parts."""
+    found = np.zeros(variable.size, dtype=bool)
+    if expression.is_affine():
+        found[linearise(expression, variable, np.zeros(variable.size))[0].indices] = True
+        return found
+    return np.logical_or.reduce([about(part, variable) for part in expression.args])
+
+
+def exceeded(
+    others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
+) -> Callable[[np.ndarray], list[Excess]]:
+    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it.
+
+    Parameters
+    ----------
+    others : sequence of (str, constraint)
+    variable : Variable
+    rows : mapping of str to ndarray of int
+        The cuts of each constraint, by its name.
+    """
+    terms = [about(constraint.expr, variable) for _, constraint in others]
+
+    def at(x: np.ndarray) -> list[Excess]:
+        found = []
+        for (name, constraint), own in zip(others, terms, strict=True):
+            value = np.maximum(violation(constraint, variable, x), 0.0)
+            value, backward = np.where(np.isnan(value), np.inf, value), 0.0
+            if value.any():
+                cut = tangent(constraint, variable, x, name)
+                # In records, relative to the side of the cut.
+                backward = float((value * cut.scale / np.maximum(np.abs(cut.high), 1.0)).max())
+            cuts = rows.get(name, np.empty(0, dtype=np.int64))
+            found.append(Excess(cuts, own, float(value.max(initial=0.0)), backward))
+        return found
+
+    return at
+
+
+# Read a convex CVXPY expression as a sum of costs of affine rows and an affine rest, if it is one.
+
+
+@dataclass
+class Parts:
+    """What has been read of an expression over n terms.
+
+    Attributes
+    ----------
+    variable : Variable
+        All counts.
+    rows : list of (csr_array, low, high, Penalties)
+    linear : ndarray, one a term
+    constants : list of float
+        Their sum is the constant.
+    zeros : list of csr_array
+        Rows that must be 0, as their divergence from 0 is infinite elsewhere.
+    norm : tuple or None
+        The factor, matrix and constants of one Euclidean norm, which is no sum of costs unless nothing else is there.
+    """
+
+    variable: cp.Variable
+    rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
+    linear: np.ndarray = field(default_factory=lambda: np.empty(0))
+    constants: list[float] = field(default_factory=list)
+    zeros: list[sp.csr_array] = field(default_factory=list)
+    norm: tuple[float, sp.csr_array, np.ndarray] | None = None
+
+    def affine(self, expression: Any) -> tuple[sp.csr_array, np.ndarray]:
+        """The matrix and the constants of an affine expression."""
+        return linearise(expression, self.variable, np.zeros(self.variable.size))
+
+    def add(self, factor: np.ndarray, expression: Any, kind: str, parameter: float = np.inf) -> bool:
+        """Add the costs of an affine expression: factor times its square, absolute value, Huber's function or part."""
+        if not expression.is_affine() or (factor < 0).any():
+            return False
+        matrix, constant = self.affine(expression)
+        factor = np.broadcast_to(factor, len(constant)).astype(float)
+        used = factor > 0
+        matrix, side, factor = sp.csr_array(matrix[np.flatnonzero(used)]), -constant[used], factor[used]
+        low, high, zero, none = side, side, np.zeros(len(side)), np.full(len(side), np.inf)
+        if kind == "square":
+            costs = Penalties(1 / (2 * factor), none)
+        elif kind == "huber":
+            costs = Penalties(1 / (2 * factor), 2 * factor * parameter)
+        else:
+            costs = Penalties(zero, factor)
+            low = np.full(len(side), -np.inf) if kind == "positive part" else low
+            high = np.full(len(side), np.inf) if kind == "negative part" else high
+        self.rows.append((matrix, low, high, costs))
+        return True
+
+    def add_divergence(self, factor: np.ndarray, expression: Any, target: np.ndarray) -> bool:
+        """Add factor times (y log(y / target) - y + target) of an affine expression y without a constant."""
+        if not expression.is_affine() or (factor < 0).any() or not (target >= 0).all():
+            return False
+        matrix, constant = self.affine(expression)
+        if constant.any() or (matrix.data < 0).any():
+            return False
+        factor, target = (np.broadcast_to(side, len(constant)).astype(float) for side in (factor, target))
+        self.zeros.append(sp.csr_array(matrix[np.flatnonzero((target == 0) & (factor > 0))]))  # 0 log(0 / 0) = 0
+        used = (target > 0) & (factor > 0)
+        matrix, factor, target = sp.csr_array(matrix[np.flatnonzero(used)]), factor[used], target[used]
+        zeros = np.zeros(len(target))
+        costs = Penalties(zeros, np.full(len(target), np.inf), factor, target)
+        self.rows.append((matrix, zeros, zeros.copy(), costs))
+        return True
+
+    def add_linear(self, factor: np.ndarray, expression: Any) -> None:
+        """Add factor times an affine expression."""
+        matrix, constant = self.affine(expression)
+        factor = np.broadcast_to(factor, len(constant))
+        self.linear = self.linear + matrix.T @ factor
+        self.add_constants(factor * constant)
+
+    def add_constants(self, constants: np.ndarray) -> None:
+        """Add the sum of some constants."""
+        self.constants += constants.tolist()
+
+
+def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | None:
+    """Read ``expression <= 0``, a scalar; None if it is no sum of costs.
+
+    Squares, absolute values, Huber's function, positive and negative parts, divergences from constants, entropies and
+    quadratic forms of affine expressions are costs; a Euclidean norm is one where all else is a constant.
+    """
+    parts, norm = Parts(variable, linear=np.zeros(variable.size)), None
+    if expression.size != 1 or not _read(expression, np.ones(1), parts):
+        return None
+    if parts.norm is not None:
+        factor, matrix, constant = parts.norm
+        radius = -math.fsum(parts.constants) / factor
+        if parts.rows or parts.linear.any():
+            return None
+        n, norm = len(constant), factor
+        parts.rows.append((matrix, -constant, -constant, Penalties(np.full(n, 0.5), np.full(n, np.inf))))
+        parts.constants = [-radius * abs(radius)]  # below 0 neither the norm nor its square can be
+    if not parts.rows:
+        return None
+    penalties = parts.rows[0][3]
+    for *_, more in parts.rows[1:]:
+        penalties = penalties.then(more)
+    matrix = sp.csr_array(sp.vstack([one[0] for one in parts.rows], format="csr"))
+    low, high = (np.concatenate([one[i] for one in parts.rows]) for i in (1, 2))
+    zeros = sp.csr_array(sp.vstack([sp.csr_array((0, variable.size)), *parts.zeros], format="csr"))
+    # Each constant is a product that is rounded once, or the square of a quotient; their sum is rounded once.
+    error = (1 if norm is None else 4) * EPS * math.fsum(map(abs, parts.constants))
+    limit = -math.fsum(parts.constants)
+    return Budget(matrix, low, high, penalties, parts.linear, limit, name, zeros, norm, error).scaled()
+
+
+def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    """Add factor' vec(e) to what has been read; False if some part of it is no cost."""
+    if e.is_affine():
+        parts.add_linear(factor, e)
+        return True
+    kind = type(e).__name__
+    factor = np.broadcast_to(factor, e.size)
+    read = READERS.get(kind)
+    return read is not None and read(e, factor, parts)
+
+
+def _sum(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    inner = e.args[0]
+    return e.size == 1 and _read(inner, np.full(inner.size, factor[0]), parts)
+
+
+def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    """A constant times an expression by elements, or the product of a constant matrix or vector and a vector."""
+    at = 0 if e.args[0].is_constant() else 1
+    constant, inner = e.args[at].value, e.args[1 - at]
+    constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
+    if type(e).__name__ == "multiply" or constant.size == 1:
+        return _read(inner, factor * np.broadcast_to(constant, e.shape).ravel(order="F"), parts)
+    if len(inner.shape) != 1:
+        return False
+    matrix = np.atleast_2d(constant).T if at == 0 or constant.ndim == 1 else constant
+    return _read(inner, matrix @ factor, parts)
+
+
+def _power(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    return float(e.p.value if hasattr(e.p, "value") else e.p) == 2 and parts.add(factor, e.args[0], "square")
+
+
+def _quad_over_lin(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    if e.get_data()[0] is not None or not e.args[1].is_constant():
+        return False
+    return parts.add(factor / float(e.args[1].value), e.args[0], "square")
+
+
+def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    """Read x' P x as the sum of squares of D^(1/2) V' x, P = V D V'."""
+    import cvxpy as cp
+
+    if not e.args[1].is_constant() or not e.args[0].is_affine():
+        return False
+    matrix: Any = e.args[1].value
+    dense = np.asarray(matrix.todense() if sp.issparse(matrix) else matrix)  # type: ignore[attr-defined]
+    values, vectors = np.linalg.eigh(dense)
+    kept = values > np.finfo(float).eps * len(values) * values.max(initial=0.0)
+    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    return parts.add(np.full(int(kept.sum()), factor[0]), root @ cp.vec(e.args[0], order="F"), "square")
+
+
+def _extreme(e: Any, factor: np.ndarray, parts: Parts, part: str) -> bool:
+    """max(x, 0) and min(x, 0)."""
+    first, second = e.args[0], e.args[1] if len(e.args) == 2 else e.args[0]
+    if len(e.args) != 2 or not second.is_constant() or np.any(second.value) or first.size != e.size:
+        return False
+    return parts.add(factor, first, "positive part") if part == "max" else parts.add(-factor, first, "negative part")
+
+
+def _norm(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    p, axis = e.get_data()[:2]
+    if float(p) != 2 or axis is not None or parts.norm is not None or factor[0] <= 0 or not e.args[0].is_affine():
+        return False
+    parts.norm = (float(factor[0]), *parts.affine(e.args[0]))
+    return True
+
+
+def _kl_div(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    y, target = e.args
+    return target.is_constant() and parts.add_divergence(factor, y, np.asarray(target.value).ravel(order="F"))
+
+
+def _rel_entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    """Read y log(y / t) as kl_div(y, t) + y - t."""
+    y, target = e.args
+    if not target.is_constant():
+        return False
+    value = np.broadcast_to(np.asarray(target.value, dtype=float).ravel(order="F"), e.size)
+    if not parts.add_divergence(factor, y, value):
+        return False
+    parts.add_linear(factor, y)
+    parts.add_constants(-factor * value)
+    return True
+
+
+def _entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+    """Read y log y, of which ``entr`` is the negative, as kl_div(y, 1) + y - 1."""
+    if not parts.add_divergence(-factor, e.args[0], np.ones(e.size)):
+        return False
+    parts.add_linear(-factor, e.args[0])
+    parts.add_constants(factor)
+    return True
+
+
+READERS: dict[str, Any] = {
+    "AddExpression": lambda e, f, p: all(
+        _read(one, f if one.size == len(f) else f.sum(keepdims=True), p) for one in e.args
+    ),
+    "NegExpression": lambda e, f, p: _read(e.args[0], -f, p),
+    "DivExpression": lambda e, f, p: _read(
+        e.args[0], f / np.broadcast_to(e.args[1].value, e.shape).ravel(order="F"), p
+    ),
+    "Promote": lambda e, f, p: _read(e.args[0], f.sum(keepdims=True), p),
+    "reshape": lambda e, f, p: e.order == "F" and _read(e.args[0], f, p),
+    "Sum": _sum,
+    "multiply": _product,
+    "MulExpression": _product,
+    "Power": _power,
+    "PowerApprox": _power,
+    "power": _power,
+    "quad_over_lin": _quad_over_lin,
+    "QuadForm": _quadratic_form,
+    "abs": lambda e, f, p: p.add(f, e.args[0], "absolute"),
+    "norm1": lambda e, f, p: e.size == 1 and p.add(np.full(e.args[0].size, f[0]), e.args[0], "absolute"),
+    "huber": lambda e, f, p: p.add(f, e.args[0], "huber", float(e.M.value)),
+    "maximum": lambda e, f, p: _extreme(e, f, p, "max"),
+    "minimum": lambda e, f, p: _extreme(e, f, p, "min"),
+    "Pnorm": _norm,
+    "PnormApprox": _norm,
+    "kl_div": _kl_div,
+    "rel_entr": _rel_entr,
+    "entr": _entr,
+}
+
+
+def decreasing_root(
+    function: Callable[[float], float], start: float, tolerance: float, width: float, largest: float, most: int
+) -> tuple[float, float]:
+    """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0.
+
+    Parameters
+    ----------
+    function : callable
+    start : float
+        Where to begin, > 0.
+    tolerance : float
+        Of the value.
+    width : float
+        Of the interval that t lies in, relative.
+    largest : float
+        The largest t that is tried.
+    most : int
+        The largest number of evaluations.
+
+    Returns
+    -------
+    t, value : float
+        The point of the smallest absolute value that was found; value > tolerance if there is no root up to `largest`.
+    """
+    low, high, f_low, f_high = 0.0, math.inf, math.nan, math.nan
+    t, best, moved = start, (start, math.inf), ""
+    for _ in range(most):
+        value = function(t)
+        if abs(value) < abs(best[1]):
+            best = t, value
+        if abs(value) <= tolerance or (value > 0 and t >= largest):
+            break
+        if value > 0:
+            f_high = f_high / 2 if moved == "low" else f_high  # Illinois: the same end moves twice
+            low, f_low, moved = t, value, "low"
+        else:
+            f_low = f_low / 2 if moved == "high" else f_low
+            high, f_high, moved = t, value, "high"
+        if low > 0 and high - low <= width * low:
+            break
+        if math.isinf(high):
+            t = min(8 * t, largest)
+        elif low == 0:
+            t = high / 8
+        else:
+            t = low + (high - low) * f_low / (f_low - f_high)
+            if not low < t < high:
+                break
+    return best

@@ -1,0 +1,240 @@
+r"""Soft rows: what it costs to miss a row, and the conjugate of that cost, which the dual function gains.
+
+A soft row states low <= a x <= high, and missing it by r records costs
+
+    c(r) = r^2 / (2 v)            up to |r| = v u,
+           u |r| - v u^2 / 2      beyond (Huber, 1964).
+
+v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm
+of a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
+function that is minimised. A hard row is the limit v = 0, u = infinity.
+
+A third kind is a divergence: the row's value y >= 0 itself costs t (y log(y / T) - y + T) nats, t being a temperature
+and T > 0 a target. Its conjugate is t T (exp(-m / t) - 1), with minus the derivative y = T exp(-m / t). Both its sides
+are what is to be subtracted from the row to give y: 0, until terms of it are fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .parameters import PENALTIES
+
+__all__ = [
+    "Penalties",
+    "divergence_from",
+    "excess",
+    "log_ratio",
+]
+
+# The divergence of one number y from another T, y log(y / T) - y + T = y (d - 1 + exp(-d)) for d = log(y / T).
+
+
+#: |d| below which d - 1 + exp(-d) is evaluated by its Taylor series; above, cancellation is harmless.
+SERIES_BELOW = 1e-2
+
+
+def excess(d: np.ndarray) -> np.ndarray:
+    """Evaluate d - 1 + exp(-d) >= 0 to full relative precision."""
+    series = d * d * (0.5 - d * (1 / 6 - d * (1 / 24 - d * (1 / 120 - d * (1 / 720 - d / 5040)))))
+    return np.where(np.abs(d) < SERIES_BELOW, series, d + np.expm1(-d))
+
+
+def log_ratio(y: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Evaluate log(y / T) for y >= 0 and T > 0 to nearly full relative precision, also where y is near to T."""
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+        ratio = y / target
+        plain = np.log(ratio)
+        # A quotient that is infinite, or has lost digits at the lower end of the exponents.
+        plain = np.where((ratio < np.finfo(float).tiny) | np.isinf(ratio), np.log(y) - np.log(target), plain)
+        return np.where((ratio > 0.5) & (ratio < 2), np.log1p((y - target) / target), plain)  # y - T is exact there
+
+
+def divergence_from(y: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Evaluate y log(y / T) - y + T >= 0 for y >= 0 and T > 0 to nearly full relative precision; it is T at y = 0."""
+    d = log_ratio(y, target)
+    with np.errstate(over="ignore", invalid="ignore"):
+        far_below = (target - y) + np.where(y > 0, y * d, 0.0)
+        return np.where(y < target / 2, far_below, y * excess(d))
+
+
+@dataclass(frozen=True, eq=False)
+class Penalties:
+    """The costs of missing some rows.
+
+    Attributes
+    ----------
+    variance : ndarray, one a row
+        v >= 0, records^2 per nat; 0 where the cost is the absolute error.
+    slope : ndarray, one a row
+        u > 0, nats per record: the largest slope of the cost, and so the largest multiplier; infinite where the cost is
+        quadratic throughout.
+    temperature, target : ndarray, one a row, optional
+        Of divergences t > 0 and T > 0, records; the temperature is 0 for rows of the other kinds.
+    """
+
+    variance: np.ndarray
+    slope: np.ndarray
+    temperature: np.ndarray | None = None
+    target: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.variance)
+
+    def select(self, rows: np.ndarray) -> Penalties:
+        """Keep some rows, by number."""
+        return self._mapped(lambda side: side[rows])
+
+    def scaled(self, by: np.ndarray) -> Penalties:
+        """The same costs where every row is multiplied by a positive number."""
+        if self.temperature is None or self.target is None:
+            return Penalties(self.variance * by**2, self.slope / by)
+        return Penalties(self.variance * by**2, self.slope / by, self.temperature / by, self.target * by)
+
+    def times(self, factor: float) -> Penalties:
+        """The costs multiplied by a positive number."""
+        temperature = None if self.temperature is None else self.temperature * factor
+        return Penalties(self.variance / factor, self.slope * factor, temperature, self.target)
+
+    def then(self, other: Penalties) -> Penalties:
+        """The costs of these rows, and of others after them."""
+        both = (self, other)
+        if self.temperature is None and other.temperature is None:
+            return Penalties(*(np.concatenate([getattr(one, name) for one in both]) for name in ("variance", "slope")))
+        return Penalties(
+            np.concatenate([one.variance for one in both]),
+            np.concatenate([one.slope for one in both]),
+            np.concatenate([np.zeros(len(one)) if one.temperature is None else one.temperature for one in both]),
+            np.concatenate([np.ones(len(one)) if one.target is None else one.target for one in both]),
+        )
+
+    def _mapped(self, by: Callable[[np.ndarray], np.ndarray]) -> Penalties:
+        sides = (self.variance, self.slope, self.temperature, self.target)
+        return Penalties(*(None if side is None else by(side) for side in sides))  # type: ignore[arg-type]
+
+    @property
+    def is_divergence(self) -> np.ndarray:
+        """Which rows cost a divergence."""
+        return np.zeros(len(self), dtype=bool) if self.temperature is None else self.temperature > 0
+
+    def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The sum of the conjugates at -m, their derivatives with respect to m, and their second derivatives."""
+        value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
+        if self.temperature is None or self.target is None:
+            return value, first, second
+        some = self.is_divergence
+        t, target = self.temperature[some], self.target[some]
+        with np.errstate(over="ignore", invalid="ignore"):
+            y = target * np.exp(-m[some] / t)
+            value += float((t * (y - target)).sum())
+        first, second = first.copy(), second.copy()
+        first[some], second[some] = -y, y / t
+        return value, first, second
+
+    def conjugates(self, m: np.ndarray) -> np.ndarray:
+        """The conjugate of the cost of each row at -m, without the term of its side."""
+        found = self.variance * m**2 / 2
+        if self.temperature is None or self.target is None:
+            return found
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            divergence = self.temperature * self.target * np.expm1(-m / self.temperature)
+        return np.where(self.is_divergence, divergence, found)
+
+    def cost(self, missed: np.ndarray) -> np.ndarray:
+        """The cost of each row, nats.
+
+        Parameters
+        ----------
+        missed : ndarray, one a row
+            By how much each row is missed, records, >= 0.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            linear = missed > self.variance * self.slope
+            squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
+            found = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
+        if self.temperature is None or self.target is None:
+            return found
+        apart = divergence_from(missed, self.target)  # the sides are 0, so that what is missed is the value
+        return np.where(self.is_divergence, self.temperature * apart, found)
+
+    def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
+        missed = np.maximum(low - value, 0.0) - np.maximum(value - high, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
+            if self.temperature is None or self.target is None:
+                return found
+            return np.where(self.is_divergence, -self.temperature * log_ratio(-missed, self.target), found)
+
+    def within(self, multipliers: np.ndarray) -> np.ndarray:
+        """Move multipliers to where the conjugate is finite although the slopes are rounded."""
+        most = self.slope * (1 - PENALTIES.rounding)
+        return np.clip(multipliers, -most, most)
+
+    def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """An upper bound, nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus the slope of c.
+
+        Parameters
+        ----------
+        beyond : (ndarray, ndarray)
+            How far the value of each row lies below its low side, and above its high side, records: negative inside,
+            minus infinity for a side that it lacks.
+        error : ndarray, one a row
+            A bound on the error of these distances, records. The gap is convex in the value, so that it is largest at
+            an end of the interval that the error leaves.
+        m : ndarray, one a row
+            Multipliers; 0 where the side that the sign refers to is lacking. ``within`` must leave them unchanged.
+        """
+        below, above = beyond
+        own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
+        # A rounded variance acts like an error of the distance v |m|, to second order.
+        error = error + PENALTIES.rounding * self.variance * np.abs(m)
+        with np.errstate(invalid="ignore"):
+            ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
+        gap = np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+        if self.temperature is None or self.target is None:
+            return gap
+        return np.where(self.is_divergence, self._divergence_gap(above, error, m), gap)
+
+    def _divergence_gap(self, y: np.ndarray, error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The gap of divergences: t times that of the value y from T exp(-m / t), the largest over the error of y."""
+        assert self.temperature is not None
+        assert self.target is not None
+        t = np.where(self.is_divergence, self.temperature, 1.0)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            log_target = np.log(self.target) - m / t
+            off = PENALTIES.rounding * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # of the logarithm
+            ends = []
+            for value in (np.maximum(y - error, 0.0), y + error):
+                d = np.log(value) - log_target
+                near = value * np.maximum(excess(d - off), excess(d + off))
+                ends.append(np.where(value > 0, near, np.exp(log_target + off)))
+            return t * np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+
+    def doubt(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """By how much the slope of a row can differ from its multiplier, if it is on a linear part; 0 elsewhere.
+
+        The slope itself is then a multiplier without any gap; see :meth:`fenchel_gap` for the parameters.
+        """
+        own = np.where(m > 0, beyond[0], beyond[1])
+        with np.errstate(invalid="ignore"):
+            linear = own - error > self.variance * self.slope * (1 + 4 * PENALTIES.rounding)
+            at_slope = np.abs(m) >= self.slope * (1 - 2 * PENALTIES.rounding)
+            return np.where(linear & at_slope, self.slope * (1 + PENALTIES.rounding) - np.abs(m), 0.0)
+
+    def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
+        v, u = self.variance, self.slope
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # Between the two pieces, a rounded slope selects the wrong one, to second order.
+            at_knee = np.isfinite(u) & (np.abs(own - v * u) <= 4 * PENALTIES.rounding * v * u)
+            wrong_piece = np.where(at_knee, v * (4 * PENALTIES.rounding * u) ** 2, 0.0)
+            quadratic = np.where(own == v * m, 0.0, (own - v * m) ** 2 / (2 * v)) + wrong_piece
+            steepest = u * (1 + PENALTIES.rounding)
+            linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTIES.rounding)) + wrong_piece
+            inside = np.where(m > 0, m * -own, 0.0) + v * m**2 / 2
+            inside = inside + np.where(other > 0, self.cost(np.maximum(other, 0.0)), 0.0)
+            return np.where(own < 0, inside, np.where(own > v * u, linear, quadratic))

@@ -1,0 +1,236 @@
+"""The dual function of maximum entropy: a convex function of the multipliers, one for each row.
+
+The Lagrangian of max sum x log(w / x) subject to low <= A x <= high is maximised by x = w exp(A' m - 1). The dual
+problem is to minimise
+
+    g(m) = sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
+
+The multiplier of an inequality is positive only if the row is active at its low side, negative only if it is active at
+its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
+
+A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u, or that of a divergence
+(:mod:`..rows.penalties`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .duality import empty_terms
+from .form import LinearForm
+from .parameters import DUAL_FUNCTION
+from .sparse import entry_rows
+
+__all__ = [
+    "Dual",
+    "Point",
+    "within_reach",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Multipliers m, the value of the dual function there, and what its derivatives are made of.
+
+    Attributes
+    ----------
+    m : ndarray, one a row
+    value, rounding : float
+        The value of the dual function, and a bound on its rounding error.
+    counts : ndarray, one a term
+        x(m), records.
+    activity : ndarray, one a row
+        A x(m), plus the derivative of the conjugate of a soft row.
+    curvature : ndarray, one a row of knowledge, or None
+        The second derivatives of the conjugates, 0 for hard rows; None if all rows are hard.
+    """
+
+    m: np.ndarray
+    value: float
+    rounding: float
+    counts: np.ndarray
+    activity: np.ndarray
+    curvature: np.ndarray | None = None
+
+
+class Dual:
+    """The dual function of a linear form.
+
+    Attributes
+    ----------
+    form : LinearForm
+    is_inequality : ndarray of bool, one a row
+    inequalities : ndarray of int
+        Their rows.
+    low, high : ndarray
+        The sides of the inequalities.
+    equation_sides : ndarray, one a row
+        The right-hand sides of the equations; 0 for an inequality.
+    slope : ndarray, one a row
+        The largest multiplier of a soft row, infinite for hard rows.
+    removed : ndarray of bool, one a term
+        Terms that are zero in every solution, and are left out of the function.
+    proofs : list of ndarray
+        Recession directions that prove it, each given the terms that earlier ones removed.
+    """
+
+    def __init__(self, form: LinearForm) -> None:
+        self.form = form
+        self.is_inequality = ~form.is_equation
+        self.inequalities = np.flatnonzero(self.is_inequality)
+        self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
+        self.equation_sides = np.where(self.is_inequality, 0.0, form.low)
+        self.slope = np.full(form.shape[0], np.inf)
+        self.has_soft_rows = form.penalties is not None
+        if form.penalties is not None:
+            self.slope[form.n_hard :] = form.penalties.slope
+        self.removed = np.zeros(form.shape[1], dtype=bool)
+        self.proofs: list[np.ndarray] = []
+        self._offset = np.log(form.weights) - 1 if form.is_weighted else np.broadcast_to(-1.0, form.shape[1])
+
+    def remove_zeros(self, proof: np.ndarray) -> None:
+        """Leave the terms that a recession direction proves to be zero out of the function."""
+        self.removed = self.removed | empty_terms(self.form, proof, self.removed, np.zeros(len(self.removed)))
+        self.proofs.append(proof)
+        self._offset = np.where(self.removed, -np.inf, self._offset)
+
+    @property
+    def n_removed(self) -> int:
+        """The number of terms that are left out."""
+        return int(self.removed.sum())
+
+    def weights(self, point: Point, floor: float) -> Any:
+        """The counts at a point, but at least `floor` for terms that are not removed: what the Hessian is made of."""
+        return np.maximum(point.counts, np.where(self.removed, 0.0, floor))
+
+    def largest_rise(self, step: np.ndarray) -> float:
+        """By how much a step raises the logarithm of a count at most."""
+        return float(np.max(self.form.rmatvec(step), initial=0.0, where=~self.removed))
+
+    def start_from(self, point: Point) -> None:
+        """Points that are evaluated from now on are sought from this one, where that is of use: here it is not."""
+
+    def at(self, m: np.ndarray) -> Point:
+        """Evaluate the function, and what its gradient is made of."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            counts = self.form.rmatvec(m)
+            counts += self._offset
+            np.exp(counts, out=counts)
+            total, linear_part = float(counts.sum()), self.linear_part(m)
+            # The value is a difference. With few records and large multipliers the summands are far larger than it is,
+            # and it is no more precise than they are.
+            size = total + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(total) else 0.0
+            value, activity, curvature = total - linear_part, self.form.matvec(counts), None
+            if self.form.penalties is not None:
+                n = self.form.n_hard
+                conjugate, first, second = self.form.penalties.conjugate(m[n:])
+                value, size = value + conjugate, size + abs(conjugate)
+                activity[n:] += first
+                curvature = np.concatenate([np.zeros(n - self.form.n_published), second])
+            rounding = max(DUAL_FUNCTION.rounding * max(abs(value), 1.0), DUAL_FUNCTION.summed * size)
+            return Point(m, value, rounding, counts, activity, curvature)
+
+    def linear_part(self, m: np.ndarray) -> float:
+        """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""
+        own = m[self.inequalities]
+        sides = np.where(own > 0, self.low, np.where(own < 0, self.high, 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(self.equation_sides @ m + np.where(own == 0, 0.0, sides) @ own)
+
+    def residual_and_gap(self, point: Point) -> tuple[float, float]:
+        """The largest violation of a row, and the complementarity gap, sum |m| slack over the inequalities; records."""
+        below, above = self.form.low - point.activity, point.activity - self.form.high
+        if self.has_soft_rows:  # where the slope of the cost is attained, a row may be missed by any amount
+            below, above = np.where(point.m >= self.slope, 0, below), np.where(point.m <= -self.slope, 0, above)
+        residual = np.maximum(below, above).max(initial=0.0)
+        m, activity = point.m[self.inequalities], point.activity[self.inequalities]
+        slack = np.where(m > 0, activity - self.low, np.where(m < 0, self.high - activity, 0.0))
+        return float(residual), float(np.abs(m) @ np.maximum(slack, 0.0))
+
+    def active_set(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the active rows, and the sign that the multiplier of each must keep (0: any).
+
+        An inequality is taken as active if its multiplier is not 0, or if it is violated. A soft row is inactive where
+        its multiplier has the slope of the cost, and the row is missed by even more.
+        """
+        m, activity = point.m[self.inequalities], point.activity[self.inequalities]
+        violated = (activity < self.low).astype(float) - (activity > self.high)
+        sign = np.zeros(len(point.m))
+        sign[self.inequalities] = np.where(m != 0, np.sign(m), violated)
+        active = ~self.is_inequality | (sign != 0)
+        if self.has_soft_rows:
+            active &= ~((point.m >= self.slope) & (point.activity < self.form.low))
+            active &= ~((point.m <= -self.slope) & (point.activity > self.form.high))
+        return active, sign
+
+    def leaves_cone(self, m: np.ndarray, sign: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Mark rows whose multiplier is at its bound and would be moved beyond: below 0, or above the slope of a cost.
+
+        Parameters
+        ----------
+        m, step : ndarray, one a row
+        sign : ndarray, one a row
+            As :meth:`active_set` gives it.
+        """
+        leaves = (m == 0) & (sign * step < 0)
+        return leaves | ((np.abs(m) >= self.slope) & (m * step > 0)) if self.has_soft_rows else leaves
+
+    def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
+        """The active side of each row less its activity A x; 0 for an inactive row.
+
+        Parameters
+        ----------
+        point : Point
+        sign : ndarray, one a row
+            As :meth:`active_set` gives it: positive for the low side, negative for the high side.
+        """
+        own = sign[self.inequalities]
+        inactive = point.activity[self.inequalities]
+        target = self.equation_sides.copy()
+        target[self.inequalities] = np.where(own > 0, self.low, np.where(own < 0, self.high, inactive))
+        return target - point.activity
+
+    def directional_derivative(self, point: Point, step: np.ndarray) -> float:
+        """The one-sided derivative of the function along a step."""
+        m, along = point.m[self.inequalities], step[self.inequalities]
+        side = np.where(m != 0, m, along)  # at a kink, the sign of the step selects the smooth piece
+        target = np.where(side < 0, self.high, self.low)
+        return float((point.activity - self.equation_sides) @ step - np.where(along != 0, target, 0.0) @ along)
+
+
+# A starting point for the dual methods where rows have large coefficients.
+
+
+def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """Change the multipliers of rows with large coefficients a until a count there is at most |side| / |a|.
+
+    In a sum of incomes with one of 10^10, a term that can hold 10^-8 records would start at one record. It would shrink
+    by a factor e in every Newton step, and until it is small the row would not constrain the other terms.
+
+    Parameters
+    ----------
+    form : LinearForm
+    multipliers : ndarray, one a row
+
+    Returns
+    -------
+    ndarray, one a row
+        The same multipliers if no coefficient is large.
+    """
+    known, n = form.known, form.n_published
+    large = np.flatnonzero(np.abs(known.distinct.data) >= DUAL_FUNCTION.large_coefficient)
+    if not len(large):
+        return multipliers
+    a, row = known.distinct.data[large], n + entry_rows(known.distinct)[large]
+    exponent = np.full(known.distinct.shape[1], -np.inf)
+    np.maximum.at(exponent, known.of_term, form.exponent(multipliers))
+    sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)]).max(axis=0)
+    excess = exponent[known.distinct.indices[large]] - np.log(np.maximum(sides[row], 1.0) / np.abs(a))
+    change = np.where(excess > 0, -excess / a, 0.0)
+    order = np.argsort(np.abs(change), kind="stable")  # the largest change of a row is the last one written
+    shift = np.zeros(len(multipliers))
+    shift[row[order]] = change[order]
+    return form.project_to_dual_cone(multipliers + shift)

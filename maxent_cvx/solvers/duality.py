@@ -1,0 +1,332 @@
+"""Weak duality: a lower bound on a linear objective, from any multipliers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .form import LinearForm
+from .parameters import EPS, PRESOLVE
+
+__all__ = [
+    "Consequence",
+    "bounds_by",
+    "consequence",
+    "dual_bound",
+    "dual_bounds",
+    "empty_terms",
+    "error_of_sides",
+    "exact_residuals",
+    "exact_rmatvec",
+    "implied_upper_bounds",
+    "moved_along_recession",
+    "proved_violation",
+    "rmatvec_coefficient_error",
+    "rmatvec_rounding",
+    "two_product",
+]
+
+# Residuals of rows, correctly rounded: error-free products, and an exactly rounded sum.
+
+
+#: Veltkamp's constant: it splits a double into two halves of 26 binary digits, whose products are exact.
+SPLIT = 2.0**27 + 1
+
+
+def exact_residuals(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """Compute A x - side for some rows and one side of each, records, rounded once.
+
+    Notes
+    -----
+    A product a x is the sum of two doubles (Dekker's TwoProduct), unless it overflows or underflows; the sum of all is
+    rounded once (Shewchuk's algorithm, :func:`math.fsum`).
+    """
+    matrix = form.rows(rows)
+    product, rest = two_product(matrix.data, x[matrix.indices])
+    ends = matrix.indptr
+    return np.array(
+        [
+            math.fsum([*product[start:end], *rest[start:end], -side])
+            for start, end, side in zip(ends[:-1], ends[1:], sides.tolist(), strict=True)
+        ]
+    )
+
+
+def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two doubles whose sum is exactly a b."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+def _halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split each double into a high and a low half (Veltkamp)."""
+    high = SPLIT * a
+    high = high - (high - a)
+    return high, a - high
+
+
+# Error bounds for A' m: from roundoff of the product, and from rounding of the coefficients.
+
+
+def exact_rmatvec(form: LinearForm, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute A' m from the raw rows, with a bound on its roundoff; one number a term each.
+
+    Where all coefficients are 1 or -1, m is split into multiples of a power of two 2^-k, whose sums are exact below
+    2^(53-k), and small remainders, whose roundoff is small. Otherwise it is a plain product.
+    """
+    if not _has_unit_coefficients(form):
+        return form.rmatvec(multipliers), rmatvec_rounding(form, multipliers)
+    unit = 2.0 ** (np.ceil(np.log2(max(np.abs(multipliers).sum(), 1.0))) - 52)
+    leading = np.rint(multipliers / unit) * unit
+    rest = multipliers - leading
+    sums = form.rmatvec(leading), form.rmatvec(rest)
+    return sums[0] + sums[1], EPS * (np.abs(sums[0]) + np.abs(sums[1])) + rmatvec_rounding(form, rest)
+
+
+def rmatvec_rounding(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """Bound the roundoff of A' m, one number a term.
+
+    The error of a sum of k products is at most k EPS times the sum of their absolute values.
+    """
+    n_products = np.diff(form.published_by_term.indptr)
+    n_products = n_products + np.diff(form.known.transposed.indptr)[form.known.of_term]
+    return EPS * n_products * form.absolute_rmatvec(np.abs(multipliers))
+
+
+def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """Bound the error of A' m that stems from coefficients being rounded while rows were built; one number a term."""
+    errors, n = form.coefficient_error * np.abs(multipliers), form.n_published
+    found = (form.known.pattern.T @ errors[n:])[form.known.of_term]
+    if errors[:n].any():
+        pattern = form.published.copy()
+        pattern.data[:] = 1.0
+        found += pattern.T @ errors[:n]
+    return found
+
+
+def _has_unit_coefficients(form: LinearForm) -> bool:
+    """Whether every coefficient is 1 or -1."""
+    return all(bool((np.abs(some.data) == 1).all()) for some in (form.published, form.known.distinct))
+
+
+# Certificates that terms are zero: one direction of the multipliers proves it, as in facial reduction.
+#
+# Let d be a direction of the multipliers, and b_i the low side of row i where d_i > 0 and its high side where d_i < 0.
+# Every x that satisfies the rows then has
+#
+#     sum_j (A' d)_j x_j  =  d' A x  >=  beta,    beta = sum_i d_i b_i.
+#
+# If no (A' d)_j is positive and beta = 0, then x_j = 0 wherever (A' d)_j < 0: d is a recession direction of the dual
+# function. If beta > 0, there is no x >= 0 that satisfies the rows: d is a Farkas certificate.
+
+
+def empty_terms(form: LinearForm, direction: np.ndarray, fixed: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Mark the terms that a direction proves to be zero; the proof is from the raw rows and includes roundoff.
+
+    A term is marked if its upper bound by :func:`implied_upper_bounds`, which takes the same parameters, is at most
+    ``form.zero_tolerance * form.count_scale``.
+    """
+    return implied_upper_bounds(form, direction, fixed, counts) <= form.zero_tolerance * form.count_scale
+
+
+def implied_upper_bounds(
+    form: LinearForm,
+    direction: np.ndarray,
+    fixed: np.ndarray,
+    counts: np.ndarray,
+    width: np.ndarray | None = None,
+) -> np.ndarray:
+    """Bound every term from above, records, by one direction of the multipliers; infinite where it implies nothing.
+
+    Parameters
+    ----------
+    form : LinearForm
+    direction : ndarray, one a row
+    fixed : ndarray of bool, one a term
+        Terms whose value is known already. They get no bound.
+    counts : ndarray, one a term
+        The values of the fixed terms, records; others are not used.
+    width : ndarray, one a term, optional
+        A bound on the error of these values, records; 0 by default.
+
+    Notes
+    -----
+    In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
+    positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
+    rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
+
+    The errors include those of the fixed terms, |(A' d)_k| times the width, or times the count if that is less and
+    r_k < 0: the term could only weaken the proof by being smaller than its count, and no term is negative.
+    """
+    form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
+    change, error = exact_rmatvec(form, direction)
+    found = consequence(form, direction, change, error, fixed, counts, width)
+    return bounds_by(change + error, found.excess, fixed)
+
+
+class Consequence(NamedTuple):
+    """What a direction implies: sum_j (A' d)_j x_j >= beta over the terms that are not fixed.
+
+    Attributes
+    ----------
+    risen : float
+        The most that terms with (A' d)_j > 0 add to the left side, records.
+    beta : float
+        The right side, less what fixed terms add to the left one.
+    error : float
+        A bound on the error of beta, from rounding and from the widths of fixed terms.
+    """
+
+    risen: float
+    beta: float
+    error: float
+
+    @staticmethod
+    def added(some: Sequence[Consequence]) -> Consequence:
+        """The same of some partitions together, whose numbers are rounded once more as they are added up."""
+        risen, beta, error = (math.fsum(numbers) for numbers in zip(*some, strict=True))
+        return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in some))
+
+    @property
+    def excess(self) -> float:
+        """The most that terms with (A' d)_j < 0 can take from the left side, records."""
+        return self.risen + max(-self.beta, 0.0) + self.error
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether no x >= 0 satisfies it."""
+        return self.beta - self.error > self.risen
+
+
+def consequence(
+    form: LinearForm,
+    direction: np.ndarray,
+    change: np.ndarray,
+    error: np.ndarray,
+    fixed: np.ndarray,
+    counts: np.ndarray,
+    width: np.ndarray | None = None,
+) -> Consequence:
+    """What a direction implies for the terms that are not fixed.
+
+    Parameters
+    ----------
+    form : LinearForm
+    direction : ndarray, one a row
+        Where it is 0, the side of a row does not count.
+    change, error : ndarray, one a term
+        A' d, and a bound on its error.
+    fixed, counts, width
+        As of :func:`implied_upper_bounds`.
+    """
+    active = np.flatnonzero(direction)
+    along = direction[active]
+    side = np.where(along > 0, form.low[active], form.high[active])
+    products = np.concatenate([along * side, -change[fixed] * counts[fixed]])
+    size = np.abs(products).sum()
+    beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact: only the products are rounded
+    largest = change + error
+    rises = ~fixed & (largest > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = EPS * size + np.abs(along) @ form.side_error[active]
+        if width is not None:
+            wide = np.where(largest < 0, np.minimum(width, counts), width)
+            off += (np.abs(change) + error)[fixed] @ wide[fixed]
+        return Consequence(float(largest[rises] @ form.upper_bound[rises]), float(beta), float(off))
+
+
+def bounds_by(largest: np.ndarray, excess: float, fixed: np.ndarray) -> np.ndarray:
+    """The upper bound of each term that follows, records; infinite where nothing does.
+
+    Parameters
+    ----------
+    largest : ndarray, one a term
+        An upper bound on (A' d)_j.
+    excess : float
+        As of :class:`Consequence`.
+    fixed : ndarray of bool, one a term
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
+    return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
+
+
+def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
+    """Move multipliers along recession directions until w exp(A' m - 1) is negligible on the terms proved zero.
+
+    At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero, and
+    terms that an earlier direction has proved zero; the last direction is therefore taken first.
+
+    Parameters
+    ----------
+    form : LinearForm
+    multipliers : ndarray, one a row
+    proofs : sequence of ndarray, one a row each
+        Every one proves terms zero given those before it.
+    """
+    empty, found = np.zeros(form.shape[1], dtype=bool), []
+    for proof in proofs:
+        found.append(empty_terms(form, proof, empty, np.zeros(len(empty))))
+        empty = empty | found[-1]
+    moved = multipliers
+    for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
+        if terms.any():
+            steps = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -form.rmatvec(proof)[terms]
+            moved = moved + max(float(steps.max()), 0.0) * proof
+    return moved
+
+
+def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float:
+    """Bound cost @ x from below over all x >= 0 with low <= A x <= high.
+
+    Notes
+    -----
+    For any multipliers d of the rows, cost @ x >= d' b + sum_j min(0, (cost - A' d)_j) c_j, where b_i is the low side
+    of row i if d_i > 0 and the high side if d_i < 0, and c_j is an upper bound on x_j, records. d is projected to the
+    dual cone first: roundoff may leave a row without that side with a multiplier that needs it.
+    """
+    of_rows, of_terms = _summands(form, cost, multipliers)
+    return float(of_rows.sum() + of_terms.sum())
+
+
+def dual_bounds(
+    form: LinearForm, cost: np.ndarray, multipliers: np.ndarray, of_row: np.ndarray, of_term: np.ndarray, n: int
+) -> np.ndarray:
+    """Bound cost @ x over each of n independent components, given the component of every row and term."""
+    of_rows, of_terms = _summands(form, cost, multipliers)
+    return np.bincount(of_row, of_rows, n) + np.bincount(of_term, of_terms, n)
+
+
+def error_of_sides(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
+    """By how much the errors of the sides of each row change a dual bound at most."""
+    return np.abs(form.project_to_dual_cone(multipliers)) * form.side_error
+
+
+def proved_violation(form: LinearForm, multipliers: np.ndarray) -> float:
+    """Bound sum |d_i| violation_i from below over all x >= 0: positive if the rows contradict each other (Farkas).
+
+    Errors of the sides, and the roundoff of the bound, are subtracted.
+    """
+    of_rows, of_terms = _summands(form, np.zeros(form.shape[1]), multipliers)
+    d = form.project_to_dual_cone(multipliers)
+    roundoff = rmatvec_rounding(form, d) + rmatvec_coefficient_error(form, d)
+    touched = form.absolute_rmatvec(np.abs(d)) > 0
+    error = error_of_sides(form, multipliers).sum() + (roundoff[touched] @ form.upper_bound[touched])
+    error += (len(of_rows) + len(of_terms)) * EPS * (np.abs(of_rows).sum() + np.abs(of_terms).sum())
+    return float(of_rows.sum() + of_terms.sum() - error)
+
+
+def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What every row, and every term, contributes to the bound."""
+    d = form.project_to_dual_cone(multipliers)
+    of_rows, of_terms = np.zeros(form.shape[0]), np.zeros(form.shape[1])
+    active = np.flatnonzero(d)
+    of_rows[active] = d[active] * np.where(d[active] > 0, form.low[active], form.high[active])
+    reduced_cost = np.minimum(cost - form.rmatvec(d), 0.0)
+    negative = np.flatnonzero(reduced_cost)
+    of_terms[negative] = reduced_cost[negative] * form.upper_bound[negative]
+    return of_rows, of_terms

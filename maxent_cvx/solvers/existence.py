@@ -1,0 +1,1427 @@
+"""The distance of a point from one that satisfies the rows exactly as typed, and what inequalities lack there."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpstrf
+
+from .duality import two_product
+from .form import LinearForm, Sized
+from .parameters import CERTIFICATION, EPS, NEWTON_COSTS
+from .sparse import absolute, entry_rows
+
+__all__ = [
+    "PRIMES",
+    "Components",
+    "Correction",
+    "CorrectionSums",
+    "CycleSpace",
+    "ExactPoint",
+    "LocalRows",
+    "Moved",
+    "closed_components",
+    "combination",
+    "correct",
+    "exact_point",
+    "residues",
+    "residues_of_fraction",
+]
+
+# The active set at a point: equations, and inequalities that hold with equality up to roundoff.
+
+
+class ActiveRows(NamedTuple):
+    """The rows that x'' shall satisfy with equality: equations, and inequalities that are active up to roundoff.
+
+    Attributes
+    ----------
+    at_low, at_high : ndarray of bool
+        The side that is active; for equations it is the low one.
+    side : ndarray, one a row
+        The value of the active side, records.
+    side_error : ndarray, one a row
+        A bound on the error of this value, records: from rounding, and from the widths of fixed terms.
+    """
+
+    at_low: np.ndarray
+    at_high: np.ndarray
+    side: np.ndarray
+    side_error: np.ndarray
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which rows are active."""
+        return self.at_low | self.at_high
+
+    @property
+    def inward(self) -> np.ndarray:
+        """The direction from the active side into the feasible set: 1 at a low side, -1 at a high side."""
+        return np.where(self.at_low, 1.0, -1.0)
+
+
+def active_rows(
+    form: LinearForm,
+    value: np.ndarray,
+    multipliers: np.ndarray,
+    side_error: np.ndarray,
+    also_active: np.ndarray | None,
+) -> ActiveRows:
+    """Find the active rows, and the side at which each is active.
+
+    An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
+    """
+    roundoff, tolerance = CERTIFICATION.active_places * np.abs(value) + side_error, form.tolerance
+    if also_active is not None:
+        roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
+    above, below = value - form.low, form.high - value
+    up, down = multipliers > 0, multipliers < 0
+    at_low = form.is_equation | (up & (above <= tolerance)) | (~down & (above <= roundoff))
+    at_high = ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
+    return ActiveRows(at_low, at_high, np.where(at_low, form.low, form.high), side_error)
+
+
+# Buckets without knowledge, whose solution has the closed form P(q, b) P(s, b) / P(b) (Privacy-MaxEnt, Eq. (9)).
+
+
+class ClosedComponents(NamedTuple):
+    """The connected components of a problem whose solution has a closed form.
+
+    Attributes
+    ----------
+    rows : ndarray of bool, one a row
+        Whether the row is in such a component.
+    terms : ndarray of int
+        The terms of these components.
+    moves : ndarray, one of the terms
+        A bound on the relative difference between the count and its closed form.
+    """
+
+    rows: np.ndarray
+    terms: np.ndarray
+    moves: np.ndarray
+
+
+def closed_components(
+    form: LinearForm, x: np.ndarray, free: np.ndarray, component_of_row: np.ndarray, component_of_term: np.ndarray
+) -> ClosedComponents:
+    """Find the complete buckets without knowledge, and compare counts with the closed form.
+
+    The rows of such a component are published equations of two kinds (QI values and sensitive values). Every free term
+    has coefficient 1 in one row of each kind, there is a term for every such pair of rows, the sides of both kinds have
+    the same sum, and weights are 1.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+        Counts, records.
+    free : ndarray of bool, one a term
+        Terms that are not fixed.
+    component_of_row, component_of_term : ndarray of int
+        The connected component of each row and of each term.
+    """
+    n, by_term, n_rows = form.n_published, form.published_by_term, form.shape[0]
+    n_components = int(max(component_of_row.max(initial=-1), component_of_term.max(initial=-1))) + 1
+    not_unit = np.zeros(n_rows, dtype=bool)
+    not_unit[:n] = np.bincount(entry_rows(form.published), form.published.data != 1, n) > 0
+    other = not_unit | (np.arange(n_rows) >= n) | (form.low != form.high) | (form.side_error > 0)
+    plain = free & (np.diff(by_term.indptr) == 2) & (form.weights == 1) & (x > 0)
+    soft = np.flatnonzero(np.isneginf(form.low) & np.isposinf(form.high))  # they do not link terms, but move them
+    plain[form.rows(soft).indices] = False
+    ok = np.bincount(component_of_term, ~plain, n_components) == 0
+    ok &= np.bincount(component_of_row, other & (form.entries > 0), n_components) == 0
+    ok[component_of_row[form.rows_involving(~free & (x > 0))]] = False  # sides are not those of the free terms alone
+    terms = np.flatnonzero(ok[component_of_term])
+    starts = by_term.indptr[terms]
+    pair = (by_term.indices[starts], by_term.indices[starts + 1]) if len(terms) else (terms, terms)
+    first, second = np.minimum(*pair), np.maximum(*pair)
+    kinds = np.zeros((2, n_rows), dtype=bool)
+    kinds[0, first] = kinds[1, second] = True
+    n_of_kind, records = (
+        [np.bincount(component_of_row[kind], weight[kind], n_components) for kind in kinds]
+        for weight in (np.ones(n_rows), form.low)
+    )
+    pairs = np.sort(first * np.int64(n_rows) + second)
+    repeated = pairs[1:][pairs[1:] == pairs[:-1]] // n_rows  # the rows of pairs that two terms have
+    ok[component_of_row[repeated]] = False
+    ok &= n_of_kind[0] * n_of_kind[1] == np.bincount(component_of_term[terms], minlength=n_components)
+    ok &= records[0] == records[1]
+    ok[component_of_row[kinds[0] & kinds[1]]] = False
+    kept = ok[component_of_term[terms]]
+    terms, first, second = terms[kept], first[kept], second[kept]
+    exact = form.low[first] * form.low[second] / records[0][component_of_term[terms]]
+    return ClosedComponents(ok[component_of_row] & ~other, terms, np.abs(x[terms] / exact - 1) + 8 * EPS)
+
+
+# The null space of the published rows: cycles of a graph whose vertices are the rows and whose edges are the terms.
+#
+# In every release a term (q, s, b) has coefficient 1 in at most two published rows, that of (q, b) and that of (s, b).
+# It is an edge between them; a term with one such row is an edge to a vertex without a row, the ground. Let F be a
+# spanning forest of the edges with a positive count, one of the largest total count (Kruskal's algorithm). Then
+#
+# * a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, found from the leaves
+#   to the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree add up to 0 with the signs
+#   of its two kinds of rows if the published counts are consistent;
+# * every edge e outside of F closes one cycle, z_e, with P z_e = 0 and entries 1 and -1; these cycles are a basis of
+#   the
+#   null space of P.
+#
+# So the rows of knowledge K restrict the changes that leave all published rows as they are through K Z', where the rows
+# of Z are the cycles. Nothing here is rounded but sums of counts.
+
+
+#: Records: a smaller count outside of the forest stays as it is. Its square root is less than what is known of sides.
+HELD = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class CycleSpace:
+    """A spanning forest of the published rows, and the cycles that the other terms close.
+
+    Attributes
+    ----------
+    is_vertex : ndarray of bool, one a published row
+        Rows of the graph; the others have more than two rows a term, or coefficients other than 1.
+    tree : ndarray of int, one a vertex
+        The tree of every vertex. Vertices are the published rows and, after them, grounds.
+    parent, parent_term, depth : ndarray of int, one a vertex
+        The next vertex on the way to the root, the term of that edge, and the number of edges to the root.
+    outside : ndarray of int
+        The terms outside of the forest.
+    first, second : ndarray of int, one a term outside of the forest
+        Its vertices; -1 where it has none.
+    counts : ndarray, one a term
+        Records.
+    """
+
+    is_vertex: np.ndarray
+    tree: np.ndarray
+    parent: np.ndarray
+    parent_term: np.ndarray
+    depth: np.ndarray
+    outside: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, form: LinearForm, counts: np.ndarray, positive: np.ndarray, rows: np.ndarray) -> CycleSpace:
+        """Find a spanning forest of the largest total count.
+
+        Parameters
+        ----------
+        form : LinearForm
+        counts : ndarray, one a term
+            Records.
+        positive : ndarray of bool, one a term
+            The edges: terms that may move, all with a positive count.
+        rows : ndarray of bool, one a published row
+            The vertices: equations that are to hold.
+        """
+        n, terms = form.n_published, np.flatnonzero(positive)
+        is_vertex, first, second = _vertices_of_terms(form, terms, rows)
+        grounded = (first >= 0) & (second < 0)
+        if grounded.any():  # a ground for every connected component, so that what is apart stays apart
+            linked = second >= 0
+            component = _connected(first[linked], second[linked], n)
+            second = np.where(grounded, n + component[np.maximum(first, 0)], second)
+        size = n + (int(component.max(initial=-1)) + 1 if grounded.any() else 0)
+        edges = np.flatnonzero(first >= 0)
+        in_forest = _largest_forest(first[edges], second[edges], counts[terms[edges]], size)
+        forest = edges[in_forest]
+        tree = _connected(first[forest], second[forest], size)
+        root = np.full(int(tree.max(initial=-1)) + 1, -1)
+        root[tree[::-1]] = np.arange(size)[::-1]
+        root[tree[n:]] = np.arange(n, size)  # grounds first: no count has to agree there
+        parent, parent_term, depth = _rooted(first[forest], second[forest], terms[forest], root, size)
+        outside = counts[terms] >= HELD
+        outside[forest] = False
+        return cls(is_vertex, tree, parent, parent_term, depth, terms[outside], first[outside], second[outside], counts)
+
+    def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The change d of the terms of the forest with P d = -residual, and what is left over at each root.
+
+        Parameters
+        ----------
+        residual : ndarray, one a published row
+            Records.
+
+        Returns
+        -------
+        change : ndarray, one a term
+        left : ndarray, one a tree
+            The sum of the residuals of the tree with the signs of their kinds; 0 where the root is a ground.
+        """
+        need = np.zeros(len(self.parent))
+        need[: len(residual)] = -np.where(self.is_vertex, residual, 0.0)
+        change = np.zeros(len(self.counts))
+        for level in self._levels()[:0:-1]:  # from the deepest vertices to the roots
+            change[self.parent_term[level]] = need[level]
+            parents = self.parent[level]
+            low = int(parents.min())
+            taken = np.bincount(parents - low, need[level])
+            need[low : low + len(taken)] -= taken
+        roots = self.parent == np.arange(len(self.parent))
+        roots[len(residual) :] = False
+        left = np.zeros(int(self.tree.max(initial=-1)) + 1)
+        left[self.tree[roots]] = need[roots]
+        return change, left
+
+    def of_trees(self, of_row: np.ndarray) -> np.ndarray:
+        """Add up numbers of the published rows over each tree."""
+        rows = np.where(self.is_vertex, of_row, 0.0)
+        return np.bincount(self.tree[: len(rows)], rows, int(self.tree.max(initial=-1)) + 1)
+
+    def on_forest(self, of_tree: np.ndarray) -> np.ndarray:
+        """A number of each tree for its terms, 0 for those outside of the forest; one a term."""
+        found, below = np.zeros(len(self.counts)), self.depth > 0
+        found[self.parent_term[below]] = of_tree[self.tree[below]]
+        return found
+
+    def cycles(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
+        """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms.
+
+        Parameters
+        ----------
+        some : ndarray of int
+            Places in `outside`.
+        """
+        for start in range(0, len(some), step := NEWTON_COSTS.batch // 8):
+            batch = some[start : start + step]
+            yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
+
+    def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the second vertex of other terms; -1 for none."""
+        first, second, _ = _ends(form, terms, self.is_vertex)
+        return first, second
+
+    def trees_of_terms(self) -> tuple[np.ndarray, np.ndarray]:
+        """The terms, those outside of the forest first, and the tree of each; -1 for terms without a vertex."""
+        below = self.depth > 0
+        tree = np.append(self.tree, -1)[self.first]
+        return np.concatenate([self.outside, self.parent_term[below]]), np.concatenate([tree, self.tree[below]])
+
+    def vanishes(self, of_term: np.ndarray, prime: int, asked: np.ndarray) -> bool:
+        """Whether residues of the terms add up to 0 on cycles, with the signs of the cycle, modulo a prime.
+
+        That is so if they are sums of two numbers of their vertices, which the edges of the forest determine.
+        """
+        potential = np.zeros(len(self.parent), dtype=np.int64)
+        for level in self._levels()[1:]:
+            potential[level] = (of_term[self.parent_term[level]] - potential[self.parent[level]]) % prime
+        padded = np.append(potential, 0)  # -1: no vertex
+        return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[asked]).any()
+
+    def _levels(self) -> list[np.ndarray]:
+        """The vertices of each depth."""
+        order = np.argsort(self.depth, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
+
+    def closed_by(self, outside: np.ndarray, first: np.ndarray, second: np.ndarray) -> sp.csr_array:
+        """The cycles that edges close, or the ways from their ends to two roots, as rows over all terms.
+
+        From both ends one climbs to the root, with alternating signs; what both ways share cancels.
+        """
+        numbers = np.arange(len(outside))
+        row, vertex = np.concatenate([numbers, numbers]), np.concatenate([first, second])
+        rows, columns, data, sign = [numbers], [outside], [np.ones(len(outside))], -1.0
+        row, vertex = row[vertex >= 0], vertex[vertex >= 0]
+        while True:
+            climbing = self.depth[vertex] > 0
+            row, vertex = row[climbing], vertex[climbing]
+            if not len(row):
+                break
+            rows.append(row)
+            columns.append(self.parent_term[vertex])
+            data.append(np.full(len(row), sign))
+            vertex, sign = self.parent[vertex], -sign
+        shape = len(outside), len(self.counts)
+        found = sp.csr_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+        found.eliminate_zeros()
+        return found
+
+
+def _vertices_of_terms(
+    form: LinearForm, terms: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Choose the rows that are vertices, and the first and the second vertex of each term; -1 for none.
+
+    A row is left out where a term has more than two, where a coefficient is not 1, and where it is the first row of one
+    term and the second of another: then the graph might not be bipartite.
+    """
+    n, published = form.n_published, form.published
+    is_vertex = rows & (np.bincount(entry_rows(published), published.data != 1, n) == 0)
+    while True:
+        first, second, surplus = _ends(form, terms, is_vertex)
+        if not len(surplus):
+            is_first = np.zeros(n, dtype=bool)
+            is_first[first[second >= 0]] = True
+            surplus = second[second >= 0]
+            surplus = surplus[is_first[surplus]]
+        if not len(surplus):
+            return is_vertex, first, second
+        is_vertex = is_vertex.copy()
+        is_vertex[surplus] = False
+
+
+def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first and the second vertex of some terms, -1 for none, and the vertices of which they have even more."""
+    by_term = form.published_by_term[terms] if len(terms) < form.shape[1] else form.published_by_term
+    entry, row = entry_rows(by_term), by_term.indices
+    kept = is_vertex[row]
+    of_term, own = (entry, row) if kept.all() else (entry[kept], row[kept])
+    number = np.bincount(of_term, minlength=len(terms))
+    start = np.cumsum(number) - number
+    first, second = np.full(len(terms), -1), np.full(len(terms), -1)
+    first[number > 0] = own[start[number > 0]]
+    second[number > 1] = own[start[number > 1] + 1]
+    pair = number > 1
+    first[pair], second[pair] = np.minimum(first[pair], second[pair]), np.maximum(first[pair], second[pair])
+    return first, second, own[np.arange(len(own)) - np.repeat(start, number) > 1]
+
+
+def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
+    """Number the connected components of a graph: for each vertex."""
+    graph = sp.csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    return sp.csgraph.connected_components(graph, directed=False)[1]
+
+
+def _largest_forest(first: np.ndarray, second: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+    """Choose the edges of a spanning forest with the largest counts."""
+    key = first.astype(np.int64) * size + second
+    order = np.argsort(key)
+    if not (np.diff(key[order]) > 0).all():  # of parallel edges, the one with the largest count
+        order = np.lexsort((-counts, key))
+        order = order[np.diff(key[order], prepend=-1) > 0]
+    starts = np.searchsorted(first[order], np.arange(size + 1))
+    graph = sp.csr_array((1 / counts[order], second[order], starts), shape=(size, size))
+    forest = sp.csgraph.minimum_spanning_tree(graph).tocoo()
+    return order[np.searchsorted(key[order], forest.row.astype(np.int64) * size + forest.col)]
+
+
+def _rooted(
+    first: np.ndarray, second: np.ndarray, terms: np.ndarray, root: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parent, the term of the edge to it, and the depth of every vertex of a forest."""
+    above = np.full(len(root), size)  # a vertex above all roots, as SciPy searches from one vertex
+    ends = np.concatenate([first, above]), np.concatenate([second, root])
+    graph = sp.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size + 1, size + 1))
+    parent = sp.csgraph.breadth_first_order(graph, size, directed=False)[1][:size]
+    parent[root] = root
+    down = parent[second] == first
+    lower = np.where(down, second, first)
+    parent_term = np.full(size, -1)
+    parent_term[lower] = terms
+    depth, vertex = np.zeros(size, dtype=np.int64), np.flatnonzero(parent != np.arange(size)).astype(parent.dtype)
+    ancestor = vertex
+    while len(vertex):
+        depth[vertex] += 1
+        ancestor = parent[ancestor]
+        further = parent[ancestor] != ancestor
+        vertex, ancestor = vertex[further], ancestor[further]
+    return parent, parent_term, depth
+
+
+# Linear dependence of rows, decided in exact arithmetic modulo two primes.
+#
+# Floating point cannot distinguish a row that depends on others from one that differs from such a row in the last
+# place, and that says something else. Numbers as typed are rational, and a rational matrix has the same linear
+# dependences modulo a prime, unless the prime divides one of its minors. For a random prime of 31 bits the probability
+# of that is about one in millions, and for two of them about 10^-13.
+#
+# Whether a row is a combination of some others does not need all columns: random combinations of the columns, a few
+# more than rows, decide it but for a probability of one in a prime.
+
+
+#: Two primes below 2^31, drawn at random once. Products of residues fit into 64 bits.
+PRIMES = (1_555_813_163, 2_139_108_259)
+
+#: Random combinations of the columns beyond the number of rows: a false dependence passes one in 2^31 each.
+SPARE = 3
+
+
+def residues(numbers: np.ndarray, prime: int) -> np.ndarray:
+    """Compute residues of doubles, which are integers times powers of two, modulo a prime."""
+    fraction, exponent = np.frexp(numbers)
+    significand = (fraction * 2.0**53).astype(np.int64)  # exact: a double has 53 binary digits
+    exponent = exponent.astype(np.int64) - 53
+    least = int(exponent.min(initial=0))
+    powers = [pow(2, e, prime) for e in range(least, int(exponent.max(initial=0)) + 1)]
+    return significand % prime * np.array(powers, dtype=np.int64)[exponent - least] % prime
+
+
+def residues_of_fraction(number: Fraction, prime: int) -> int:
+    """Compute the residue of a rational number modulo a prime."""
+    return number.numerator * pow(number.denominator, -1, prime) % prime
+
+
+def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Generator) -> np.ndarray:
+    """Combine the rows of a sparse matrix of residues at random: `n` rows that are sums over all of them."""
+    weights = generator.integers(1, prime, (matrix.shape[0], n))
+    high, low = np.divmod(weights, 2**16)  # sums of products of 31 and 16 bits have fewer than 63 up to 2^16 rows
+    found = np.zeros((matrix.shape[1], n), dtype=np.int64)
+    for start in range(0, matrix.shape[0], 2**16):
+        rows = slice(start, start + 2**16)
+        across = sp.csr_array(matrix[rows].T)
+        found = (found + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
+    return found
+
+
+def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray | None:
+    """The factors with which other rows of residues add up to a row, by Gaussian elimination; None if none do."""
+    k, n = others.shape
+    rest = np.hstack([np.vstack([others, row]), np.eye(k + 1, dtype=np.int64)])  # on the right: of which rows
+    for i in range(k):
+        places = np.flatnonzero(rest[i, :n])
+        if not len(places):
+            continue
+        j = places[0]
+        below = i + 1 + np.flatnonzero(rest[i + 1 :, j])
+        if len(below):
+            times = rest[below, j] * pow(int(rest[i, j]), -1, prime) % prime
+            rest[below] = (rest[below] - times[:, None] * rest[i] % prime) % prime
+    return None if rest[-1, :n].any() else -rest[-1, n:-1] % prime
+
+
+# A point that satisfies rows exactly, near one that satisfies them approximately, and a bound on the distance.
+#
+# Let P be the published rows and K the active rows of knowledge, x > 0 a point, and r its residuals. The published rows
+# are corrected by themselves along a forest (:mod:`.cycle_space`). What the rows of knowledge are off by then, rho, is
+# corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. Of all y with
+#
+#     M sqrt(W) y = -rho,    M = K Z',    W >= 0 diagonal,
+#
+# the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
+# buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
+# bounded by a *verified* lower bound of the eigenvalues of S: S, scaled to a unit diagonal, is known up to roundoff,
+# which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounded (Rump, 2010, section 10) and so is
+# the inverse of R.
+#
+# Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
+# out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.dependence`). If so, they hold
+# where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the
+# sides. If not, they say something that floating point does not see, and nothing is proved.
+#
+# The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is
+# a continuous function of y, and Brouwer's fixed-point theorem gives a y.
+#
+# References
+# ----------
+# Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
+
+
+#: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
+LEAST_CYCLES = 5_000
+CYCLES_OF_A_ROW = 10
+
+#: Cycles whose products are added up at a time.
+BATCH = 1_024
+
+#: How much faster a product of dense matrices multiplies than one of sparse ones.
+DENSE_SPEED = 60
+
+#: Units that counts are split into multiples of, records: their sums are exact below 2^53 of them.
+UNITS = (2.0**-20, 2.0**-52)
+
+
+class CorrectionSums(NamedTuple):
+    """What one partition knows of the active rows of knowledge; all of it adds up.
+
+    Attributes
+    ----------
+    gram : ndarray or csr_array, shape (rows, rows)
+        S.
+    size : ndarray, one a row
+        The same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i size_j).
+    high, low : ndarray, one a row
+        K (x + d), records, unevaluated: d corrects the published rows.
+    error : ndarray, one a row
+        A bound on the error of that.
+    wide : csr_array, shape (fixed terms, rows)
+        What the values of fixed terms may change in each row, for terms whose true values are not known.
+    length : float
+        The longest sum.
+    reach : ndarray, one a row
+        All records, times the largest coefficient of the row: a probability that was computed as 1 - p is rounded
+        relative to the 1, and its side as a share of the records that it is conditional on.
+    """
+
+    gram: np.ndarray | sp.csr_array
+    size: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+    error: np.ndarray
+    wide: sp.csr_array
+    length: float
+    reach: np.ndarray
+
+    @staticmethod
+    def added(some: Sequence[CorrectionSums]) -> CorrectionSums:
+        """Those of some partitions together."""
+        if len(some) == 1:
+            return some[0]
+        high = np.stack([one.high for one in some])
+        total = high.sum(axis=0)
+        rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
+        return CorrectionSums(
+            sum((one.gram for one in some[1:]), some[0].gram),
+            np.sum([one.size for one in some], axis=0),
+            total,
+            np.array(rest) + np.sum([one.low for one in some], axis=0),
+            np.sum([one.error for one in some], axis=0),
+            sp.csr_array(sp.vstack([one.wide for one in some])),
+            max(one.length for one in some) + len(some),
+            np.sum([one.reach for one in some], axis=0),
+        )
+
+
+class ExactRows(Protocol):
+    """The rows of knowledge of one partition as they were typed."""
+
+    def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
+        """Some rows, numbered without the published ones, modulo a prime; shape (rows, terms)."""
+        ...
+
+
+class LocalRows(Sized):
+    """The active rows over the terms of one partition, and the forest of its published rows.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+        Counts, records.
+    positive : ndarray of bool, one a term
+        Terms that may move; their counts are positive.
+    active : ndarray of bool, one a row
+        Rows that are to hold exactly.
+    side, side_error : ndarray, one a row
+        The active side, and a bound on its error, records.
+    width : ndarray, one a term
+        A bound on the distance of the true value of each fixed term from its count, records.
+    exact : ExactRows, optional
+        The rows of knowledge as they were typed, where the form does not have their origin.
+    share : float
+        The share of the cycles to which one partition contributes that are enough; all others may not change.
+
+    Attributes
+    ----------
+    known : ndarray of int
+        The active rows that are no vertices of the forest.
+    some : ndarray of int
+        The places in `space.outside` of the terms whose cycles may change.
+    fixed : ndarray of int
+        The fixed terms whose true values are known up to a width only.
+    wide : csr_array, shape (fixed terms, terms)
+        The cycles that these close.
+    width : ndarray, one a fixed term
+        These widths, records.
+    change, off : ndarray, one a term
+        The correction of the published rows, and a bound on its error, records.
+    failed : ndarray of bool, one a term
+        Terms of trees whose published counts contradict each other.
+    """
+
+    def __init__(
+        self,
+        form: LinearForm,
+        x: np.ndarray,
+        positive: np.ndarray,
+        active: np.ndarray,
+        side: np.ndarray,
+        side_error: np.ndarray,
+        width: np.ndarray,
+        *,
+        exact: ExactRows | None = None,
+        share: float = 1.0,
+    ) -> None:
+        n = form.n_published
+        self.form, self.x, self.exact = form, x, exact
+        self.space = CycleSpace.of(form, x, positive, active[:n])
+        is_known = active.copy()
+        is_known[:n] &= ~self.space.is_vertex
+        self.known = np.flatnonzero(is_known)
+        vertex = self.space.is_vertex
+        residual, error = _published_residuals(form, x, side[:n])
+        residual = np.where(vertex, residual, 0.0)
+        error = np.where(vertex, error + side_error[:n] + EPS * np.abs(residual), 0.0)
+        self.change, left = self.space.routed(residual)
+        height = int(self.space.depth.max(initial=0)) + 1
+        off = self.space.of_trees(error + height * EPS * np.abs(residual))
+        self.fixed = np.flatnonzero(width > 0)
+        self.wide = self.space.closed_by(self.fixed, *self.space.vertices_of(form, self.fixed))
+        self.width = width[self.fixed]
+        sure = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
+        contradicts = ~(np.abs(left) <= sure)
+        self.off = self.space.on_forest(off)
+        self.failed = np.zeros(len(x), dtype=bool)
+        if contradicts.any():
+            terms, tree = self.space.trees_of_terms()
+            self.failed[terms[(tree >= 0) & contradicts[tree]]] = True
+        self.some = self._sample(share)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some cycles may not change."""
+        return len(self.some) < len(self.space.outside)
+
+    def with_all_cycles(self) -> LocalRows:
+        """The same where all cycles may change."""
+        found = copy.copy(self)
+        found.some = np.arange(len(self.space.outside))
+        return found
+
+    def _sample(self, share: float) -> np.ndarray:
+        """Choose trees at random, and some more that rows of knowledge are about of which few have been chosen."""
+        space, known, n = self.space, self.form.known, self.form.n_published
+        wanted, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
+        every = np.arange(len(space.outside))
+        if len(every) <= 2 * wanted or (self.known < n).any():
+            return every
+        generator, terms, tree = np.random.default_rng(0), *space.trees_of_terms()
+        chosen = generator.random(int(tree.max()) + 2) < wanted / len(every)  # the last: terms without a tree
+        of_class = known.of_term[terms]
+        reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
+        few = np.zeros(len(reached))
+        few[self.known - n] = reached[self.known - n] < of_row
+        lacking = (known.pattern.T @ few > 0)[of_class] & ~chosen[tree]
+        places = generator.permutation(np.flatnonzero(lacking))
+        places = places[np.argsort(of_class[places], kind="stable")]
+        starts = np.flatnonzero(np.diff(of_class[places], prepend=-1))
+        rank = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
+        chosen[tree[places[rank < of_row]]] = True
+        return np.flatnonzero(chosen[tree[: len(every)]])
+
+    def sums(self) -> CorrectionSums:
+        """What the driver needs to know of these rows."""
+        k = len(self.known)
+        high, low, error = self._values()
+        total: np.ndarray | sp.csr_array = sp.csr_array((k, k))
+        size, longest, batches = np.zeros(k), 0.0, 0
+        wide = self._rows(self.wide) if k else sp.csr_array((0, 0))
+        wide = sp.csr_array(sp.diags_array(self.width) @ wide) if wide.nnz else wide
+        for terms, cycles, rows, sizes in self._on_cycles() if k else ():
+            weight = self.x[terms]
+            longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
+            size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
+            rooted = sp.csr_array(
+                (rows.data * np.sqrt(weight)[entry_rows(rows)], rows.indices, rows.indptr), rows.shape
+            )
+            for start in range(0, len(terms), BATCH):  # short sums have little roundoff
+                batch = rooted[start : start + BATCH]
+                entries = np.diff(batch.indptr).astype(float)
+                if k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries):
+                    dense = batch.toarray()
+                    total = total + dense.T @ dense
+                else:
+                    product = sp.csr_array(batch.T) @ batch
+                    total = total + (product.toarray() if isinstance(total, np.ndarray) else product)
+                    if sp.issparse(total) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
+                        total = total.toarray()
+                batches += 1
+        return CorrectionSums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())
+
+    def _reach(self) -> np.ndarray:
+        """All records, times the largest coefficient of each row; 0 for published rows, whose sides are integers."""
+        n, reach = self.form.n_published, np.zeros(len(self.known))
+        largest = abs(self.form.known.distinct).max(axis=1).toarray().ravel()
+        reach[self.known >= n] = largest[self.known[self.known >= n] - n] * self.x.sum()
+        return reach
+
+    def moved(self, of_row: np.ndarray) -> Moved:
+        """Bound the change of every count, given the bound on |y| for the rows of knowledge, one each."""
+        own, through = np.abs(self.change) + self.off, np.zeros(len(self.x))
+        own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
+        own[self.fixed] = 0.0
+        most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
+        for terms, cycles in self.space.cycles(self.some) if len(self.known) else ():
+            rows = self._rows(cycles)
+            touched = np.diff(rows.indptr) > 0
+            y = np.zeros(len(terms))
+            y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are of one component
+            root = np.sqrt(self.x[terms])
+            size = absolute(cycles)
+            through += size.T @ (root * y)
+            of_edge += size.T @ root
+            most_of_cycle = max(most_of_cycle, float((root * (size @ (1 / np.sqrt(self._safe)))).max(initial=0.0)))
+        stretch = math.sqrt(most_of_cycle * float((of_edge / np.sqrt(self._safe)).max(initial=0.0)))
+        rounding = 1 + 64 * EPS
+        return Moved(own * rounding, through * rounding, stretch * (1 + 4 * len(self.x) * EPS))
+
+    @property
+    def _safe(self) -> np.ndarray:
+        """The counts, 1 where they are 0; terms without a positive count are in no cycle."""
+        return np.where(self.x > 0, self.x, 1.0)
+
+    def residues(self, rows: np.ndarray, n: int, least: float = 0.0, seed: int = 0) -> list[np.ndarray]:
+        """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Places in `known`.
+        n : int
+            The number of combinations.
+        least : float
+            Records: cycles of terms with a smaller count are left out.
+        seed : int
+            A different one for each partition.
+        """
+        total = []
+        for prime in PRIMES:
+            generator, found = np.random.default_rng(seed), np.zeros((len(rows), n), dtype=np.int64)
+            by_class, by_term = self._typed_columns(rows, prime)
+            for _, cycles in self.space.cycles(self.some[self.x[self.space.outside[self.some]] >= least]):
+                signs = cycles.astype(np.int64)
+                product = self._by_class(signs) @ by_class + signs @ by_term
+                product.data %= prime
+                found = (found + combined(product, n, prime, generator)) % prime
+            total.append(found)
+        return total
+
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float = 0.0) -> bool:
+        """Whether rows with these factors, modulo each prime, add up to a combination of published rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Places in `known`.
+        factors : sequence of ndarray of int64
+            One of the rows, for each prime.
+        least : float
+            Records: cycles of terms with a smaller count are left out.
+        """
+        for factor, prime in zip(factors, PRIMES, strict=True):
+            by_class, by_term = self._typed_columns(rows, prime)
+            of_term = _product(by_class, factor, prime)[self.form.known.of_term] + _product(by_term, factor, prime)
+            if not self.space.vanishes(of_term, prime, self.x[self.space.outside] >= least):
+                return False
+        return True
+
+    def known_exactly(self) -> np.ndarray:
+        """Which rows of knowledge have coefficients that are known as they were typed."""
+        form, origin = self.form, self.form.origin
+        if self.exact is not None:
+            return np.ones(len(self.known), dtype=bool)
+        exact = (form.coefficient_error[self.known] == 0) | (self.known < form.n_facts)
+        if origin is not None:
+            exact |= (self.known >= form.n_facts) & (self.known < origin.starts[-1])
+        return exact
+
+    def _typed_columns(self, rows: np.ndarray, prime: int) -> tuple[sp.csr_array, sp.csr_array]:
+        """Some rows as typed, modulo a prime, transposed: a part by classes of columns, and the rest by terms."""
+        form, n, numbers = self.form, self.form.n_published, self.known[rows]
+        stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
+        stored |= (form.origin is None) & (self.exact is None)
+        stored &= numbers >= n
+        own = sp.csr_array(form.known.distinct[numbers[stored] - n])
+        shape = form.known.distinct.shape[1], len(rows)
+        places = np.flatnonzero(stored)[entry_rows(own)]
+        by_class = sp.csr_array((residues(own.data, prime), (own.indices, places)), shape=shape)
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(np.empty(0, dtype=np.int64),) * 3]
+        for place in np.flatnonzero(~stored):
+            number = int(numbers[place])
+            if self.exact is not None and number >= n:
+                own = self.exact.residues(np.array([number - n]), prime)
+                parts.append((np.full(own.nnz, place), own.indices.astype(np.int64), own.data))
+                continue
+            as_doubles = None if form.origin is None or number < n else form.origin.doubles(number)
+            if number < n:
+                published = form.rows(np.array([number]))
+                as_doubles = published.data, published.indices
+            if as_doubles is not None:
+                a, at = as_doubles
+                parts.append((np.full(len(at), place), at, residues(a, prime)))
+                continue
+            assert form.origin is not None
+            for fraction, at in form.origin.coefficients(number):
+                value = np.full(len(at), residues_of_fraction(fraction, prime), dtype=np.int64)
+                parts.append((np.full(len(at), place), at, value))
+        row, term, value = (np.concatenate(some) for some in zip(*parts, strict=True))
+        by_term = sp.csr_array((value, (term, row)), shape=(form.shape[1], len(rows)))
+        by_term.data %= prime  # of a term with several coefficients, the sum
+        return by_class, by_term
+
+    def _by_class(self, cycles: sp.csr_array) -> sp.csr_array:
+        """The cycles summed over the terms of each class of columns of the knowledge."""
+        columns, shape = self.form.known.of_term[cycles.indices], (cycles.shape[0], self.form.known.distinct.shape[1])
+        return sp.csr_array((cycles.data, columns, cycles.indptr), shape=shape)
+
+    def _rows(self, cycles: sp.csr_array) -> sp.csr_array:
+        """M' for some cycles: shape (cycles, rows of knowledge)."""
+        form, n = self.form, self.form.n_published
+        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
+        transposed = form.known.transposed
+        transposed = transposed if len(known) == transposed.shape[1] else sp.csr_array(transposed[:, known])
+        found = self._by_class(cycles) @ transposed
+        if len(extra):
+            found = sp.hstack([cycles @ sp.csr_array(form.published_by_term[:, extra]), found], format="csr")
+        found = sp.csr_array(found)
+        found.eliminate_zeros()
+        return found
+
+    def _on_cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array, sp.csr_array]]:
+        """Yield some terms outside of the forest, M' for their cycles, and what bounds the roundoff of M'."""
+        form = self.form
+        is_unit = bool((np.abs(form.known.distinct.data) == 1).all())
+        for terms, cycles in self.space.cycles(self.some):
+            rows = self._rows(cycles)
+            yield terms, cycles, rows, absolute(rows) if is_unit else self._sizes(cycles)
+
+    def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
+        """|Z| |K|' for some cycles."""
+        form, n = self.form, self.form.n_published
+        size = sp.csr_array(absolute(form.rows(self.known[self.known >= n])).T)
+        found = absolute(cycles) @ size
+        if (extra := self.known[self.known < n]).size:
+            more = absolute(cycles) @ absolute(sp.csr_array(form.published_by_term[:, extra]))
+            found = sp.hstack([more, found], format="csr")
+        return sp.csr_array(found)
+
+    def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K (x + d) in two parts, and a bound on the error: sums of multiples of units are exact."""
+        form, n = self.form, self.form.n_published
+        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
+        rest, collected = self.x, []
+        for unit in UNITS:
+            multiples = np.rint(rest / unit) * unit
+            rest = rest - multiples
+            collected.append(form.known.collect(multiples))
+        collected.append(form.known.collect(rest + self.change))
+        distinct = sp.csr_array(form.known.distinct[known])
+        parts = [two_product(distinct.data, column[distinct.indices]) for column in collected]
+        flat = np.array([piece for pair in parts for piece in pair])
+        high, low = np.zeros(len(self.known)), np.zeros(len(self.known))
+        for i, (start, end) in enumerate(zip(distinct.indptr[:-1], distinct.indptr[1:], strict=True), len(extra)):
+            pieces = flat[:, start:end].ravel().tolist()
+            high[i] = math.fsum(pieces)
+            low[i] = math.fsum([*pieces, -high[i]])
+        size = absolute(distinct)
+        slack = np.abs(rest) + np.abs(self.change)
+        error = (len(rest) + 8) * EPS * (size @ form.known.collect(slack)) + size @ form.known.collect(self.off)
+        # Multiples that are too many for exact sums are rounded like any others.
+        for unit, column in zip(UNITS, collected, strict=False):
+            if not (np.abs(column) < 2.0**52 * unit).all():
+                error += (len(rest) + 8) * EPS * (size @ np.abs(column))
+        whole = np.zeros(len(self.known))
+        whole[len(extra) :] = error
+        if len(extra):
+            own = form.rows(extra)
+            for i in range(len(extra)):
+                at = own.indices[own.indptr[i] : own.indptr[i + 1]]
+                a = own.data[own.indptr[i] : own.indptr[i + 1]]
+                pieces = np.concatenate([*two_product(a, self.x[at]), *two_product(a, self.change[at])]).tolist()
+                high[i] = math.fsum(pieces)
+                low[i] = math.fsum([*pieces, -high[i]])
+                whole[i] = np.abs(a) @ self.off[at]
+        return high, low, whole
+
+
+class Moved(NamedTuple):
+    r"""Bounds on the change of counts.
+
+    Attributes
+    ----------
+    own, through : ndarray, one a term
+        Records: of the correction of the published rows by themselves, and of that of the rows of knowledge.
+    stretch : float
+        sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2.
+    """
+
+    own: np.ndarray
+    through: np.ndarray
+    stretch: float
+
+
+def _product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
+    """Columns of residues times residues, modulo a prime; products of 31 and 16 bits add up without overflow."""
+    high, low = np.divmod(factor, 2**16)
+    return ((columns @ high) % prime * 2**16 + columns @ low) % prime
+
+
+def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """P x - side, and a bound on its roundoff, records, for rows with coefficients 1.
+
+    Sums of multiples of a unit are exact, and so is the difference of such a sum and a side that is close (Sterbenz).
+    """
+    multiples = np.rint(x / UNITS[0]) * UNITS[0]
+    rest, total = x - multiples, form.published @ multiples
+    with np.errstate(invalid="ignore"):
+        apart, more = total - side, form.published @ rest
+        error = EPS * (np.abs(apart) + (np.diff(form.published.indptr) + 2) * (form.published @ np.abs(rest)))
+        too_many = ~(total < 2.0**52 * UNITS[0])
+        error += np.where(too_many, EPS * (np.diff(form.published.indptr) + 2) * np.abs(total), 0.0)
+        return apart + more, error
+
+
+class Correction(NamedTuple):
+    r"""A point that satisfies the rows of knowledge exactly; one number a row each.
+
+    Attributes
+    ----------
+    length : ndarray
+        A bound on \|y\| of the component that the row is in; infinite where nothing is proved.
+    distance : ndarray
+        A bound on the distance of the value of the row from its side at that point, records: 0 of independent
+        equations.
+    implied : ndarray of bool
+        Rows that equations alone imply: their multipliers can be moved to these.
+    moved : ndarray
+        By how much the side of a row is moved whose value other rows determine, relative.
+    seems_implied : bool
+        Whether something is not proved that might be if more cycles may change.
+    """
+
+    length: np.ndarray
+    distance: np.ndarray
+    implied: np.ndarray
+    moved: np.ndarray
+    seems_implied: bool
+
+
+class Exact(Protocol):
+    """What is known of the rows of knowledge as they were typed; see :class:`LocalRows`."""
+
+    def residues(self, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
+        """Random combinations of the columns of M for some rows, modulo each prime."""
+        ...
+
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
+        """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
+        ...
+
+
+def correct(
+    sums: CorrectionSums,
+    side: np.ndarray,
+    side_error: np.ndarray,
+    inward: np.ndarray,
+    component: np.ndarray,
+    known_exactly: np.ndarray,
+    exact: Exact,
+) -> Correction:
+    """Bound the correction of all rows of knowledge, and decide which of them others imply.
+
+    Parameters
+    ----------
+    sums : Sums
+        Of all partitions.
+    side, side_error : ndarray, one a row
+        Records.
+    inward : ndarray, one a row
+        1 for an inequality at its low side, -1 at its high side, 0 for an equation.
+    component : ndarray of int, one a row
+        Rows of different components have no terms in common.
+    known_exactly : ndarray of bool, one a row
+        Whether the coefficients are available as they were typed.
+    exact : Exact
+    """
+    k = len(side)
+    length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
+    if not k:
+        return Correction(length, distance, implied, moved, False)
+    pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
+    rho = np.array([math.fsum(three) for three in pieces])
+    error = side_error + sums.error + EPS * np.abs(rho)
+    magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
+    dependent: list[tuple[int, np.ndarray]] = []
+    for rows, gram in _components(sums.gram, component):
+        found = _corrected_step(
+            gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
+            magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
+        )  # fmt: skip
+        length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
+        violation[rows], unexplained[rows] = found.violation / magnitude[rows], found.unexplained
+        dependent += [(int(rows[j]), rows[support]) for j, support in found.dependent]
+    for j, support in dependent:
+        implied[j] = not inward[support].any()
+    different, seems_implied = _not_implied(dependent, known_exactly, exact)
+    if different and not seems_implied:
+        # Rows that differ from combinations of others by vanishing counts alone: these stay as they are.
+        still, _ = _not_implied([one for one in dependent if one[0] in different], known_exactly, exact, SMALL)
+        small = np.array(sorted(different - still), dtype=np.int64)
+        close = violation[small] <= MOST_SMALL
+        moved[small] = np.where(close, np.maximum(moved[small], violation[small]), moved[small])
+        unexplained[small] = ~close
+        different = still
+    unexplained[np.array(sorted(different), dtype=np.int64)] = True
+    distance[unexplained] = np.inf
+    length[np.isin(component, component[unexplained])] = np.inf
+    return Correction(length, distance, implied, moved, seems_implied)
+
+
+def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows of each connected component, and S for these."""
+    order = np.argsort(component, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(component[order])) + 1, len(order))
+    if not sp.issparse(gram):
+        for rows in np.split(order, ends[:-1]):
+            yield rows, np.asarray(gram)[np.ix_(rows, rows)]
+        return
+    blocks = sp.csr_array(gram)[order][:, order]
+    start = 0
+    for end in ends.tolist():
+        entries = slice(blocks.indptr[start], blocks.indptr[end])
+        row = np.repeat(np.arange(end - start), np.diff(blocks.indptr[start : end + 1]))
+        dense = np.zeros((end - start, end - start))
+        dense[row, blocks.indices[entries] - start] = blocks.data[entries]
+        yield order[start:end], dense
+        start = end
+
+
+def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
+    """The changes by fixed terms of some rows, those that are not 0: shape (rows, fixed terms)."""
+    own = sp.csr_array(wide.T)[rows] if wide.nnz else sp.csr_array((len(rows), 0))
+    return np.asarray(own[:, np.unique(own.indices)].toarray())
+
+
+class _Corrected(NamedTuple):
+    """One component: a bound on |y|, the distance of every row from its side, and the rows left out.
+
+    `moved` is by how much a row may be violated whose value others determine, `violation` by how much each is, and
+    `unexplained` which are by more than roundoff. `dependent` has each row that was left
+    out, with the rows that it is a combination of, as far as one can see.
+    """
+
+    length: float
+    distance: np.ndarray
+    moved: np.ndarray
+    violation: np.ndarray
+    unexplained: np.ndarray
+    dependent: list[tuple[int, np.ndarray]]
+
+
+#: How much larger a diagonal element of S is than its roundoff if the row is more than a combination of published rows.
+LEAST_SHARE = 1e3
+
+#: Records: counts that are so small may stay as they are, where rows are combinations of others but for such counts.
+SMALL = 1e-5
+
+#: Relative to all records: by how much rows that determine each other may contradict each other by rounding.
+ROUNDED = 32 * EPS
+
+#: Relative: by how much such a row may be violated; the certificate says so.
+MOST_SMALL = 1e-9
+
+#: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
+NO_COEFFICIENT = 1e-7
+
+
+def _corrected_step(
+    gram: np.ndarray,
+    size: np.ndarray,
+    terms: float,
+    rho: np.ndarray,
+    error: np.ndarray,
+    inward: np.ndarray,
+    magnitude: np.ndarray,
+    typed: np.ndarray,
+    wide: np.ndarray,
+) -> _Corrected:
+    """Correct the rows of one component."""
+    diagonal = np.diag(gram)
+    # What is left of other rows after the published ones is roundoff, or too near to it.
+    some = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
+    chosen, inverse, least, trust = _factored(gram[np.ix_(some, some)], size[some], terms)
+    rows, scale = some[chosen], np.sqrt(diagonal[some[chosen]])
+    left = np.setdiff1d(np.arange(len(rho)), rows)
+    # Rows that were left out as combinations of the others, both scaled.
+    own = np.sqrt(size[left])
+    own[own == 0] = 1.0
+    across = gram[np.ix_(rows, left)] / scale[:, None] / own
+    factors = inverse @ (inverse.T @ across)
+    values = rho[rows] / scale
+    uncertain = error[rows] / scale
+    with np.errstate(invalid="ignore", divide="ignore"):
+        blur = np.linalg.norm(across - (gram[np.ix_(rows, rows)] / scale / scale[:, None]) @ factors, axis=0)
+        blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
+        beyond = own * (rho[left] / own - factors.T @ values)
+        doubt = error[left] + own * (np.abs(factors).T @ uncertain + blur * np.linalg.norm(values))
+        fixed = wide[rows] / scale[:, None]
+        doubt += own * np.abs(wide[left] / own[:, None] - factors.T @ fixed).sum(axis=1)
+    distance = np.zeros(len(rho))
+    distance[left] = np.abs(beyond) + doubt
+    violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
+    # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
+    determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
+    roundoff = ROUNDED * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
+    allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
+    moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
+    doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
+    missing, margin = ~(violation <= doubt), 0.0
+    if missing.any():  # inequalities that others imply hold strictly if the others do
+        gain = inward[left] * own * (factors.T @ (inward[rows] / scale))
+        strict = missing & (gain > 0)
+        margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
+        inside = inward[left] * beyond + margin * gain
+        missing = ~(np.where(inward[left] == 0, violation, -inside) <= doubt)
+        missing |= (inward[left] == 0) & (np.abs(own * (factors.T @ (inward[rows] / scale))) * margin > doubt)
+        distance[rows] = margin * np.abs(inward[rows])
+        distance[left] += margin * np.abs(gain)
+        values = values - margin * inward[rows] / scale
+    length = _longest(inverse, values, uncertain, fixed, least, trust) if len(rows) else 0.0
+    size_of = np.abs(factors)
+    support = size_of > NO_COEFFICIENT * size_of.max(axis=0, initial=0.0)
+    of_row, beside, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
+    of_row[left], beside[left], unexplained[left] = moved, violation, missing
+    return _Corrected(
+        length,
+        distance,
+        of_row,
+        beside,
+        unexplained,
+        [(int(j), rows[support[:, i]]) for i, j in enumerate(left.tolist())],
+    )
+
+
+def _longest(
+    inverse: np.ndarray, values: np.ndarray, uncertain: np.ndarray, fixed: np.ndarray, least: float, trust: float
+) -> float:
+    """Bound |y| = sqrt(rho' S^-1 rho) for |rho - values - fixed @ v| <= uncertain and all |v| <= 1."""
+    if trust <= 0:
+        return math.inf
+    known = float(np.linalg.norm(inverse.T @ values))
+    by_row = float(np.sqrt((inverse**2).sum(axis=1)) @ uncertain)
+    together = float(np.linalg.norm(uncertain)) / math.sqrt(least)
+    by_term = float(np.linalg.norm(inverse.T @ fixed, axis=0).sum())
+    return (known + by_term + min(by_row, together)) / math.sqrt(trust) * (1 + 4 * len(values) * EPS)
+
+
+def _factored(gram: np.ndarray, size: np.ndarray, terms: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Choose rows whose Schur complement S is verified to be positive definite.
+
+    Returns
+    -------
+    chosen : ndarray of int
+    inverse : ndarray
+        R^-1, where R'R is about S, scaled to a unit diagonal.
+    least : float
+        A lower bound of the eigenvalues of R'R.
+    trust : float
+        A share: S >= trust R'R, in the order of positive semidefinite matrices.
+    """
+    diagonal = np.diag(gram)
+    if not len(diagonal):
+        return np.empty(0, dtype=np.int64), np.zeros((0, 0)), 1.0, 1.0
+    scaled = gram / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None]
+    relative = size / diagonal  # at least 1: what cancels in M enlarges roundoff
+    tolerance = max(4 * terms * EPS * float(relative.sum()), 16 * len(diagonal) * EPS)
+    while True:
+        factor, order, rank, _ = dpstrf(scaled, tol=tolerance)
+        chosen = order[:rank] - 1
+        upper = np.triu(factor[:rank, :rank])
+        inverse = scipy.linalg.solve_triangular(upper, np.eye(rank)) if rank else np.zeros((0, 0))
+        # |I - R R^-1|, as computed and with the roundoff of the product.
+        off = float(np.linalg.norm(np.eye(rank) - upper @ inverse))
+        off += (rank + 2) * EPS * float(np.linalg.norm(np.abs(upper) @ np.abs(inverse)))
+        least = (max(1 - off, 0.0) / max(float(np.linalg.norm(inverse)), 1.0)) ** 2
+        noise = (terms + 8) * EPS * float(relative[chosen].sum()) + (rank + 4) * EPS * rank
+        trust = (1 - noise / least) * max(1 - off, 0.0) ** 2 if least > 0 else 0.0
+        if trust >= 0.5 or rank <= 1:
+            return chosen, inverse, least, trust
+        tolerance = max(10 * tolerance, 1e-12)
+
+
+def _not_implied(
+    dependent: Sequence[tuple[int, np.ndarray]], known_exactly: np.ndarray, exact: Exact, least: float = 0.0
+) -> tuple[set[int], bool]:
+    """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at.
+
+    Cycles of terms with a count less than `least` are left out.
+    """
+    decidable = [(j, support) for j, support in dependent if known_exactly[j] and known_exactly[support].all()]
+    if len(decidable) < len(dependent) or not decidable:
+        return {j for j, support in dependent if not (known_exactly[j] and known_exactly[support].all())}, False
+    rows = np.unique(np.concatenate([np.append(support, j) for j, support in decidable]))
+    by_prime = exact.residues(rows, max(len(support) for _, support in decidable) + SPARE, least)
+    weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(decidable)), np.zeros((2, len(rows)), int)
+    different = set()
+    for weight, (j, support) in zip(weights, decidable, strict=True):
+        row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
+        found = [
+            combination(residue[row, :n], residue[others, :n], prime)
+            for residue, prime in zip(by_prime, PRIMES, strict=True)
+        ]
+        if any(one is None for one in found):
+            different.add(j)
+            continue
+        for i, (prime, factors) in enumerate(zip(PRIMES, found, strict=True)):
+            total[i, row] = (total[i, row] + weight) % prime
+            total[i, others] = (total[i, others] - weight * factors) % prime
+    # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
+    if not different and not exact.vanish(rows, list(total), least):
+        return {j for j, _ in decidable}, True
+    return different, False
+
+
+class ExactPoint(NamedTuple):
+    """Bounds on a point x'' that satisfies the rows exactly.
+
+    Attributes
+    ----------
+    moves : ndarray, one a term
+        A bound on the relative difference of each count between the given point and x''; infinite without a proof.
+    spread : ndarray, one a component
+        A bound on the square root of sum d^2 / x over the terms of each component, d being the changes of counts.
+    slack : ndarray, one a row
+        |multiplier| of each inequality times a bound on its distance at x'' from the side that the multiplier's sign
+        refers to, records (complementary slackness). Infinite without a proof.
+    backward : float
+        0 if this holds for the rows as typed; otherwise the largest relative change of the side of a row whose value
+        the published rows determine.
+    stuck : ndarray of bool, one a term
+        Terms that hold next to nothing and would have to change by more than ``CERTIFICATION.most_moved``.
+    """
+
+    moves: np.ndarray
+    spread: np.ndarray
+    slack: np.ndarray
+    backward: float
+    stuck: np.ndarray
+
+
+class Components(NamedTuple):
+    """The connected components of the rows.
+
+    Attributes
+    ----------
+    of_row, of_term : ndarray of int
+        The component of each row, and of each term.
+    """
+
+    of_row: np.ndarray
+    of_term: np.ndarray
+
+
+def exact_point(
+    form: LinearForm,
+    x: np.ndarray,
+    multipliers: np.ndarray,
+    free: np.ndarray,
+    width: np.ndarray,
+    components: Components,
+    also_active: np.ndarray | None = None,
+) -> ExactPoint:
+    """Bound the distance from x, where rows hold up to their last places, to a point where they hold exactly.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray
+        Counts >= 0, records.
+    multipliers : ndarray
+        A positive one suggests that the low side of its inequality is active, a negative one the high side.
+    free : ndarray of bool
+        Terms that are not fixed.
+    width : ndarray
+        A bound on the distance of the true value of each fixed term from its count, records.
+    components : Components
+    also_active : ndarray of bool, optional
+        Inequalities to take for active at their nearest side, as their slack is less than the bound on the distance.
+    """
+    value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
+    rounding = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
+    active = active_rows(form, value, multipliers, rounding + widths, also_active)
+    component_of_row, component_of_term = components
+    closed = closed_components(form, x, free, component_of_row, component_of_term)
+    involved, is_open = form.rows_involving(free), free.copy()
+    is_open[closed.terms] = False
+    corrected = involved & active.rows & ~closed.rows
+    moves, spread, distance, backward, stuck = _corrected(
+        form, x, active, is_open, width, corrected, component_of_row, component_of_term
+    )
+    moves[closed.terms] = closed.moves
+    spread += np.sqrt(np.bincount(component_of_term[closed.terms], x[closed.terms] * closed.moves**2, len(spread)))
+    above, below = value - form.low, form.high - value
+    with np.errstate(invalid="ignore"):
+        change = form.absolute_matvec(np.where(free, x * moves, 0.0)) + active.side_error
+        change += EPS * (form.entries + 4) * mass
+        slack = np.where((multipliers > 0) & ~active.at_low, multipliers * (np.maximum(above, 0) + change), 0.0)
+        slack -= np.where((multipliers < 0) & ~active.at_high, multipliers * (np.maximum(below, 0) + change), 0.0)
+        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less; the
+        # multipliers of those that equations imply can be moved to these, but for rounding.
+        slack += np.where(corrected, np.abs(multipliers) * distance, 0.0)
+        # Inequalities that are not active and that x'' may violate: nothing is proved unless they are taken for active.
+        unproved = involved & ~active.rows & ~((above >= change) & (below >= change))
+        if also_active is None and unproved.any() and np.isfinite(change[unproved]).all():
+            return exact_point(form, x, multipliers, free, width, components, unproved)
+        # Inequalities that are satisfied strictly at x'' must not violate their other side.
+        unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
+        # Rows all of whose terms are fixed hold, or are moved to where they do.
+        roundoff = rounding + EPS * (form.entries + 4) * mass
+        violation = np.where(involved, 0.0, np.maximum(-above, -below) - roundoff)
+        magnitude = np.maximum(np.abs(np.where(np.isfinite(active.side), active.side, 0.0)), 1.0)
+        backward = max(backward, float((violation / magnitude).max(initial=0.0)))
+    slack[np.isnan(slack) | unproved] = np.inf
+    return ExactPoint(moves, spread, np.where(form.is_equation, 0.0, slack), backward, stuck)
+
+
+def _corrected(
+    form: LinearForm,
+    x: np.ndarray,
+    active: ActiveRows,
+    free: np.ndarray,
+    width: np.ndarray,
+    rows: np.ndarray,
+    of_row: np.ndarray,
+    of_term: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
+    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint`, also for what is stuck.
+
+    Parameters
+    ----------
+    form : LinearForm
+    x : ndarray, one a term
+    active : ActiveRows
+    free : ndarray of bool, one a term
+    width : ndarray, one a term
+    rows : ndarray of bool, one a row
+        The rows that are to hold.
+    of_row, of_term : ndarray of int
+        The connected component of each row, and of each term.
+
+    Returns
+    -------
+    moves : ndarray, one a term
+    spread : ndarray, one a component
+    distance : ndarray, one a row
+        A bound on the distance of the row from its side at that point, records.
+    backward : float
+    stuck : ndarray of bool, one a term
+    """
+    moves, distance = np.zeros(len(x)), np.zeros(form.shape[0])
+    spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
+    if not rows.any():
+        return moves, spread, distance, 0.0, np.zeros(len(x), dtype=bool)
+    side_error = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
+    local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
+    known = local.known
+    inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()
+    of_known = active.side[known], side_error[known], inward, of_row[known], exactly
+    found = correct(local.sums(), *of_known, local)
+    if local.is_sample and found.seems_implied:
+        local = local.with_all_cycles()
+        found = correct(local.sums(), *of_known, local)
+    distance[known] = np.where(found.implied & np.isfinite(found.distance), side_error[known], found.distance)
+    proved = np.isfinite(found.length)
+    moved = local.moved(np.where(proved, found.length, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moves = np.where(moved.own + moved.through > 0, (moved.own + moved.through) / x, 0.0)
+        spread = np.sqrt(np.bincount(of_term, np.where(moved.own > 0, moved.own**2 / x, 0.0), len(spread)))
+    length = np.zeros(len(spread))
+    length[of_row[known]] = found.length
+    spread += length * math.sqrt(1 + moved.stretch**2)
+    failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= CERTIFICATION.most_moved)
+    failed[of_term[local.failed | too_far]] = True
+    failed[of_row[known[~proved]]] = True
+    moves, spread = np.where(free & failed[of_term], np.inf, moves), np.where(failed, np.inf, spread)
+    return moves, spread, distance, float(found.moved.max(initial=0.0)), free & too_far & (x < SMALL)

@@ -1,0 +1,1065 @@
+"""How many bytes an object holds, as a scheduler must know it: what is large is worked on where it is, or spilled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .blocks import BucketBlocks
+from .costs import Penalties
+from .parameters import FEASIBILITY
+from .sparse import (
+    absolute,
+    canonical,
+    compact,
+    components,
+    entry_rows,
+    least_by_row,
+    split_exactly,
+    with_entries_in,
+    with_ones_of,
+)
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "AddedRows",
+    "ClosedForm",
+    "Coefficients",
+    "Convex",
+    "Extension",
+    "Groups",
+    "LinearForm",
+    "Problem",
+    "RowOperations",
+    "RowOrigin",
+    "Settled",
+    "SharedColumns",
+    "Sized",
+    "SplitMatrix",
+    "by_coefficient",
+    "column_classes",
+    "extended",
+]
+
+# A sparse matrix with many identical columns: each distinct column is stored once.
+#
+# A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a
+# product with the matrix cost one pass over the terms and one over the entries of the distinct columns; and it takes
+# little memory, whereas some hundreds of statements are about every term many times.
+
+
+#: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
+MOST_DENSE = 16
+
+
+def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarray, sp.csr_array]:
+    """Number the distinct columns of a matrix: the class of every column, one column of every class, and these columns.
+
+    Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
+    order. Two different columns have the same product with probability about 1e-16, unless they differ by less than
+    rounding. It is checked that none have: otherwise sums of the scrambled bits of their entries are compared.
+
+    Parameters
+    ----------
+    blocks : sequence of csr_array
+        The rows of the matrix, in as many blocks as they come in: they need not be stacked.
+    """
+    n_columns, seed = blocks[0].shape[1], 0
+    while True:
+        rng, hashes = np.random.default_rng(seed), np.zeros(n_columns, dtype=np.uint64 if seed else float)
+        for chunk in _chunks(blocks):
+            hashes += _sums_of_bits(chunk, rng) if seed else chunk.T @ rng.uniform(1, 2, chunk.shape[0])
+        of_column, classes = pd.factorize(hashes)
+        example = np.empty(len(classes), dtype=np.int64)
+        example[of_column] = np.arange(n_columns)
+        size, examples = np.bincount(of_column, minlength=len(classes)), []
+        for chunk in _chunks(blocks):
+            examples.append(sp.csr_array(chunk[:, example]))
+            examples[-1].sort_indices()
+            if not _repeats(chunk, examples[-1], of_column, size):
+                break
+        else:
+            return of_column, example, compact(sp.csr_array(sp.vstack(examples, format="csr")))
+        seed += 1
+
+
+def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
+    """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
+    chunk: list[sp.csr_array] = []
+    for block in blocks:
+        chunk.append(block)
+        if sum(one.nnz for one in chunk) >= block.shape[1]:
+            yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+            chunk = []
+    if chunk:
+        yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+
+
+def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """One integer a column: the sum, modulo 2^64, of the bits of its entries, scrambled with a number of their row.
+
+    The scrambling is that of SplitMix64 (Steele, Lea and Flood, 2014).
+    """
+    by_column = block.tocsc()
+    of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
+    z = by_column.data.view(np.uint64) ^ of_row[by_column.indices]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    found, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
+    if len(filled):
+        found[filled] = np.add.reduceat(z, by_column.indptr[filled])
+    return found
+
+
+def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
+    """Whether every column of a block is, entry by entry, the example of its class; `size` is that of each class."""
+    if len(size) == len(of_column):
+        return True
+    if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
+        return False
+    table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
+    found = table[entry_rows(block), of_column[block.indices]]
+    return bool((np.asarray(found).ravel() == block.data).all())
+
+
+class SharedColumns:
+    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``.
+
+    Parameters
+    ----------
+    matrix : csr_array, or sequence of csr_array
+        Columns, some of which may be equal; or blocks of their rows.
+    of_term : ndarray of int, one a term, optional
+        Which of these columns each term has; by default every term has its own.
+
+    Attributes
+    ----------
+    distinct : csr_array, shape (rows, classes)
+    transposed : csr_array, shape (classes, rows)
+    of_term : ndarray of int, one a term
+        The class of each term's column.
+    """
+
+    def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
+        blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
+        of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
+        self.of_term = of_column if of_term is None else of_column[of_term]
+        self.transposed = sp.csr_array(self.distinct.T)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.distinct.shape[0], len(self.of_term)
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows of the matrix, with an entry for every term."""
+        found = sp.csr_array(self.distinct[numbers][:, self.of_term])
+        found.sort_indices()
+        return found
+
+    def select(self, rows: np.ndarray) -> SharedColumns:
+        """The matrix with some rows only, in the order given."""
+        if np.array_equal(rows, np.arange(self.shape[0])):
+            return self
+        return SharedColumns(sp.csr_array(self.distinct[rows]), self.of_term)
+
+    def columns(self, terms: np.ndarray) -> SharedColumns:
+        """The matrix with the columns of some terms only, by their numbers in the order given."""
+        of_term = self.of_term[terms]
+        left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
+        if left.all():
+            return SharedColumns(self.distinct, of_term)
+        return SharedColumns(sp.csr_array(self.distinct[:, np.flatnonzero(left)]), (np.cumsum(left) - 1)[of_term])
+
+    def divided(self, by: np.ndarray) -> SharedColumns:
+        """The matrix with every row divided by a number."""
+        distinct = self.distinct
+        data = distinct.data / by[entry_rows(distinct)]
+        return SharedColumns(sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape), self.of_term)
+
+    def matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute A x."""
+        return self.distinct @ self.collect(x)
+
+    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute A' multipliers, one number a term."""
+        return (self.transposed @ multipliers)[self.of_term]
+
+    def collect(self, x: np.ndarray) -> np.ndarray:
+        """Sum x over the terms of each class of identical columns."""
+        return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
+
+    @property
+    def pattern(self) -> sp.csr_array:
+        """The distinct columns with 1 in place of every coefficient."""
+        distinct = self.distinct
+        return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
+
+    @cached_property
+    def squared(self) -> sp.csr_array:
+        """The distinct columns with every coefficient squared."""
+        return self.distinct.power(2)
+
+    @property
+    def touched(self) -> np.ndarray:
+        """Which terms have a coefficient in some row."""
+        return (np.diff(self.transposed.indptr) > 0)[self.of_term]
+
+
+# The coefficients of a system: published rows as they are, all other rows by their distinct columns.
+
+
+@dataclass(frozen=True, eq=False)
+class SplitMatrix:
+    """The published rows of a system, and below them the others, which are about many terms in the same way.
+
+    Attributes
+    ----------
+    published : csr_array, shape (published rows, terms)
+    known : SharedColumns
+        The rows that are not published, each distinct column stored once.
+    """
+
+    published: sp.csr_array
+    known: SharedColumns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.published.shape[0] + self.known.shape[0], self.published.shape[1]
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows as one sparse matrix, by their numbers in the order given."""
+        is_known, n = numbers >= self.published.shape[0], self.published.shape[0]
+        if not is_known.any():
+            return self.published[numbers]
+        if is_known.all():
+            return self.known.rows(numbers - n)
+        parts = [self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)]
+        stacked, order = sp.csr_array(sp.vstack(parts, format="csr")), np.argsort(is_known, kind="stable")
+        if (order[1:] > order[:-1]).all():
+            return stacked
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return stacked[place]
+
+    def columns(self, terms: np.ndarray) -> SplitMatrix:
+        """The coefficients of some terms, by their numbers in the order given."""
+        return SplitMatrix(sp.csr_array(self.published[:, terms]), self.known.columns(terms))
+
+
+# Where the rows of a system come from: their names, and their coefficients before any rounding.
+
+
+#: The distinct coefficients of a row, each with the terms that have it.
+Coefficients = tuple[tuple[Fraction, np.ndarray], ...]
+
+
+def by_coefficient(coefficients: np.ndarray, terms: np.ndarray) -> Coefficients:
+    """Collect the terms of each coefficient that is not 0; every double is the rational number that it is."""
+    kept = coefficients != 0
+    values, number = np.unique(coefficients[kept], return_inverse=True)
+    collected = np.split(terms[kept][np.argsort(number, kind="stable")], np.cumsum(np.bincount(number))[:-1])
+    return tuple((Fraction(a), at) for a, at in zip(values.tolist(), collected, strict=False))
+
+
+class RowOrigin(Protocol):
+    """What the solver knows of the rows beyond their numbers; rows are numbered as in the whole system.
+
+    Rows come in blocks: those of one block state the same relation for different groups of people.
+    """
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The number of the first row of each block and, last, the number of all rows."""
+        ...
+
+    @property
+    def labels(self) -> Mapping[str, slice]:
+        """The rows of each block by its label, in the order of the blocks."""
+        ...
+
+    @property
+    def typed(self) -> np.ndarray:
+        """The numbers of the rows whose coefficients are available as rational numbers."""
+        ...
+
+    def name(self, row: int) -> str:
+        """The name of a row in messages."""
+        ...
+
+    def remedy(self, row: int) -> str:
+        """What a user can do about a row that contradicts others."""
+        ...
+
+    def coefficients(self, row: int) -> Coefficients:
+        """The coefficients of a row over probabilities, as typed."""
+        ...
+
+    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The coefficients of a row and their terms, if they are doubles; None if they are other rational numbers."""
+        ...
+
+    def sides(self, row: int) -> tuple[float, float]:
+        """The lower and the upper side of a row over probabilities, as typed; infinite where there is none."""
+        ...
+
+    def is_exact(self, row: int) -> bool:
+        """Whether the stored coefficients and sides are the intended ones; False if whoever wrote the row rounded."""
+        ...
+
+
+# Elementary row operations on rows of knowledge: multiples of published equations subtracted, and a new scale.
+
+
+@dataclass(frozen=True, eq=False)
+class RowOperations:
+    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is the same.
+
+    Attributes
+    ----------
+    multiples : csr_array, shape (rows, rows)
+        Non-zero only for rows k that are not rewritten themselves.
+    factors : ndarray, one a row
+        Positive.
+    """
+
+    multiples: sp.csr_array
+    factors: np.ndarray
+
+    def transform_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rewritten rows, from those of the original rows."""
+        return (multipliers + self.multiples.T @ multipliers) / self.factors
+
+    def restore_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the original rows, from those of the rewritten rows."""
+        scaled = multipliers * self.factors
+        return scaled - self.multiples.T @ scaled
+
+
+# The linear constraints of a model as one sparse system over counts of records.
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """``low <= matrix @ x <= high`` over the counts x = N p, records.
+
+    Every row is scaled so that its largest coefficient is 1. Its sides and residuals are then in records, whether it
+    was typed as a joint or as a conditional probability. Rows of knowledge that were rewritten (`operations`) or
+    rescaled by presolve may have a largest coefficient other than 1.
+
+    Attributes
+    ----------
+    coefficients : csr_array, or SplitMatrix, shape (rows, terms)
+        The matrix; or its published rows and the distinct columns of the others, which takes less memory.
+    low, high : ndarray
+        Records. Equal for an equation, infinite where there is no such side.
+    scale, shift : ndarray
+        A side of value v as typed is v * scale - shift records.
+    side_error : ndarray
+        A bound on the error of a row's residual that comes from rounding while the row was built, records.
+    coefficient_error : ndarray
+        A bound on the error of any coefficient of a row that comes from the same rounding.
+    origin : RowOrigin, optional
+        Names of the rows and their numbers as typed, for all rows of the system that this one was selected from.
+    n_published : int
+        The number of leading rows that come from the published view. Their connected components are the buckets.
+    n_facts : int
+        The number of leading rows that are hard constraints: the published ones, and those that state the presence
+        of named people. All further rows are knowledge, of which any may be wrong.
+    zero_tolerance : float
+        A term that is proved to hold at most this many times `count_scale` is taken for zero.
+    weights : ndarray
+        w > 0, one a term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the
+        entropy relative to the prior w.
+    operations : RowOperations, optional
+        The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
+    typed : LinearForm, optional
+        The rows before these operations, with the rounding errors that the numbers as typed may have.
+    penalties : Penalties, optional
+        The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
+        all rows are hard.
+    """
+
+    coefficients: sp.csr_array | SplitMatrix
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+    origin: RowOrigin | None
+    n_published: int
+    n_facts: int
+    weights: np.ndarray
+    shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
+    side_error: np.ndarray = None  # type: ignore[assignment]
+    coefficient_error: np.ndarray = None  # type: ignore[assignment]
+    zero_tolerance: float = FEASIBILITY.relative
+    operations: RowOperations | None = None
+    penalties: Penalties | None = None
+    typed: LinearForm | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("shift", "side_error", "coefficient_error"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros(len(self.low)))
+
+    @classmethod
+    def plain(
+        cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
+    ) -> LinearForm:
+        """Make a form of rows over counts that have no names, no published rows among them, and no rounding errors."""
+        n_rows, n_terms = matrix.shape
+        weights = np.ones(n_terms) if weights is None else weights
+        return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
+
+    def select(self, rows: np.ndarray) -> LinearForm:
+        """Keep some rows, in the order given: published rows first, soft rows last; `origin` is that of all rows.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, or of int
+        """
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        if np.array_equal(kept, np.arange(self.shape[0])):
+            return self
+        n_published, n_facts, n_hard = (
+            int(np.searchsorted(kept >= n, True)) for n in (self.n_published, self.n_facts, self.n_hard)
+        )
+        soft = None if self.penalties is None else self.penalties.select(kept[n_hard:] - self.n_hard)
+        return replace(
+            self,
+            coefficients=self._selected(kept, n_published),
+            low=self.low[kept],
+            high=self.high[kept],
+            scale=self.scale[kept],
+            shift=self.shift[kept],
+            side_error=self.side_error[kept],
+            coefficient_error=self.coefficient_error[kept],
+            n_published=n_published,
+            n_facts=n_facts,
+            operations=None,
+            typed=None,
+            penalties=soft if soft is not None and len(soft) else None,
+        )
+
+    def _selected(self, rows: np.ndarray, n_published: int) -> sp.csr_array | SplitMatrix:
+        """The coefficients of some rows, the first of which are published."""
+        n = self.n_published
+        if self._split is None and not np.array_equal(rows[n_published:], np.arange(n, self.shape[0])):
+            return sp.csr_array(self.matrix[rows])
+        published = with_ones_of(self.published[rows[:n_published]], self.published)
+        return SplitMatrix(published, self.known.select(rows[n_published:] - n))
+
+    def select_terms(self, terms: np.ndarray) -> LinearForm:
+        """Keep the coefficients of some terms, by their numbers in the order given."""
+        split = self._split
+        kept = sp.csr_array(self.matrix[:, terms]) if split is None else split.columns(terms)
+        return replace(self, coefficients=kept, weights=self.weights[terms])
+
+    def select_knowledge(self, rows: np.ndarray) -> LinearForm:
+        """Keep all hard constraints, and the rows of knowledge with the given numbers, in ascending order."""
+        return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
+
+    def relax_published(self) -> LinearForm:
+        """Keep only the first block of published rows hard, the records of QI tuples; the others become knowledge."""
+        n = 0 if self.origin is None else int(self.origin.starts[1])
+        return replace(self, n_published=n, n_facts=n)
+
+    @property
+    def n_hard(self) -> int:
+        """The number of leading rows that are hard; all further rows are soft."""
+        return self.shape[0] - (0 if self.penalties is None else len(self.penalties))
+
+    @cached_property
+    def hard(self) -> LinearForm:
+        """The hard rows alone, with the numbers that they have here. They determine what is feasible."""
+        return self if self.penalties is None else self.select(np.arange(self.n_hard))
+
+    def extend_to_soft(self, direction: np.ndarray) -> np.ndarray:
+        """Extend numbers of the hard rows by zeros for the soft rows."""
+        return np.concatenate([direction, np.zeros(self.shape[0] - len(direction))])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.coefficients.shape
+
+    @property
+    def _split(self) -> SplitMatrix | None:
+        """The coefficients if published rows are apart from the others, and none has become the other since."""
+        split = self.coefficients
+        return split if isinstance(split, SplitMatrix) and split.published.shape[0] == self.n_published else None
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """All rows as one sparse matrix; where they are split, it is made anew whenever it is asked for."""
+        split = self.coefficients
+        return split.rows(np.arange(split.shape[0])) if isinstance(split, SplitMatrix) else split
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows as a sparse matrix, by their numbers in the order given."""
+        split = self._split
+        return sp.csr_array(self.matrix[numbers] if split is None else split.rows(numbers))
+
+    @property
+    def is_equation(self) -> np.ndarray:
+        """Which rows are equations."""
+        return self.low == self.high
+
+    @property
+    def within_rounding(self) -> LinearForm:
+        """The rows with sides that are wider by what rounding of the numbers as typed explains.
+
+        Operations are applied to the numbers as typed as if they were exact, and magnify their rounding errors.
+        """
+        if self.operations is None or self.typed is None:
+            return self
+        error = self.typed.side_error * self.operations.factors
+        rewritten = np.append(self.operations.factors[: self.n_hard] != 1, np.zeros(self.shape[0] - self.n_hard, bool))
+        error = np.where(rewritten, error, 0.0)
+        return replace(self, low=self.low - error, high=self.high + error)
+
+    @property
+    def tolerance(self) -> np.ndarray:
+        """The feasibility tolerance of each row, records."""
+        size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
+                          np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
+        return FEASIBILITY.relative * np.maximum(size, 1.0) + self.side_error
+
+    @cached_property
+    def published(self) -> sp.csr_array:
+        """The published rows."""
+        split = self._split
+        return self.matrix[: self.n_published] if split is None else split.published
+
+    @cached_property
+    def published_by_term(self) -> sp.csr_array:
+        """The published rows, transposed."""
+        return with_ones_of(sp.csr_array(self.published.T), self.published)
+
+    @cached_property
+    def known(self) -> SharedColumns:
+        """The rows that are not published, each distinct column stored once."""
+        split = self._split
+        return SharedColumns(self.matrix[self.n_published :]) if split is None else split.known
+
+    @cached_property
+    def bucket(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the buckets, the components of the published rows: for each published row, and for each term."""
+        return components(self.published)
+
+    @cached_property
+    def bucket_blocks(self) -> BucketBlocks:
+        """The published rows, as blocks of a block-diagonal matrix."""
+        return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
+
+    def forget(self) -> None:
+        """Free what a solve has derived from the rows, several times their memory; asked for, it is derived again."""
+        for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "_last_components", "upper_bound"):
+            self.__dict__.pop(name, None)
+
+    def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Number the connected components, which are independent subproblems: for each row, and for each term.
+
+        Parameters
+        ----------
+        terms : ndarray of bool, optional
+            Only these terms connect rows.
+        """
+        if terms is None or terms.all():
+            return self._components
+        last = self.__dict__.get("_last_components")  # those over the terms that were asked for last are kept
+        if last is None or not np.array_equal(last[0], terms):
+            pieces = components(with_entries_in(self.published, terms))
+            last = terms.copy(), self._joined(*pieces, self.known.touched & terms)
+            object.__setattr__(self, "_last_components", last)
+        return last[1]
+
+    @cached_property
+    def _components(self) -> tuple[np.ndarray, np.ndarray]:
+        """The connected components where all terms connect rows."""
+        return self._joined(*self.bucket, self.known.touched)
+
+    def _joined(self, of_row: np.ndarray, of_term: np.ndarray, touched: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Join components of the published rows by the classes of columns of knowledge that some terms have."""
+        known, n = self.known, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1
+        pairs = np.ones(np.count_nonzero(touched)), (of_term[touched], known.of_term[touched])
+        links = sp.csr_array(pairs, shape=(n, known.distinct.shape[1]))
+        left = np.bincount(known.of_term[touched], minlength=links.shape[1]) > 0
+        distinct = known.distinct if left.all() else with_entries_in(known.distinct, left)
+        component = components(sp.csr_array(sp.vstack([links, distinct], format="csr")))[0]
+        return np.concatenate([component[of_row], component[n:]]), component[of_term]
+
+    def matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute A x."""
+        return np.concatenate([self.published @ x, self.known.matvec(x)])
+
+    def exact_matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1; see `exact_products`."""
+        multiples, rest = split_exactly(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.matvec(multiples) + self.matvec(rest)
+
+    def absolute_matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute |A| x."""
+        return np.concatenate([absolute(self.published) @ x, absolute(self.known.distinct) @ self.known.collect(x)])
+
+    @property
+    def entries(self) -> np.ndarray:
+        """The number of terms that each row is about."""
+        size = np.bincount(self.known.of_term, minlength=self.known.distinct.shape[1])
+        return np.concatenate([np.diff(self.published.indptr), self.known.pattern @ size]).astype(np.int64)
+
+    def rounding_of_rows(self, mass: np.ndarray) -> np.ndarray:
+        """A bound on the error of each row's residual that comes from rounding while the row was built, records.
+
+        `side_error` is that for any counts. What coefficients are off by matters as much as the counts they multiply.
+
+        Parameters
+        ----------
+        mass : ndarray, one a row
+            The sum of the counts that the row is about, records.
+        """
+        size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (self.low, self.high)))
+        return np.minimum(self.side_error, FEASIBILITY.places * size + self.coefficient_error * mass)
+
+    def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
+        """The sum of the counts that each row is about."""
+        own = self.published
+        published = sp.csr_array((np.ones(own.nnz), own.indices, own.indptr), shape=own.shape)
+        return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
+
+    def rows_involving(self, terms: np.ndarray) -> np.ndarray:
+        """Which rows have a coefficient on any of some terms."""
+        return self.absolute_matvec(terms.astype(float)) > 0
+
+    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute A' multipliers, one number a term."""
+        n = self.n_published
+        found = self.published_by_term @ multipliers[:n]
+        found += self.known.rmatvec(multipliers[n:])
+        return found
+
+    def absolute_rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute |A|' multipliers, one number a term."""
+        n, known = self.n_published, self.known
+        of_class = absolute(known.transposed) @ multipliers[n:]
+        return absolute(self.published_by_term) @ multipliers[:n] + of_class[known.of_term]
+
+    def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
+        """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side.
+
+        The multipliers of soft rows are moved to between minus and plus the slope of the cost.
+        """
+        least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
+        if self.penalties is not None:
+            slope = self.penalties.slope
+            least[self.n_hard :] = np.maximum(least[self.n_hard :], -slope)
+            most[self.n_hard :] = np.minimum(most[self.n_hard :], slope)
+        return np.clip(multipliers, least, most)
+
+    def exponent(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute log x for the primal point x = w exp(A' m - 1) of some multipliers."""
+        exponent = self.rmatvec(multipliers)
+        exponent -= 1
+        return exponent + np.log(self.weights) if self.is_weighted else exponent
+
+    @cached_property
+    def is_weighted(self) -> bool:
+        """Whether some weight differs from 1."""
+        return bool((self.weights != 1).any())
+
+    @cached_property
+    def upper_bound(self) -> np.ndarray:
+        """The least upper bound on each term that a single published row implies, records; infinite if none does."""
+        published, by_term = self.published, self.published_by_term
+        subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
+        high = np.where(subtracts, np.inf, self.high[: self.n_published])
+        return least_by_row(high[by_term.indices] / np.abs(by_term.data), by_term)
+
+    @property
+    def count_scale(self) -> np.ndarray:
+        """The magnitude that the roundoff of each term is relative to, records: its upper bound, but at least one."""
+        return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
+
+    def residual(self, counts: np.ndarray) -> np.ndarray:
+        """The violation of each row, records, >= 0; 0 for a soft row."""
+        missed = self.missed(counts)
+        missed[self.n_hard :] = 0.0
+        return missed
+
+    def missed(self, counts: np.ndarray) -> np.ndarray:
+        """By how much each row is missed, whether it is hard or soft; records, >= 0."""
+        value = self.exact_matvec(counts)
+        return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+
+    def costs(self, counts: np.ndarray) -> np.ndarray:
+        """The cost of each soft row, nats."""
+        if self.penalties is None:
+            return np.empty(0)
+        return self.penalties.cost(self.missed(counts)[self.n_hard :])
+
+    def name(self, row: int) -> str:
+        """The name of a row in messages."""
+        return f"row {row}" if self.origin is None else self.origin.name(row)
+
+    def remedy(self, row: int) -> str:
+        """What a user can do about a row that contradicts others."""
+        known = self.origin is not None and row < self.origin.starts[-1]
+        return self.origin.remedy(row) if known else "correct it, or remove it"  # type: ignore[union-attr]
+
+    def original_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows before `operations`, from those of the rows here."""
+        return multipliers if self.operations is None else self.operations.restore_multipliers(multipliers)
+
+    def transformed_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the rows here, from those of the rows before `operations`."""
+        return multipliers if self.operations is None else self.operations.transform_multipliers(multipliers)
+
+    def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Split an array with one number a row by the labels of the blocks of rows."""
+        labels = {} if self.origin is None else self.origin.labels
+        return {label: values[rows] for label, rows in labels.items()}
+
+
+# A linear form with further rows: hard ones after the hard rows that it has, soft ones after its soft rows.
+
+
+@dataclass(frozen=True, eq=False)
+class AddedRows:
+    """low <= matrix @ x <= high over the counts x, all under one name.
+
+    Attributes
+    ----------
+    matrix : csr_array, shape (rows, terms)
+    low, high : ndarray, one a row
+    name : str
+    penalties : Penalties, optional
+        The costs of missing the rows, if they are soft.
+    scale : ndarray, one a row, optional
+        What each row was multiplied by.
+    violation : float
+        Of a cut, by how much the point that it was made at violates it, records.
+    """
+
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    name: str
+    penalties: Penalties | None = None
+    scale: np.ndarray | None = None
+    violation: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Extension:
+    """An extended form, and where the rows of the original one are in it.
+
+    Attributes
+    ----------
+    form : LinearForm
+    original : ndarray of int
+        The number of each original row in the extended form.
+    added : dict of hashable to ndarray of int
+        The numbers of the added rows, by what they were added as.
+    """
+
+    form: LinearForm
+    original: np.ndarray
+    added: dict[Hashable, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendedOrigin:
+    """The origin of the rows of an extended form: that of the original rows, and the names of the others."""
+
+    before: RowOrigin | None
+    original: np.ndarray
+    matrix: sp.csr_array
+    low: np.ndarray
+    high: np.ndarray
+    names: Sequence[str]
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Every row is a block of its own but for what is published."""
+        first = np.array([0], dtype=np.int64) if self.before is None else self.before.starts[:2]
+        return np.concatenate([first, np.arange(int(first[-1]) + 1, len(self.names) + 1)])
+
+    @property
+    def labels(self) -> Mapping[str, slice]:
+        """Rows are not asked for by label here."""
+        return {}
+
+    @property
+    def typed(self) -> np.ndarray:
+        """Of the original rows those that are available as rational numbers."""
+        return np.empty(0, dtype=np.int64) if self.before is None else self.original[self.before.typed]
+
+    def _number(self, row: int) -> int | None:
+        """The number of a row in the original form; None of an added one."""
+        at = int(np.searchsorted(self.original, row))
+        return at if self.before is not None and at < len(self.original) and self.original[at] == row else None
+
+    def name(self, row: int) -> str:
+        """The name of a row in messages."""
+        number = self._number(row)
+        return self.names[row] if number is None or self.before is None else self.before.name(number)
+
+    def remedy(self, row: int) -> str:
+        """What a user can do about a row that contradicts others."""
+        number = self._number(row)
+        return "relax it, or remove it" if number is None or self.before is None else self.before.remedy(number)
+
+    def coefficients(self, row: int) -> Coefficients:
+        """The coefficients of a row, as typed or as they stand, up to a common factor."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.coefficients(number)
+        line = self.matrix[[row]]
+        return by_coefficient(line.data, line.indices)
+
+    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The coefficients of a row as they stand and their terms; None if it was typed as rational numbers."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.doubles(number)
+        line = self.matrix[[row]]
+        return line.data, line.indices
+
+    def sides(self, row: int) -> tuple[float, float]:
+        """The sides of a row."""
+        number = self._number(row)
+        if number is not None and self.before is not None:
+            return self.before.sides(number)
+        return float(self.low[row]), float(self.high[row])
+
+    def is_exact(self, row: int) -> bool:
+        """Whether the stored row is the intended one."""
+        number = self._number(row)
+        return number is not None and self.before is not None and self.before.is_exact(number)
+
+
+def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
+    """Add rows to a form, and give its objective other weights.
+
+    Parameters
+    ----------
+    form : LinearForm
+    added : mapping of hashable to AddedRows
+    weights : ndarray, one a term
+    """
+    n, n_hard, before = form.shape[0], form.n_hard, form.matrix
+    firm = {key: one for key, one in added.items() if one.penalties is None}
+    soft = {key: one for key, one in added.items() if one.penalties is not None}
+    n_firm = sum(len(one.low) for one in firm.values())
+    blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
+        (before[:n_hard], form.low[:n_hard], form.high[:n_hard]),
+        *((one.matrix, one.low, one.high) for one in firm.values()),
+        (before[n_hard:], form.low[n_hard:], form.high[n_hard:]),
+        *((one.matrix, one.low, one.high) for one in soft.values()),
+    ]
+    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+    low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
+    original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
+    places = {**_numbered(firm, n_hard), **_numbered(soft, n + n_firm)}
+    penalties = form.penalties
+    for one in soft.values():
+        penalties = one.penalties if penalties is None or one.penalties is None else penalties.then(one.penalties)
+    sides: dict[str, Any] = {}
+    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", FEASIBILITY.places)):
+        sides[name] = np.full(len(low), value)
+        sides[name][original] = getattr(form, name)
+    names = [""] * len(low)
+    for key, rows in places.items():
+        size = np.maximum(*(np.where(np.isfinite(side[rows]), np.abs(side[rows]), 0.0) for side in (low, high)))
+        sides["side_error"][rows] = FEASIBILITY.places * size
+        if added[key].scale is not None:
+            sides["scale"][rows] = added[key].scale
+        for row in rows.tolist():
+            names[row] = added[key].name
+    origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
+    wider = replace(
+        form,
+        coefficients=matrix,
+        low=low,
+        high=high,
+        origin=origin,
+        weights=weights,
+        operations=None,
+        penalties=penalties,
+        **sides,
+    )
+    return Extension(wider, original, places)
+
+
+def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
+    """Consecutive numbers for the rows of each, from the first."""
+    ends = first + np.cumsum([len(one.low) for one in added.values()], dtype=np.int64)
+    return {
+        key: np.arange(end - len(one.low), end) for (key, one), end in zip(added.items(), ends.tolist(), strict=True)
+    }
+
+
+# The problem that is solved: maximise sum x log(w / x) over rows, with the solution to the published rows alone.
+
+
+class ClosedForm(NamedTuple):
+    """The solution in closed form to the problem with the published rows only.
+
+    Attributes
+    ----------
+    counts : ndarray, one a term
+        Records; NaN where there is no closed form.
+    multipliers : ndarray, one a published row
+    """
+
+    counts: np.ndarray
+    multipliers: np.ndarray
+
+
+class Groups(NamedTuple):
+    """The groups q whose conditional distributions P(s | q) are asked for.
+
+    Attributes
+    ----------
+    of_term : ndarray of int
+        The group of every term.
+    records : ndarray
+        The number of records of each group.
+    """
+
+    of_term: np.ndarray
+    records: np.ndarray
+
+
+class Settled(NamedTuple):
+    """Terms whose value is the same in every feasible point, as far as `width` says.
+
+    Attributes
+    ----------
+    fixed : ndarray of bool, one a term
+    width : ndarray, one a term
+        A bound on the distance between a fixed term's true value and its count, records.
+    """
+
+    fixed: np.ndarray
+    width: np.ndarray
+
+    @classmethod
+    def none(cls, n_terms: int) -> Settled:
+        """No term is settled."""
+        return cls(np.zeros(n_terms, dtype=bool), np.zeros(n_terms))
+
+
+@dataclass(frozen=True, eq=False)
+class Convex:
+    """Convex constraints that are not affine, on a CVXPY variable of all counts.
+
+    Attributes
+    ----------
+    variable : Variable
+    constraints : sequence of constraints ``expression <= 0``
+    names : sequence of str
+        What each is called in messages.
+    """
+
+    variable: cp.Variable
+    constraints: Sequence[Any]
+    names: Sequence[str] = ()
+
+    @property
+    def by_name(self) -> list[tuple[str, Any]]:
+        """The constraints, each with its name."""
+        names = self.names or [f"convex constraint {i + 1}" for i in range(len(self.constraints))]
+        return list(zip(names, self.constraints, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records.
+
+    Attributes
+    ----------
+    form : LinearForm
+        The rows and the objective's weights w.
+    closed_form : ClosedForm
+    groups : Groups
+    convex : Convex, optional
+        Constraints in addition to the rows.
+    """
+
+    form: LinearForm
+    closed_form: ClosedForm
+    groups: Groups
+    convex: Convex | None = field(default=None)
+
+    @property
+    def n_records(self) -> float:
+        """The number of records N, an upper bound on every term."""
+        return float(self.groups.records.sum())
+
+    @property
+    def start(self) -> np.ndarray:
+        """Multipliers of all rows to start from: those of the closed form for published rows, and 0 for knowledge."""
+        return np.concatenate([self.closed_form.multipliers, np.zeros(self.form.shape[0] - self.form.n_published)])
+
+    def with_rows(self, form: LinearForm) -> Problem:
+        """Replace the rows of knowledge; the published rows must be the same."""
+        return replace(self, form=form)
+
+    @property
+    def as_typed(self) -> Problem | None:
+        """The problem before row operations; None if there were none."""
+        return None if self.form.operations is None or self.form.typed is None else self.with_rows(self.form.typed)
+
+    @property
+    def hard(self) -> Problem:
+        """The problem with its hard rows only, which determine what is feasible."""
+        return self if self.form.penalties is None else replace(self, form=self.form.hard)
+
+    def relax_published(self) -> Problem:
+        """Treat the published rows as knowledge, all but those that give the number of records of each QI tuple."""
+        form = self.form.relax_published()
+        counts, multipliers = self.closed_form
+        return replace(self, form=form, closed_form=ClosedForm(counts, multipliers[: form.n_published]))
+
+
+class Sized:
+    """An object that says how many bytes its arrays take; Dask asks ``sys.getsizeof``."""
+
+    def __sizeof__(self) -> int:
+        """The bytes of all arrays that are reached from here, each counted once."""
+        return object.__sizeof__(self) + bytes_held(vars(self), set())
+
+
+def bytes_held(found: Any, seen: set[int]) -> int:
+    """The bytes of the arrays of an object, and of the objects that it holds.
+
+    Parameters
+    ----------
+    found : object
+    seen : set of int
+        The identities of what has been counted.
+    """
+    if id(found) in seen or found is None or isinstance(found, (str, bytes, int, float)):
+        return 0
+    seen.add(id(found))
+    if isinstance(found, np.ndarray):
+        return bytes_held(found.base, seen) if isinstance(found.base, np.ndarray) else found.nbytes
+    if isinstance(found, (sp.csr_array, sp.csc_array)):
+        return sum(bytes_held(part, seen) for part in (found.data, found.indices, found.indptr))
+    if isinstance(found, Mapping):
+        return sum(bytes_held(one, seen) for one in found.values())
+    if isinstance(found, (tuple, list)):
+        return sum(bytes_held(one, seen) for one in found)
+    return bytes_held(getattr(found, "__dict__", None), seen)

@@ -1,1 +1,0 @@
-"""Every constant of the solvers: tolerances, limits of size, and what steers the dual methods."""

@@ -1,0 +1,670 @@
+"""Presolve: fix terms, leave out rows and buckets, aggregate what is interchangeable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import Infeasible
+from .aggregate import Aggregation, aggregate
+from .costs import Penalties
+from .duality import implied_upper_bounds
+from .form import LinearForm, Problem, Settled, SplitMatrix
+from .monitor import check_step
+from .parameters import EPS, FEASIBILITY, PRESOLVE, PRESOLVE_SIZES
+from .schur import SchurComplement
+from .sparse import entry_rows, least_by_row, most_by_row
+
+__all__ = [
+    "ActivityBounds",
+    "Propagation",
+    "Reduced",
+    "fix_implied",
+    "largest_activity",
+    "largest_coefficients",
+    "negligible",
+    "power_of_two_unit",
+    "reduce",
+    "redundant",
+    "remaining",
+    "require_feasible",
+    "row_rounding",
+    "slacks",
+    "term_bounds",
+]
+
+# Rows that cannot hold, refused by name.
+
+
+def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Raise if some row cannot hold, naming the first row of knowledge among them and its possible values.
+
+    Parameters
+    ----------
+    form : LinearForm
+    feasible : ndarray of bool, one a row
+        Whether the row can hold.
+    low, high : ndarray, one a row
+        The least and the largest value that the row can have, records.
+
+    Raises
+    ------
+    Infeasible
+        It names no row if only hard constraints cannot hold: some knowledge contradicts them then, and which one is
+        found by other means.
+    """
+    if feasible.all():
+        return
+    bad = np.flatnonzero(~feasible)
+    if not (bad >= form.n_facts).any():
+        raise Infeasible("the knowledge contradicts the published data")
+    row = int(bad[bad >= form.n_facts][0])
+    least, most = ((side[row] + form.shift[row]) / form.scale[row] for side in (low, high))
+    remedy = form.remedy(row)
+    raise Infeasible(
+        f"the knowledge contradicts the published data or itself: {form.name(row)!r} cannot hold; "
+        f"with everything else it lies between {least:.6g} and {most:.6g}. {remedy[0].upper()}{remedy[1:]}"
+    )
+
+
+# Bound propagation: every row tightens the bounds of its terms by its activity bounds, until nothing changes.
+
+
+def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Bound every term, records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed.
+
+    Let L be the least activity of a row, its value with every term at the bound that makes it smallest. A term with
+    coefficient a > 0 is then at most lower + (high - L) / a; likewise for the other side and the other sign. For rows
+    of knowledge the slack is computed once for all terms with the same column.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : float
+    most : ndarray, optional
+        Upper bounds that are known for other reasons, records.
+
+    Returns
+    -------
+    lower, upper : ndarray, one a term
+        Records.
+
+    Raises
+    ------
+    Infeasible
+        If some row cannot hold within the bounds.
+
+    Notes
+    -----
+    The bounds are valid in spite of roundoff. All are multiples of a unit that is negligible, and yet so large that
+    sums of them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
+    rounding error.
+    """
+    propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
+    bounds, rounding = propagation.start, row_rounding(form, propagation.unit)
+    for _ in range(PRESOLVE.propagation_rounds):
+        check_step()
+        low, high = propagation.activity(*bounds)
+        slack = slacks(form, low, high, rounding(*bounds))
+        before, bounds = bounds, propagation.tightened(*bounds, *slack)
+        if all(np.array_equal(*pair) for pair in zip(before, bounds, strict=True)):
+            break
+    return bounds
+
+
+class Propagation:
+    """One round after the other: from bounds on the terms to activity bounds of the rows, and back.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : float
+    unit : float
+        Records: bounds are multiples of it, see :func:`power_of_two_unit`.
+    most : ndarray, optional
+        As of :func:`term_bounds`.
+    """
+
+    def __init__(self, form: LinearForm, n_records: float, unit: float, most: np.ndarray | None = None) -> None:
+        self.form, self.unit = form, unit
+        upper = np.ceil(_first_upper(form, n_records) / unit) * unit
+        if most is not None:
+            upper = np.minimum(upper, np.ceil(most / unit) * unit)
+        self.start = np.zeros(form.shape[1]), upper
+        self.activity = ActivityBounds(form)
+        self._least_move = PRESOLVE.least_move * form.count_scale
+        self._least = LeastSlack(form.published_by_term, unit)
+        self._least_of_class = LeastSlack(form.known.transposed, unit)
+
+    def tightened(
+        self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds that the slack of every row implies.
+
+        Parameters
+        ----------
+        lower, upper : ndarray, one a term
+        to_high, to_low : ndarray, one a row
+            As :func:`slacks` gives them.
+        """
+        n, of_term, unit = self.form.n_published, self.form.known.of_term, self.unit
+        rise, fall = self._least(to_high[:n], to_low[:n])
+        by_class = self._least_of_class(to_high[n:], to_low[n:])
+        new_upper = np.ceil((lower + np.minimum(rise, by_class[0][of_term])) / unit) * unit
+        new_lower = np.floor((upper - np.minimum(fall, by_class[1][of_term])) / unit) * unit
+        new_upper = np.where(upper - new_upper > self._least_move, new_upper, upper)
+        new_lower = np.where(new_lower - lower > self._least_move, new_lower, lower)
+        # Roundoff must not make bounds cross. If they do cross, some row cannot hold and is found in the next round.
+        return np.minimum(new_lower, new_upper), new_upper
+
+
+def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much the value of each row may rise from its least, and fall from its largest activity, records.
+
+    Parameters
+    ----------
+    form : LinearForm
+    low, high : ndarray, one a row
+        The least and the largest activity.
+    error : ndarray, one a row
+        A bound on the rounding error.
+
+    Raises
+    ------
+    Infeasible
+        If some row cannot hold within these.
+    """
+    tolerance = FEASIBILITY.multiple * form.tolerance
+    require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
+    return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
+
+
+def largest_activity(form: LinearForm, n_records: float) -> float:
+    """The largest value of a row, all coefficients taken for positive, within the first bounds; at least one record."""
+    upper, known = _first_upper(form, n_records), form.known
+    sums = abs(form.published) @ upper, abs(known.distinct) @ known.collect(upper)
+    return max(float(n_records), 1.0, *(float(some.max(initial=0.0)) for some in sums))
+
+
+def power_of_two_unit(largest: float) -> float:
+    """A unit, records, of which sums up to the largest activity are exact."""
+    return float(2.0 ** (np.ceil(np.log2(largest)) - 52))
+
+
+def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
+    """The upper bounds that single published rows imply, rounded outwards, and N."""
+    upper = np.full(form.shape[1], float(n_records))
+    if form.side_error[: form.n_published].any():
+        form = replace(form, high=form.high + form.side_error)
+    return np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
+
+
+def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Bound the rounding error of every row's slack, records, as a function of the bounds on terms.
+
+    It is 0 where the sides are multiples of the unit and all coefficients are 1 or -1, whose sums are exact. With other
+    coefficients every product and every partial sum is rounded.
+    """
+    rounded = np.concatenate([_has_other_coefficients(form.published), _has_other_coefficients(form.known.distinct)])
+    products = np.concatenate([np.diff(form.published.indptr), np.diff(form.known.distinct.indptr)])
+    sides = np.stack([np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high)])
+    of_sides = np.where(
+        (np.rint(sides / unit) * unit == sides).all(axis=0) & (form.side_error == 0), 0.0, form.side_error + 2 * unit
+    )
+    if not rounded.any():
+        return lambda lower, upper: of_sides
+    published, known = abs(form.published), abs(form.known.distinct)
+
+    def error(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        size = np.concatenate([published @ upper, known @ form.known.collect(upper)])
+        return of_sides + np.where(rounded, EPS * (products + 2) * size, 0.0)
+
+    return error
+
+
+def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
+    """Mark rows with coefficients other than 1 and -1."""
+    return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
+
+
+class ActivityBounds:
+    """A function from lower and upper bounds on the terms to the least and the largest value of every row.
+
+    Parameters
+    ----------
+    form : LinearForm
+    """
+
+    def __init__(self, form: LinearForm) -> None:
+        self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest values, records, one a row each."""
+        below, above = self._known.collect(lower), self._known.collect(upper)
+        (positive, negative), (known_positive, known_negative) = self._published, self._distinct
+        least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
+        most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
+        return np.concatenate(least), np.concatenate(most)
+
+
+def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Split a matrix into its positive and its negative part."""
+    if (matrix.data > 0).all():
+        return matrix, sp.csr_array(matrix.shape)
+    return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
+
+
+class LeastSlack:
+    """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows.
+
+    Parameters
+    ----------
+    by_column : csr_array
+        A row a column.
+    unit : float
+        Records: what quotients are rounded up by.
+    """
+
+    def __init__(self, by_column: sp.csr_array, unit: float) -> None:
+        a = by_column.data
+        self._by_column, self._unit, self._size = by_column, unit, np.abs(a)
+        self._rises = None if (a > 0).all() else a > 0
+        self._divided = None if (self._size == 1).all() else self._size != 1
+
+    def __call__(self, to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rise and the fall of each column, of what each row leaves to its high side, and to its low side."""
+        row = self._by_column.indices
+        up, down = to_high[row], to_low[row]
+        if self._rises is not None:
+            up, down = np.where(self._rises, up, down), np.where(self._rises, down, up)
+        return self._least(up), self._least(down)
+
+    def _least(self, slack: np.ndarray) -> np.ndarray:
+        if self._divided is not None:  # quotients are rounded, and coefficients may be too
+            with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
+                slack = np.where(self._divided, slack / self._size * (1 + 8 * EPS) + self._unit, slack)
+        return least_by_row(slack, self._by_column)
+
+
+# The result of presolve: a smaller problem, and postsolve, which maps its solution back to the original problem.
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A smaller problem, and the maps between its solution and that of the original problem.
+
+    Attributes
+    ----------
+    terms : ndarray of bool, one an original term
+        The terms that are left to solve for.
+    rows : ndarray of int
+        The original rows that are left, those of a bucket next to each other.
+    aggregation : Aggregation
+        What the rows and terms that are left were aggregated to; its form is the problem to solve.
+    fixed : ndarray of bool, one an original term
+        Terms whose value presolve has determined: implied zeros, and further values that these imply.
+    counts, multipliers : ndarray
+        The solution of the original problem as far as presolve has determined it.
+    restricted : LinearForm
+        The problem over the terms that are left, with redundant rows and before aggregation.
+    n_published : int
+        The number of published rows of the original problem.
+    width : ndarray, one an original term
+        A bound on the distance between the true value of a fixed term and its count, records.
+    scale : ndarray, one a row that is left
+        What the row was divided by.
+    """
+
+    terms: np.ndarray
+    rows: np.ndarray
+    aggregation: Aggregation
+    fixed: np.ndarray
+    counts: np.ndarray
+    multipliers: np.ndarray
+    restricted: LinearForm
+    n_published: int
+    width: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def identity(cls, form: LinearForm) -> Reduced:
+        """Reduce nothing."""
+        n_rows, n_terms = form.shape
+        every_term, every_row = np.ones(n_terms, dtype=bool), np.arange(n_rows)
+        no_widths, no_scale = np.zeros(n_terms), np.ones(n_rows)
+        return cls(
+            every_term, every_row, Aggregation.identity(form), ~every_term, np.zeros(n_terms), np.zeros(n_rows), form,
+            form.n_published, no_widths, no_scale,
+        )  # fmt: skip
+
+    def with_penalties(self, penalties: Penalties, n_hard: int) -> Reduced:
+        """The same reduction where the soft rows of the original problem, those from `n_hard` on, have other costs."""
+        soft = self.rows >= n_hard
+        own = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
+        form = replace(self.aggregation.form, penalties=own if len(own) else None)
+        return replace(self, aggregation=replace(self.aggregation, form=form))
+
+    @property
+    def form(self) -> LinearForm:
+        """The problem to solve."""
+        return self.aggregation.form
+
+    @property
+    def zeros(self) -> np.ndarray:
+        """Which original terms are fixed at zero."""
+        return self.fixed & (self.counts == 0)
+
+    @property
+    def upper_bounds_of_zeros(self) -> np.ndarray:
+        """The proved upper bounds of the terms fixed at zero, records; infinite for all other terms."""
+        return np.where(self.zeros, self.width, np.inf)
+
+    @property
+    def settled(self) -> Settled:
+        """The fixed terms, for the certificate."""
+        return Settled(self.fixed, self.width)
+
+    def settled_for(self, counts: np.ndarray) -> Settled:
+        """The fixed terms, for the certificate of other counts: their distance from `counts` is added to the widths."""
+        distance = np.abs(self.counts - np.maximum(counts, 0.0))
+        return Settled(self.fixed, np.where(self.fixed, self.width + distance, 0.0))
+
+    def start(self, multipliers: np.ndarray) -> np.ndarray:
+        """Multipliers of the reduced problem, from those of the original rows."""
+        return self.aggregation.aggregated_multipliers(multipliers[self.rows] * self.scale)
+
+    def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Postsolve: counts and multipliers of the original problem, from those of the reduced problem."""
+        all_counts, all_multipliers = self.counts.copy(), self.multipliers.copy()
+        all_counts[self.terms] = self.aggregation.counts(counts)
+        all_multipliers[self.rows] = self.aggregation.multipliers(multipliers) / self.scale
+        return all_counts, all_multipliers
+
+    def proved_zeros(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
+        """The upper bounds, records, of terms that directions prove zero, each given those before; infinite elsewhere.
+
+        Parameters
+        ----------
+        form : LinearForm
+            The original problem.
+        directions : iterable of ndarray
+            Directions of the multipliers of the reduced problem.
+        """
+        fixed, width, found = self.fixed, self.width, np.full(len(self.fixed), np.inf)
+        for proof in self.restore_directions(directions):
+            upper = implied_upper_bounds(form, proof, fixed, self.counts, width)
+            zero = upper <= form.zero_tolerance * form.count_scale
+            found, width, fixed = np.where(zero, upper, found), np.where(zero, upper, width), fixed | zero
+        return found
+
+    def restore_schur(self, schur: SchurComplement | None) -> SchurComplement | None:
+        """Scale and number a Schur complement's rows as in the original problem; aggregation leaves it unchanged."""
+        if schur is None:
+            return None
+        known = self.rows >= self.n_published
+        return schur.scaled(self.scale[known]).renumbered(self.rows[known] - self.n_published)
+
+    def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
+        """Directions of the original problem's multipliers, from those of the reduced problem's."""
+        found = []
+        for direction in directions:
+            restored = np.zeros(len(self.multipliers))
+            restored[self.rows] = direction[self.aggregation.row] / self.scale
+            found.append(restored)
+        return found
+
+
+# Redundant rows: the others imply them, so that they can be left out with the multiplier 0.
+
+
+def redundant(form: LinearForm, n_records: float) -> np.ndarray:
+    """Mark redundant rows.
+
+    These are
+
+    * inequalities that hold for all counts within the bounds that published rows imply; bounds that were derived from
+      an inequality itself would not prove it redundant,
+    * hard rows of knowledge that repeat an earlier one,
+    * published rows that depend linearly on earlier ones: one a bucket (Privacy-MaxEnt, Theorem 3), and more where
+      terms have been fixed at zero.
+
+    Whether the sides of dependent rows are consistent is not checked here: the answer is checked against all rows.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : float
+
+    Returns
+    -------
+    ndarray of bool, one a row
+    """
+    least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
+    found = ~form.is_equation & (least >= form.low) & (most <= form.high)
+    found[: form.n_published] = dependent(form)
+    found[form.n_published :] |= repeated(form)
+    return found
+
+
+def dependent(form: LinearForm) -> np.ndarray:
+    """Mark published rows that depend linearly on earlier ones."""
+    none = np.zeros(form.n_published, dtype=bool)
+    if not form.is_equation[: form.n_published].all():
+        return none
+    last = last_of_bipartite(form)
+    return dependent_by_elimination(form) if last is None else last
+
+
+def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
+    """Mark the last row of each bucket if every term has coefficient 1 in one row of either of two kinds, else None.
+
+    Terms are then the edges of a connected bipartite graph whose vertices are the rows: these have rank n - 1.
+    """
+    by_term, n = form.published_by_term, form.n_published
+    if not n or not (np.diff(by_term.indptr) == 2).all() or not (by_term.data == 1).all():
+        return None
+    pair = by_term.indices.reshape(-1, 2)
+    kinds = np.zeros((2, n), dtype=bool)
+    kinds[0, pair.min(axis=1)] = kinds[1, pair.max(axis=1)] = True
+    if (kinds[0] & kinds[1]).any():
+        return None
+    of_row = form.bucket[0]
+    last = np.full(int(of_row.max()) + 1, -1)
+    last[of_row] = np.arange(n)  # the last one written
+    found = np.zeros(n, dtype=bool)
+    found[last[last >= 0]] = True
+    return found
+
+
+def dependent_by_elimination(form: LinearForm) -> np.ndarray:
+    """The same for any published rows, by elimination on the Gram matrices of all buckets, if these are small."""
+    n, published = form.n_published, form.published
+    none, (block, used) = np.zeros(n, dtype=bool), pd.factorize(form.bucket[0])
+    size = np.bincount(block, minlength=len(used))
+    width = int(size.max(initial=0))
+    if not 0 < width <= PRESOLVE_SIZES.widest_block:
+        return none
+    order = np.argsort(block, kind="stable")
+    local = np.empty(n, dtype=np.int64)
+    local[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+    products = sp.csr_array(published @ form.published_by_term)
+    row, column = entry_rows(products), products.indices
+    gram = np.zeros((len(used), width, width))
+    gram[block[row], local[row], local[column]] = products.data
+    size_of = np.einsum("bii->bi", gram).copy()
+    zero = np.zeros(size_of.shape, dtype=bool)
+    for i in range(width):
+        zero[:, i] = gram[:, i, i] <= PRESOLVE.zero_pivot * size_of[:, i]
+        column = np.where(zero[:, i, None], 0.0, gram[:, :, i])
+        pivot = np.where(zero[:, i], 1.0, gram[:, i, i])
+        gram -= column[:, :, None] * (column / pivot[:, None])[:, None, :]
+    return zero[block, local]
+
+
+def repeated(form: LinearForm) -> np.ndarray:
+    """Mark rows of knowledge with the coefficients and sides of an earlier one, compared by random products."""
+    n, distinct = form.n_published, form.known.distinct
+    hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
+    found = pd.DataFrame({"row": hashes, "low": form.low[n:], "high": form.high[n:]}).duplicated().to_numpy(copy=True)
+    found[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
+    return found
+
+
+def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
+    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms.
+
+    Parameters
+    ----------
+    problem : Problem
+        A bucket that is irrelevant, having neither knowledge nor fixed terms, keeps the closed form (Privacy-MaxEnt,
+        Eq. (9); section 5.5, Proposition 1).
+    most : ndarray, optional
+        Upper bounds of terms that are known for other reasons, records; infinite where there are none.
+
+    Raises
+    ------
+    Infeasible
+        If a row cannot hold.
+    """
+    form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
+    n_rows, n_terms = form.shape
+    fixed, values, width, upper = _implied_values(problem, most)
+    of_row, bucket = form.bucket
+    # The closed form is that of weights 1; it is NaN where there is none.
+    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
+    relevant = (np.bincount(bucket, relevant) > 0)[bucket]
+    terms = relevant & ~fixed
+    counts = np.where(fixed, values, np.where(relevant, 0.0, closed_form))
+    multipliers = problem.start
+    determined = form.matvec(np.where(terms, 0.0, counts))
+    involved = form.rows_involving(terms)
+    tolerance = form.tolerance + (form.absolute_matvec(width) if width.any() else 0.0)
+    feasible = involved | (form.residual(counts) <= FEASIBILITY.multiple * tolerance)
+    require_feasible(form, feasible, determined, determined)
+    if form.penalties is not None and not involved[form.n_hard :].all():
+        settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
+        multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
+    restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
+    check_step()
+    needed = np.flatnonzero(~redundant(restricted, n_records))
+    # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
+    order = pd.unique(bucket)
+    rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, n_terms)
+    rank[order] = np.arange(len(order))
+    place = np.concatenate([rank[of_row], np.full(n_rows - form.n_published, n_terms + 1)])
+    needed = needed[np.argsort(place[involved][needed], kind="stable")]
+    rows = np.flatnonzero(involved)[needed]
+    check_step()
+    is_left = np.zeros(n_rows, dtype=bool)
+    is_left[rows] = True
+    multipliers[involved & ~is_left] = 0.0
+    return Reduced(
+        terms, rows, aggregate(restricted.select(needed)), fixed, counts, multipliers, restricted, form.n_published,
+        width, scale[needed],
+    )  # fmt: skip
+
+
+def fix_implied(problem: Problem) -> Reduced:
+    """Only fix implied terms, as :func:`reduce` does; all rows and all other terms are left as they are."""
+    form = problem.form
+    fixed, counts, width, _ = _implied_values(problem)
+    determined, error = form.matvec(counts), form.absolute_matvec(width) if width.any() else 0.0
+    feasible = form.residual(counts) <= FEASIBILITY.multiple * (form.tolerance + error)
+    require_feasible(form, form.rows_involving(~fixed) | feasible, determined, determined)
+    return replace(Reduced.identity(form), terms=~fixed, fixed=fixed, counts=counts, width=width)
+
+
+def _implied_values(
+    problem: Problem, most: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Which terms the rows fix, their counts, how far these can be off, and upper bounds of all terms."""
+    form, n_terms = problem.form, problem.form.shape[1]
+    if form.n_hard == form.n_published:  # without hard knowledge no term is fixed: the closed form has all values
+        lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
+    else:
+        lower, upper = term_bounds(form.hard, problem.n_records, most)
+    check_step()
+    fixed, counts, width = _fixed_terms(form, lower, upper), np.zeros(n_terms), np.zeros(n_terms)
+    least, largest = lower[fixed], upper[fixed]
+    counts[fixed] = value = np.clip(np.rint((least + largest) / 2), least, largest)  # an integer, if there is one
+    width[fixed] = np.maximum(largest - value, value - least)
+    return fixed, counts, width, upper
+
+
+def _fixed_terms(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Mark the terms whose bounds are so close that the difference is negligible in every row."""
+    nearly = upper - lower <= form.zero_tolerance * form.count_scale
+    if not nearly.any() or nearly.all():
+        return nearly
+    return nearly & negligible(form, upper - lower, largest_coefficients(form, ~nearly))
+
+
+def largest_coefficients(form: LinearForm, terms: np.ndarray) -> np.ndarray:
+    """The largest absolute coefficient of each row of knowledge over some terms, 0 where it has none."""
+    distinct, is_open = form.known.distinct, form.known.collect(terms) > 0
+    return most_by_row(np.where(is_open[distinct.indices], np.abs(distinct.data), 0.0), distinct)
+
+
+def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Mark the terms whose width counts for nothing in any row, relative to its largest coefficient of open terms."""
+    distinct, size = form.known.distinct, np.abs(form.known.distinct.data)
+    of_row = largest[entry_rows(distinct)]
+    ratio = np.divide(size, of_row, out=np.ones(len(size)), where=of_row > 0)
+    by_class = sp.csr_array((ratio, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
+    effect = width * most_by_row(by_class.data, by_class)[form.known.of_term]
+    return effect <= form.zero_tolerance * form.count_scale
+
+
+def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:
+    """Scale rows of knowledge anew after terms have been removed; also return what each row was divided by.
+
+    The magnitude of a row is the largest |a_j| u_j of its terms, u_j being their upper bounds, divided by their largest
+    u_j. Rows are divided by a power of two near it, which is exact; rows whose magnitude is at least
+    ``PRESOLVE.in_scale`` are left as they are.
+    """
+    n, known, scale = form.n_published, form.known, np.ones(form.shape[0])
+    distinct = known.distinct
+    largest = np.zeros(distinct.shape[1])
+    np.maximum.at(largest, known.of_term, upper)
+    activity = most_by_row(np.abs(distinct.data) * largest[distinct.indices], distinct)
+    records = most_by_row(largest[distinct.indices], distinct)
+    nonzero = (activity > 0) & (records > 0)
+    magnitude = np.divide(activity, records, out=np.ones(len(activity)), where=nonzero)
+    scale[n:] = np.where(magnitude < PRESOLVE.in_scale, 2.0 ** np.floor(np.log2(magnitude)), 1.0)
+    if (scale == 1).all():
+        return form, scale
+    coefficients = SplitMatrix(form.published, known.divided(scale[n:]))
+    sides = {
+        name: getattr(form, name) / scale
+        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+    }
+    penalties = None if form.penalties is None else form.penalties.scaled(1 / scale[form.n_hard :])
+    return replace(form, coefficients=coefficients, penalties=penalties, **sides), scale
+
+
+def remaining(
+    form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray, error: np.ndarray | None = None
+) -> LinearForm:
+    """Restrict a problem to some rows and terms, the values of all other terms being given.
+
+    Parameters
+    ----------
+    form : LinearForm
+    terms, rows : ndarray of bool
+        The terms and rows to keep.
+    determined : ndarray, one a row
+        What the other terms contribute to each row, records.
+    error : ndarray, one a row, optional
+        A bound on the error of these contributions, records: it becomes an error of the sides.
+    """
+    if terms.all() and rows.all():
+        return form
+    smaller = form.select(rows)
+    smaller = smaller if terms.all() else smaller.select_terms(np.flatnonzero(terms))
+    side_error = smaller.side_error if error is None else smaller.side_error + error[rows]
+    low, high = smaller.low - determined[rows], smaller.high - determined[rows]
+    return replace(smaller, low=low, high=high, side_error=side_error)

@@ -1,0 +1,816 @@
+"""One solve: attempts of presolve, backend, postsolve and certificate, until the answer is precise."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import Infeasible, NotDecided, SolverError
+from .answer import Answer, Status
+from .attempts import NEWTON, Attempt, Request, answered, attempts, presolved
+from .backends import SOLVERS, Backend, least_violation, registered
+from .blocks import single_thread
+from .certificate import Allowance, Certificate, ConvexTerms, Solution, certify, project
+from .convex import Budget, Priced, cuts_at, decreasing_root, exceeded, least_excess, read_budget, tangent, unattainable
+from .explain import conflict, failure, irreducible
+from .form import AddedRows, Convex, Extension, LinearForm, Problem, extended
+from .monitor import Monitor, within
+from .parameters import ATTEMPT_SIZES, ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
+from .presolve import Reduced
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "conflict_table",
+    "solve",
+]
+
+# A problem with convex constraints as problems of rows: budgets by their multipliers, other constraints by cuts.
+
+
+@dataclass
+class Lagrangian:
+    """The problem whose objective holds the costs of budgets at given multipliers, and whose rows hold all cuts.
+
+    Attributes
+    ----------
+    problem : Problem
+        Without its convex constraints.
+    budgets : sequence of Budget
+    request : Request
+    variable : Variable, optional
+        All counts, which the convex constraints are on.
+    written : mapping of str to constraint
+        Every convex constraint by its name, as written.
+    free : sequence of AddedRows
+        Hard rows in place of budgets of nothing.
+    cuts : list of AddedRows
+        Hard rows that every feasible point satisfies.
+    answer, extension, reduced : Answer, Extension, Reduced or None
+        Of the problem that was solved last.
+    iterations : int
+        Of all problems together.
+    log : list of dict
+        A line a problem of rows that was solved.
+    """
+
+    problem: Problem
+    budgets: Sequence[Budget]
+    request: Request
+    variable: cp.Variable | None = None
+    written: Mapping[str, Any] = field(default_factory=dict)
+    free: Sequence[AddedRows] = ()
+    cuts: list[AddedRows] = field(default_factory=list)
+    answer: Answer | None = None
+    extension: Extension | None = None
+    reduced: Reduced | None = None
+    iterations: int = 0
+    log: list[dict[str, Any]] = field(default_factory=list)
+
+    def solve(self, multipliers: np.ndarray) -> np.ndarray:
+        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
+
+        Raises
+        ------
+        Infeasible
+            If the rows and cuts contradict each other.
+        SolverError
+            If there is no answer.
+        """
+        monitor = self.request.monitor
+        if monitor.stopped:
+            raise SolverError(
+                f"{self.request.backend.name} was stopped {monitor.stopped} before it had an answer to the convex "
+                "constraints; give it more time"
+            )
+        extension = self._extended(multipliers)
+        posed = self.problem.with_rows(extension.form)
+        quiet = replace(self.request, start=self._start(extension), monitor=monitor.quietly())
+        request = quiet.at_full_precision()
+        try:
+            reduced = self._reduced(posed, extension)
+            solved, answer, _ = answered(posed, request, reduced)
+            if solved.status is not Status.OPTIMAL:
+                answer = self._best(posed, request)
+        except Infeasible as error:
+            raise self._in_the_users_words(error) from None
+        self.answer, self.extension, self.reduced = answer, extension, reduced
+        self.iterations += answer.iterations
+        assert answer.counts is not None
+        counts = np.maximum(answer.counts, 0.0)
+        residual = float(extension.form.residual(counts).max(initial=0.0))
+        self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
+        monitor.tell(self.log[-1])
+        return counts
+
+    def _best(self, posed: Problem, request: Request) -> Answer:
+        """The first certified answer of all attempts, or the best."""
+        found: list[Attempt] = []
+        for one in attempts(posed, request):
+            found.append(one)
+            if one.bound <= ATTEMPTS.precise:
+                break
+        return min(found, key=lambda one: one.bound).solution.answer
+
+    def check_attainable(self, multipliers: np.ndarray, *, thoroughly: bool) -> None:
+        """Raise if the last answer proves that no x keeps the budgets that have multipliers.
+
+        Parameters
+        ----------
+        multipliers : ndarray, one a budget
+            Those of the last answer.
+        thoroughly : bool
+            Whether to solve a linear program where the multipliers of the answer prove nothing.
+
+        Raises
+        ------
+        Infeasible
+        """
+        answer, extension = self.answer, self.extension
+        if answer is None or extension is None or not multipliers.any():
+            return
+        assert answer.multipliers is not None
+        hard, temperature = extension.form.hard, self.temperature(multipliers)
+        own = answer.multipliers[: extension.form.n_hard] * temperature
+        priced = self._priced(multipliers)
+        least = least_excess(hard, priced, hard.project_to_dual_cone(own))
+        if not least > 0 and thoroughly:
+            least = least_excess(hard, priced)
+        if least > 0:
+            raise self._contradiction(multipliers, least)
+
+    @property
+    def _counts(self) -> np.ndarray:
+        """The counts of the last answer, as the solver returned them."""
+        assert self.answer is not None
+        assert self.answer.counts is not None
+        return self.answer.counts
+
+    def _priced(self, multipliers: np.ndarray) -> list[Priced]:
+        """The budgets that have multipliers, each with its slopes at the last answer."""
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        x, found = np.maximum(self._counts, 0.0), []
+        for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
+            if t == 0:
+                continue
+            places = self.extension.added.get(("costs", number))
+            if places is None:
+                slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
+            else:
+                slopes = -self.answer.multipliers[places] * self.temperature(multipliers) / t
+            found.append(Priced(budget, t, slopes))
+        return found
+
+    def _contradiction(self, multipliers: np.ndarray, least: float) -> Infeasible:
+        """The error of budgets that cannot be kept, with the largest excess of a single one that is quickly proved."""
+        used = np.flatnonzero(multipliers).tolist()
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        m = self.answer.multipliers
+        cuts = {name for name, rows in self.cut_rows.items() if m[rows].any()}
+        names = sorted({self.budgets[i].name for i in used} | cuts)
+        if len(names) > 1:
+            return together(names)
+        (i,) = used
+        budget, least = self.budgets[i], least / float(multipliers[i])
+        with suppress(SolverError, Infeasible):
+            for _ in range(CONVEX_CONSTRAINTS.sharper):
+                (one,) = self._priced(multipliers)
+                least = max(least, least_excess(self.extension.form.hard, [one._replace(price=1.0)]))
+                excess = budget.spent(np.maximum(self._counts, 0.0)) - budget.limit
+                if excess - least <= CONVEX_CONSTRAINTS.sharp * (least + budget.magnitude):
+                    break
+                multipliers = multipliers * CONVEX_CONSTRAINTS.steeper
+                self.solve(multipliers)
+        return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
+
+    def replace_cuts(self, new: Sequence[AddedRows]) -> None:
+        """Add cuts, and leave out inactive ones: the entropy falls with every round, so that none comes back."""
+        if self.answer is not None and self.answer.multipliers is not None and self.extension is not None:
+            m, places = self.answer.multipliers, self.extension.added
+            self.cuts = [cut for cut in self.cuts if m[places["cut", cut]].any()]
+        self.cuts = [*self.cuts, *new]
+
+    def projected(self, x: np.ndarray) -> np.ndarray:
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        assert self.extension is not None
+        assert self.reduced is not None
+        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        return x if near is None else near
+
+    def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
+        """Presolve; where only the costs of soft rows differ from the last problem, its reduction serves again."""
+        before, form = self.extension, extension.form
+        if self.reduced is None or before is None or before.form.shape != form.shape or form.penalties is None:
+            return presolved(posed, self.request.backend)
+        same = before.form.n_hard == form.n_hard and np.array_equal(before.form.weights, form.weights)
+        if not same or [*before.added] != [*extension.added]:
+            return presolved(posed, self.request.backend)
+        return self.reduced.with_penalties(form.penalties, form.n_hard)
+
+    def _start(self, extension: Extension) -> np.ndarray:
+        """Multipliers to start from: those of the last answer, and 0 for new rows."""
+        start = np.zeros(extension.form.shape[0])
+        if self.answer is None or self.extension is None or self.answer.multipliers is None:
+            start[extension.original] = self.request.start
+            return start
+        start[extension.original] = self.answer.multipliers[self.extension.original]
+        before = self.extension.added
+        for key in before.keys() & extension.added.keys():
+            start[extension.added[key]] = self.answer.multipliers[before[key]]
+        return start
+
+    def _in_the_users_words(self, error: Infeasible) -> Infeasible:
+        """A contradiction between cuts as one between the constraints that they are of."""
+        cut = sorted({one.name for one in self.cuts if repr(one.name) in str(error)})
+        if not cut:
+            return error
+        return together(cut)
+
+    def temperature(self, multipliers: np.ndarray) -> float:
+        """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
+        balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
+        return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
+
+    def _extended(self, multipliers: np.ndarray) -> Extension:
+        """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
+
+        A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
+        temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
+        """
+        form, temperature = self.problem.form, self.temperature(multipliers)
+        added: dict[Hashable, AddedRows] = {("free", number): rows for number, rows in enumerate(self.free)}
+        log_weights = np.log(form.weights) - 1
+        for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
+            if budget.zeros.shape[0]:
+                none = np.zeros(budget.zeros.shape[0])
+                added["zeros", number] = AddedRows(budget.zeros, none, none.copy(), budget.name)
+            if t == 0:
+                continue
+            log_weights = log_weights - t * budget.linear
+            if budget.ball is not None:
+                log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
+                continue
+            costs = budget.penalties.times(t / temperature)
+            added["costs", number] = AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs)
+        added.update({("cut", cut): cut for cut in self.cuts})
+        weights = form.weights
+        if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
+            weights = np.exp(log_weights / temperature + 1)
+        if form.penalties is not None and temperature != 1:
+            form = replace(form, penalties=form.penalties.times(1 / temperature))
+        return extended(form, added, weights)
+
+    @property
+    def cut_rows(self) -> dict[str, np.ndarray]:
+        """The rows of the last problem that are cuts of each constraint, by its name."""
+        assert self.extension is not None
+        rows: dict[str, np.ndarray] = {}
+        for cut in self.cuts:
+            own = self.extension.added["cut", cut]
+            rows[cut.name] = np.concatenate([rows.get(cut.name, own[:0]), own])
+        return rows
+
+    def at_tangents(self, multipliers: np.ndarray, tangents: Sequence[AddedRows]) -> None:
+        """Replace all cuts of the last problem by one tangent a constraint, which takes the multipliers of its cuts.
+
+        Near the answer the tangent of a smooth constraint is the same as its cuts to first order, and is not violated
+        to second order where they are.
+        """
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        before, m = self.extension, self.answer.multipliers
+        total = {name: float(m[rows] @ before.form.scale[rows]) for name, rows in self.cut_rows.items()}
+        self.cuts = list(tangents)
+        self.extension = after = self._extended(multipliers)
+        found = np.zeros(after.form.shape[0])
+        found[after.original] = m[before.original]
+        for key in before.added.keys() & after.added.keys():
+            found[after.added[key]] = m[before.added[key]]
+        for cut in self.cuts:
+            rows = after.added["cut", cut]
+            found[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
+        self.answer = replace(self.answer, multipliers=found, proofs=())
+
+    def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
+        """The budgets for the certificate of the last answer."""
+        assert self.extension is not None
+        places = self.extension.added
+        return [
+            Allowance(
+                replace(LinearForm.plain(one.matrix, one.low, one.high), penalties=one.penalties),
+                one.linear, one.limit, one.magnitude, t, places.get(("costs", number), np.empty(0, dtype=np.int64)),
+                one.error,
+            )
+            for number, (one, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True))
+        ]  # fmt: skip
+
+
+def together(names: Sequence[str]) -> Infeasible:
+    """The error of constraints that cannot hold with everything else."""
+    return Infeasible(
+        f"no distribution satisfies {' and '.join(map(repr, names))} together with everything else that is known; "
+        f"relax {'it' if len(names) == 1 else 'one of them'}, or remove it"
+    )
+
+
+# Solve a problem with convex constraints by problems of rows, each solved by Newton's method on the dual.
+#
+# A constraint that is a sum of costs (:mod:`..convex.budget`) has one multiplier, which is found as the root of what is
+# spent less the limit, a decreasing function. Any other convex constraint g(x) <= 0 is replaced by cuts: affine
+# functions that are nowhere above g, each equal to g at an answer that violates it (Kelley, 1960).
+
+
+#: The conic solver that shows where the first cuts are made.
+INTERIOR_POINT = SOLVERS["CLARABEL"]
+
+
+def solve_convex(problem: Problem, request: Request) -> Solution:
+    """Solve a problem with convex constraints.
+
+    Raises
+    ------
+    Infeasible
+        If no distribution satisfies the rows and the constraints.
+    SolverError
+        If a problem of rows has no answer.
+    """
+    convex = problem.convex
+    assert convex is not None
+    budgets, others = [], []
+    free = []
+    for name, constraint in convex.by_name:
+        budget = read_budget(constraint.expr, convex.variable, name)
+        if budget is None:
+            others.append((name, constraint))
+            continue
+        budget = budget.without_totals(problem.groups)
+        if budget.is_free_only:
+            free.append(budget.cost_free_rows)
+        else:
+            budgets.append(budget)
+    lagrangian = Lagrangian(
+        replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
+    )
+    multipliers = np.zeros(len(budgets))
+    if len(budgets) > 1:
+        _require_attainable_together(problem, budgets, request)
+    if others:
+        lagrangian.cuts = _first_cuts(problem, others, request)
+    x = lagrangian.solve(multipliers)
+    found: list[Solution] = []
+    for resolved in CONVEX_CONSTRAINTS.resolved:  # the more exactly, the more cuts are alike
+        x = _settled(lagrangian, multipliers, others, x, resolved * problem.n_records)
+        found.append(_certified(copy.copy(lagrangian), multipliers, problem, others, request))
+        if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
+            break
+    return min(found, key=lambda one: one.certificate.bound)
+
+
+def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
+    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon.
+
+    Raises
+    ------
+    Infeasible
+    """
+    convex, form = problem.convex, problem.form.hard
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return
+    written, seconds = dict(convex.by_name), request.monitor.seconds_left
+    _, x, prices = least_violation(form, convex, [written[one.name] for one in budgets], seconds)
+    if x is None:
+        return
+    x, priced = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count), []
+    for budget, price in zip(budgets, prices, strict=True):
+        if price <= CONVEX_CONSTRAINTS.settled:  # the prices add up to 1
+            continue
+        if budget.norm is not None:  # the derivative of the norm with respect to its square
+            price *= budget.norm / (2 * math.sqrt(max(budget.spent(x), np.finfo(float).tiny)))
+        slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
+        priced.append(Priced(budget, price, slopes))
+    if priced and least_excess(form, priced) > 0:
+        if len(priced) == 1:
+            budget = priced[0].budget
+            least = least_excess(form, [priced[0]._replace(price=1.0)])
+            raise unattainable(budget.name, written[budget.name], budget.excess(budget.limit + least))
+        raise together([one.budget.name for one in priced])
+
+
+def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Request) -> list[AddedRows]:
+    """Tangents where a conic solver finds the solution, or else the least violation: few further cuts are needed.
+
+    Every tangent of a convex function is a valid cut, however inexact the point.
+    """
+    convex, form = problem.convex, problem.form
+    assert convex is not None
+    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+        return []
+    monitor = request.monitor.quietly()
+    x = INTERIOR_POINT.solve(form, convex=convex, monitor=monitor).counts
+    if x is None or not np.isfinite(x).all():
+        x = least_violation(form.hard, convex, [one for _, one in others], monitor.seconds_left)[1]
+    if x is None:
+        return []
+    with suppress(SolverError):  # cuts at other points may have gradients
+        return [tangent(one, convex.variable, np.maximum(x, 0.0), name) for name, one in others]
+    return []
+
+
+def _settled(
+    lagrangian: Lagrangian,
+    multipliers: np.ndarray,
+    others: Sequence[tuple[str, Any]],
+    x: np.ndarray,
+    smallest: float,
+) -> np.ndarray:
+    """Spend one budget after the other and make cuts, until nothing changes; return the counts.
+
+    Parameters
+    ----------
+    lagrangian : Lagrangian
+    multipliers : ndarray, one a budget
+        They are changed in place.
+    others : sequence of (str, constraint)
+        The constraints that are replaced by cuts.
+    x : ndarray, one a term
+        The last counts.
+    smallest : float
+        Records: a smaller violation of a cut is rounding.
+    """
+    assert lagrangian.variable is not None
+    furthest = math.inf
+    for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
+        before = multipliers.copy()
+        for i, budget in enumerate(lagrangian.budgets):
+            x = _spend(lagrangian, multipliers, i, budget, x)
+        new = [cut for name, one in others for cut in cuts_at(one, lagrangian.variable, x, name, smallest)]
+        settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
+        last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
+        # Rounding prevents any progress.
+        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled * lagrangian.problem.n_records
+        if settled and (not new or stalls):
+            break
+        lagrangian.replace_cuts(new)
+        x = lagrangian.solve(multipliers)
+    return x
+
+
+def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:
+    """Find the multiplier of one budget, the others being held; it is changed in place. Return the counts."""
+    tolerance, n = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x)), lagrangian.problem.n_records
+    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    if multipliers[i]:  # what was found last for the others may keep it without a multiplier
+        multipliers[i] = 0.0
+        x = lagrangian.solve(multipliers)
+    if budget.spent(x) <= budget.limit + tolerance:
+        return x
+    tried: dict[float, np.ndarray] = {}
+    if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
+        # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
+        multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
+        change = budget.spent(lagrangian.solve(multipliers)) - budget.spent(x)
+        if abs(change) <= CONVEX_CONSTRAINTS.fixed * budget.magnitude:
+            multipliers[i] = 0.0
+            return lagrangian.solve(multipliers)
+
+    def excess(t: float) -> float:
+        multipliers[i] = t
+        tried[t] = lagrangian.solve(multipliers)
+        lagrangian.check_attainable(multipliers, thoroughly=t > CONVEX_CONSTRAINTS.doubtful * start)
+        if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
+            tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
+        return budget.spent(tried[t]) - budget.limit
+
+    t, value = decreasing_root(
+        excess,
+        start,
+        tolerance,
+        CONVEX_CONSTRAINTS.width,
+        CONVEX_CONSTRAINTS.largest * n / budget.magnitude,
+        CONVEX_CONSTRAINTS.evaluations,
+    )
+    if multipliers[i] != t:
+        multipliers[i] = t
+        tried[t] = lagrangian.solve(multipliers)
+    if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
+        lagrangian.check_attainable(multipliers, thoroughly=True)
+        raise SolverError(
+            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
+            f"its left side still exceeds its right side by {budget.excess(budget.limit + value):.6g}, and that no "
+            "distribution satisfies it was not proved; relax it a little, or use another solver"
+        )
+    return tried[t]
+
+
+def _certified(
+    lagrangian: Lagrangian,
+    multipliers: np.ndarray,
+    problem: Problem,
+    others: Sequence[tuple[str, Any]],
+    request: Request,
+) -> Solution:
+    """Certify the last answer, and give it the rows of the problem."""
+    convex = problem.convex
+    assert convex is not None
+    certificate = _certificate(lagrangian, multipliers, problem, others)
+    if lagrangian.cuts and not certificate.bound <= ATTEMPTS.precise and all(one.expr.size == 1 for _, one in others):
+        assert lagrangian.answer is not None
+        assert lagrangian.answer.counts is not None
+        with_cuts = copy.copy(lagrangian)
+        at = np.maximum(lagrangian.answer.counts, 0.0)
+        active = set(lagrangian.cut_rows)
+        tangents = [tangent(one, convex.variable, at, name) for name, one in others if name in active]
+        lagrangian.at_tangents(multipliers, tangents)
+        found = _certificate(lagrangian, multipliers, problem, others)
+        lagrangian = lagrangian if found.bound < certificate.bound else with_cuts
+        certificate = min(found, certificate, key=lambda one: one.bound)
+    answer, extension = lagrangian.answer, lagrangian.extension
+    assert answer is not None
+    assert answer.multipliers is not None
+    assert extension is not None
+    own = replace(
+        answer,
+        multipliers=answer.multipliers[extension.original] * lagrangian.temperature(multipliers),
+        proofs=[proof[extension.original] for proof in answer.proofs],
+        iterations=lagrangian.iterations,
+        log=lagrangian.log,
+        status=Status.OPTIMAL if certificate.holds else answer.status,
+    )
+    return Solution(own, certificate, request.backend.name)
+
+
+def _certificate(
+    lagrangian: Lagrangian, multipliers: np.ndarray, problem: Problem, others: Sequence[tuple[str, Any]]
+) -> Certificate:
+    """Certify the last answer."""
+    answer, extension, reduced = lagrangian.answer, lagrangian.extension, lagrangian.reduced
+    assert answer is not None
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    assert extension is not None
+    assert reduced is not None
+    assert problem.convex is not None
+    return certify(
+        extension.form, problem.groups, answer.counts, answer.multipliers, reduced.settled, answer.proofs,
+        convex=ConvexTerms(
+            lagrangian.allowances(multipliers),
+            exceeded(others, problem.convex.variable, lagrangian.cut_rows),
+            lagrangian.temperature(multipliers),
+        ),
+    )  # fmt: skip
+
+
+# Contradictions that involve convex constraints: an irreducible set, and by how far each statement is missed.
+
+
+def conflict_table(problem: Problem) -> pd.DataFrame | None:
+    """Tabulate an irreducible contradiction of the hard rows and convex constraints, as :class:`.Conflict` has it.
+
+    Of a convex constraint the table has the side as typed, and the least value of its left side (the largest one of its
+    right side, if that is the expression) where the others hold. None if no contradiction is proved.
+    """
+    found, convex = conflict(problem.hard), problem.convex
+    if found is not None:
+        return found.table
+    if convex is None:
+        return None
+    hard, n = problem.hard, problem.form.n_hard
+    items = np.arange(hard.form.n_facts, n + len(convex.constraints))
+
+    def infeasible(some: np.ndarray) -> bool:
+        return _is_infeasible(_with_items(hard, some))
+
+    if not infeasible(items):
+        return None
+    chosen = irreducible(infeasible, items[:0], items)
+    rows = {}
+    for item in chosen:
+        name, low, high, least, most = _line(hard, chosen[chosen != item], int(item))
+        rows[name] = (low, high, least, most, np.fmax(least - high, low - most))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["low", "high", "least", "most", "move"])
+    return table.rename_axis("statement").sort_values("move", ascending=False, kind="stable")
+
+
+def _with_items(problem: Problem, items: np.ndarray) -> Problem:
+    """Keep some rows of knowledge and convex constraints; these are numbered after the rows."""
+    n, convex = problem.form.shape[0], problem.convex
+    assert convex is not None
+    some = [convex.by_name[item - n] for item in np.sort(items[items >= n]).tolist()]
+    left = Convex(convex.variable, [one for _, one in some], [name for name, _ in some]) if some else None
+    rows = problem.form.select_knowledge(np.sort(items[items < n]))
+    return Problem(rows, problem.closed_form, problem.groups, left)
+
+
+def _is_infeasible(problem: Problem) -> bool:
+    """Whether a contradiction is proved."""
+    if problem.convex is None:
+        return conflict(problem) is not None
+    try:
+        solve_convex(problem, Request(NEWTON, problem.start))
+    except Infeasible:
+        return True
+    except NotDecided:  # the time is over
+        raise
+    except SolverError:
+        return False
+    return False
+
+
+def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, float, float, float]:
+    """The name of a row or constraint, its sides as typed, and its least and largest value where the others hold."""
+    form, convex = problem.form, problem.convex
+    assert convex is not None
+    rest = _with_items(problem, others)
+    given = rest.convex or Convex(convex.variable, [])
+    if item >= form.shape[0]:
+        name, one = convex.by_name[item - form.shape[0]]
+        excess, *_ = least_violation(rest.form, given, [one])
+        left, right = one.args
+        if left.is_constant() and left.size == 1:
+            return name, float(left.value), np.inf, np.nan, float(left.value) - excess
+        limit = float(right.value) if right.is_constant() and right.size == 1 else 0.0
+        return name, -np.inf, limit, limit + excess, np.nan
+    value = form.rows(np.array([item])) @ convex.variable
+    ends = least_violation(rest.form, given, [value <= 0])[0], -least_violation(rest.form, given, [-value <= 0])[0]
+    sides = np.array([form.low[item], form.high[item], *ends])
+    low, high, least, most = ((sides + form.shift[item]) / form.scale[item] + 0.0).tolist()
+    return form.name(item), low, high, least, most
+
+
+#: Conic solvers that come with the package, for convex constraints that problems of rows do not settle.
+CONIC = ("CLARABEL", "SCS")
+
+
+@single_thread
+def solve(
+    problem: Problem,
+    backend: Backend,
+    *,
+    presolve: bool = True,
+    polish: bool = False,
+    allow_inaccurate: bool = False,
+    start: np.ndarray | None = None,
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> Solution:
+    """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
+
+    Parameters
+    ----------
+    problem : Problem
+    backend : Backend
+    presolve, polish, allow_inaccurate, options
+        See :meth:`maxent_cvx.MaxEnt.solve`.
+    start : ndarray, optional
+        Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
+    monitor : Monitor, optional
+        Keeps the time, is told every iteration, and prints.
+
+    Raises
+    ------
+    Infeasible, Inaccurate, SolverError
+    """
+    monitor = monitor or Monitor()
+    require_monitored(backend, monitor)
+    require_supported(backend, problem.form, bool(problem.convex))
+    if problem.convex and polish:
+        raise SolverError(
+            "polish=True goes on from an answer to linear rows, and the model holds a convex constraint; leave it out, "
+            "or solve the model by DUAL_NEWTON from the start"
+        )
+    backend.check(options)
+    request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
+    found: list[Attempt] = []
+    try:
+        with within(monitor.seconds_left):
+            if problem.convex and backend is NEWTON:
+                return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
+            for one in attempts(problem, request):
+                found.append(one)
+                if one.bound <= ATTEMPTS.precise or monitor.stopped:
+                    break
+            if problem.convex and not any(one.bound < np.inf for one in found):
+                _require_consistent(problem, request)
+    except NotDecided:
+        if not found:
+            raise
+    except SolverError:
+        if problem.convex and backend is not NEWTON and not monitor.stopped:
+            _require_consistent(problem, request)
+        raise
+    return _judged(problem, request, found, allow_inaccurate)
+
+
+def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inaccurate: bool) -> Solution:
+    """The best of all attempts, if it is certified; why there is none, if not."""
+    best, monitor = min(found, key=lambda one: one.bound), request.monitor
+    answer, certificate = best.solution.answer, best.solution.certificate
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
+    if not best.holds:
+        name = request.backend.name
+        try:
+            with within(monitor.seconds_left):
+                failed = failure(problem, name, best.solved, certificate, monitor.stopped)
+        except NotDecided:  # the time was over while a contradiction was looked for
+            failed = failure(problem, name, best.solved, certificate, monitor.stopped or "by its time limit")
+        if not allow_inaccurate or isinstance(failed, Infeasible):
+            raise failed
+    return best.solution
+
+
+def require_monitored(backend: Backend, monitor: Monitor) -> None:
+    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
+        capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
+    elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
+        capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
+
+
+def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
+    """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
+    found, refused = [], None
+    if not request.presolve:
+        request.monitor.say("presolve=False is without effect: problems of rows in place of constraints are presolved")
+    try:
+        found.append(solve_convex(problem, request))
+    except Infeasible:
+        raise
+    except SolverError as error:
+        refused = error
+    if not found or not found[0].certificate.holds:
+        for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
+            try:
+                for other in attempts(problem, replace(request, backend=backend, options={})):
+                    found.append(other.solution)
+                    if other.holds:
+                        break
+            except SolverError as error:
+                refused = refused or error
+            if found and found[-1].certificate.holds:
+                break
+    if not found:
+        assert refused is not None
+        raise refused
+    best = min(found, key=lambda one: one.certificate.bound)
+    answer, monitor = best.answer, request.monitor
+    monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {best.certificate}")
+    if not best.certificate.holds and not allow_inaccurate:
+        raise failure(problem, best.solver, answer, best.certificate, monitor.stopped)
+    return best
+
+
+def _require_consistent(problem: Problem, request: Request) -> None:
+    """Raise if the constraints contradict each other: that a conic solver says so is no proof.
+
+    Raises
+    ------
+    Infeasible
+    """
+    with suppress(SolverError), within(request.monitor.seconds_left):
+        solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))
+
+
+def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
+    """Refuse a problem with constraints that a backend does not support, naming the backends that do.
+
+    Raises
+    ------
+    SolverError
+    """
+    inequalities = np.flatnonzero(~form.is_equation)
+    n_soft = form.shape[0] - form.n_hard
+    if convex and not backend.takes_convex:
+        capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
+    elif len(inequalities) and not backend.takes_inequalities:
+        capability, takes = "takes_inequalities", "equations"
+        holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
+    elif n_soft and not backend.takes_soft_rows:
+        capability, takes = "takes_soft_rows", "hard rows"
+        holds = f"{n_soft} soft rows, {form.name(form.n_hard)!r} among them"
+    else:
+        return
+    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    raise SolverError(f"{backend.name} takes {takes} only, and the model holds {holds}; choose one of {others}")

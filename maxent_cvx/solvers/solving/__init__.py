@@ -1,1 +1,0 @@
-"""One solve: presolve, a backend, postsolve and the certificate, in as many attempts as it takes."""

@@ -1,0 +1,163 @@
+"""Sparse matrices in little memory, reductions over the entries of each of their rows, and a choice of these."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = [
+    "absolute",
+    "canonical",
+    "compact",
+    "components",
+    "condensed",
+    "entry_rows",
+    "exact_matvec",
+    "least_by_row",
+    "most_by_row",
+    "split_exactly",
+    "with_entries_in",
+    "with_ones_of",
+    "with_shared_ones",
+]
+
+# Connected components of a system: rows and terms are linked by the non-zero coefficients.
+
+
+def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Number the connected components of the bipartite graph of rows and terms: for each row, and for each term."""
+    n_rows, n_terms = matrix.shape
+    links = matrix
+    if not links.data.all():
+        links = matrix.copy()
+        links.eliminate_zeros()
+    # Nodes are the rows and, after them, the terms; SciPy treats the graph as undirected.
+    starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz, dtype=links.indptr.dtype)])
+    size = n_rows + n_terms
+    graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
+    component = sp.csgraph.connected_components(graph, directed=False)[1]
+    return component[:n_rows], component[n_rows:]
+
+
+# Matrix-vector products whose long sums are free of roundoff.
+
+
+#: Records: sums of multiples of it are exact as long as they are below 2^33, about 8 * 10^9 records.
+UNIT = 2.0**-20
+
+
+def split_exactly(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split x into multiples of :data:`UNIT`, whose sums are exact, and remainders of at most half a unit.
+
+    The sums of the remainders are small and so is their roundoff.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        multiples = np.rint(x / UNIT) * UNIT
+        return multiples, x - multiples
+
+
+def exact_matvec(matrix: sp.csr_array, x: np.ndarray) -> np.ndarray:
+    """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1."""
+    multiples, rest = split_exactly(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return matrix @ multiples + matrix @ rest
+
+
+def absolute(matrix: sp.csr_array) -> sp.csr_array:
+    """The absolute values of all coefficients; the matrix itself where none is negative."""
+    return abs(matrix) if (matrix.data < 0).any() else matrix
+
+
+def canonical(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with ascending columns in every row, each once, and without zeros; itself if it is so already."""
+    if matrix.has_canonical_format and matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def compact(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix with 32-bit indices if these suffice: SciPy keeps what it is given, and NumPy counts by 64."""
+    if (
+        matrix.indices.dtype == matrix.indptr.dtype == np.int32
+        or max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max
+    ):
+        return matrix
+    narrow = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((matrix.data, *narrow), shape=matrix.shape)
+
+
+def condensed(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix, to be kept: with 32-bit indices, and one number in place of coefficients that are all the same.
+
+    SciPy writes them out for as long as it computes with them. They cannot be written to.
+    """
+    matrix = compact(matrix)
+    if matrix.nnz < 2 or matrix.data.strides == (0,) or not (matrix.data == matrix.data[0]).all():
+        return matrix
+    if not matrix.has_canonical_format:  # SciPy would write to it later
+        return matrix
+    matrix = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    matrix.data = np.broadcast_to(matrix.data[0].copy(), matrix.nnz)
+    return matrix
+
+
+def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
+    """The matrix with the coefficients of another one in place of its own, if all are 1: they are held once then."""
+    enough = matrix.nnz <= other.nnz and matrix.data is not other.data
+    if enough and (matrix.data == 1).all() and (other.data[: matrix.nnz] == 1).all():
+        matrix.data = other.data[: matrix.nnz]
+    return matrix
+
+
+_ones = np.ones(1)
+
+
+def with_shared_ones(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix; if all coefficients are 1, they are a part of one array, which all such matrices of a process share.
+
+    They cannot be written to.
+    """
+    global _ones
+    if not (matrix.data == 1).all():
+        return matrix
+    if len(_ones) < matrix.nnz:
+        longer = np.ones(matrix.nnz)
+        longer.flags.writeable = False
+        _ones = longer
+    matrix.data = _ones[: matrix.nnz]
+    return matrix
+
+
+def entry_rows(matrix: sp.csr_array) -> np.ndarray:
+    """The row index of every stored entry."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
+    """The minimum over the entries of each row of numbers given one an entry; infinite for an empty row."""
+    return _by_row(np.minimum, of_entry, matrix, np.inf)
+
+
+def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
+    """The maximum over the entries of each row of numbers given one an entry; 0 for an empty row."""
+    return _by_row(np.maximum, of_entry, matrix, 0.0)
+
+
+def _by_row(extreme: np.ufunc, of_entry: np.ndarray, matrix: sp.csr_array, of_none: float) -> np.ndarray:
+    entries = np.diff(matrix.indptr)
+    if len(of_entry) == 2 * len(entries) and (entries == 2).all():
+        return extreme(of_entry[::2], of_entry[1::2])
+    found, nonempty = np.full(matrix.shape[0], of_none), entries > 0
+    if len(of_entry):
+        found[nonempty] = extreme.reduceat(of_entry, matrix.indptr[:-1][nonempty])
+    return found
+
+
+def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
+    """The matrix, of the same shape, with the entries in the marked columns alone."""
+    kept = columns[matrix.indices]
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)

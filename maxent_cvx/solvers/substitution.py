@@ -1,0 +1,470 @@
+"""Eliminate large coefficients of rows of knowledge by subtracting multiples of published equations.
+
+Two examples of rows in which a large coefficient hides the others:
+
+* c P(Flu | male) + P(any disease) = 1 + 0.2 c. As published, P(any disease) = 1, so that the row states
+  P(Flu | male) = 0.2; but if c is small, its largest coefficients belong to a sum that is known already.
+* A sum of incomes over some people of a bucket in which one income is 10^10. If it is among them, the number x of these
+  people with that income is 1 up to about 10^-5. What else the row states is about the other incomes and 1 - x, and is
+  lost in roundoff beside 10^10 x.
+
+Multiples of published equations are subtracted in rational arithmetic, and every coefficient is rounded once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._utils.errors import Infeasible
+from .form import LinearForm, RowOperations, RowOrigin
+from .parameters import FEASIBILITY, SUBSTITUTION
+from .presolve import term_bounds
+from .sparse import canonical, entry_rows, least_by_row, most_by_row
+
+__all__ = [
+    "Equations",
+    "pivots",
+    "substituted",
+]
+
+# One row in rational arithmetic: as typed, and after multiples of equations are subtracted from it.
+
+
+@dataclass(frozen=True, eq=False)
+class RationalRow:
+    """``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x.
+
+    Attributes
+    ----------
+    terms : ndarray of int
+        The terms with a coefficient, ascending.
+    value_index : ndarray of int, one a term
+        The position of each term's coefficient in `values`.
+    values : list of Fraction
+        The distinct coefficients.
+    low, high : Fraction or None
+        The sides, records; None where there is none.
+    constant : Fraction
+        The constant that has been subtracted from both sides, records.
+    """
+
+    terms: np.ndarray
+    value_index: np.ndarray
+    values: list[Fraction]
+    low: Fraction | None
+    high: Fraction | None
+    constant: Fraction = Fraction(0)
+
+    @classmethod
+    def from_origin(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
+        """Convert a row over probabilities, as typed, to counts; every double is the rational number that it is."""
+        typed = origin.coefficients(row)
+        terms = np.concatenate([np.empty(0, dtype=np.int64), *(at for _, at in typed)])
+        value_index = np.repeat(np.arange(len(typed)), [len(at) for _, at in typed])
+        order, n = np.argsort(terms), Fraction(n_records)
+        low, high = (Fraction(side) * n if math.isfinite(side) else None for side in origin.sides(row))
+        return cls(terms[order], value_index[order], [a for a, _ in typed], low, high)
+
+    def coefficient(self, term: int) -> Fraction:
+        """The coefficient of a term, 0 if it has none."""
+        i = int(np.searchsorted(self.terms, term))
+        return self.values[self.value_index[i]] if i < len(self.terms) and self.terms[i] == term else Fraction(0)
+
+    def minus_equations(
+        self, multiples: Sequence[Fraction], counts: Sequence[Fraction], equations: sp.csr_array
+    ) -> RationalRow:
+        """Subtract ``multiples[k]`` times equation k, ``equations[k] @ x == counts[k]``, for every k.
+
+        Parameters
+        ----------
+        multiples, counts : sequence of Fraction, one an equation
+        equations : csr_array, shape (equations, terms)
+            Every entry is 1, and no term is in two equations.
+        """
+        distinct = [Fraction(0), *dict.fromkeys(multiples)]
+        number = {a: i for i, a in enumerate(distinct)}
+        terms, place = np.unique(np.concatenate([self.terms, equations.indices]), return_inverse=True)
+        own, subtracted = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms), dtype=np.int64)
+        own[place[: len(self.terms)]] = self.value_index + 1
+        of_equation = np.array([number[a] for a in multiples], dtype=np.int64)
+        subtracted[place[len(self.terms) :]] = of_equation[entry_rows(equations)]
+        # A term's new coefficient depends on the pair (its own coefficient, the multiple) only.
+        pairs, value_index = np.unique(own * len(distinct) + subtracted, return_inverse=True)
+        before = [Fraction(0), *self.values]
+        values = [before[pair // len(distinct)] - distinct[pair % len(distinct)] for pair in pairs.tolist()]
+        constant = sum((a * n for a, n in zip(multiples, counts, strict=True)), Fraction(0))
+        return replace(self, terms=terms, value_index=value_index, values=values).shifted(constant)
+
+    def shifted(self, by: Fraction) -> RationalRow:
+        """Subtract a constant from both sides."""
+        low, high = (None if side is None else side - by for side in (self.low, self.high))
+        return replace(self, low=low, high=high, constant=self.constant + by)
+
+    def scaled(self, by: Fraction) -> RationalRow:
+        """Multiply the row by a positive number."""
+        low, high = (None if side is None else side * by for side in (self.low, self.high))
+        return RationalRow(self.terms, self.value_index, [a * by for a in self.values], low, high, self.constant * by)
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """The coefficients of :attr:`terms` as doubles, each rounded once."""
+        return np.array([float(a) for a in self.values], dtype=float)[self.value_index]
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """The sides as doubles, each rounded once; infinite where there is none."""
+        return -math.inf if self.low is None else float(self.low), math.inf if self.high is None else float(self.high)
+
+    @property
+    def rounding_error(self) -> tuple[np.ndarray, float]:
+        """The absolute rounding error of each of :attr:`coefficients`, and the larger one of :attr:`sides`."""
+        errors = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values], dtype=float)[self.value_index]
+        sides = [side for side in (self.low, self.high) if side is not None]
+        return errors, float(max((abs(Fraction(float(side)) - side) for side in sides), default=0))
+
+
+# Pivots: the published equation that is subtracted from a row, and the term whose coefficient this eliminates.
+
+
+class Equations(NamedTuple):
+    """A block of published rows with coefficients 1, of which no two have a term in common.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first of these rows among all rows.
+    matrix : csr_array, shape (rows, terms)
+    of_term : ndarray of int, one a term
+        The row of the block that has the term, if it is an equation with an exact integer side; -1 otherwise.
+    """
+
+    first: int
+    matrix: sp.csr_array
+    of_term: np.ndarray
+
+
+class Pivots(NamedTuple):
+    """For pairs of a row and an equation, the term whose coefficient in the row is eliminated by the equation.
+
+    Attributes
+    ----------
+    row, equation, term : ndarray of int, one a pair
+    equations : Equations
+    """
+
+    row: np.ndarray
+    equation: np.ndarray
+    term: np.ndarray
+    equations: Equations
+
+    def multiples(self, rows: sp.csr_array) -> sp.csr_array:
+        """The multiple of each equation that is subtracted from each row: the coefficient of the pivot term."""
+        a = _entries_at(rows, self.row, self.term)
+        return sp.csr_array((a, (self.row, self.equation)), shape=(rows.shape[0], self.equations.matrix.shape[0]))
+
+
+def equation_blocks(form: LinearForm) -> list[Equations]:
+    """Find the blocks of hard constraints with coefficients 1 whose rows have no term in common."""
+    found = []
+    ends = np.empty(0, dtype=int) if form.origin is None else form.origin.starts
+    for start, end in itertools.pairwise(ends[ends <= form.n_facts].tolist()):
+        matrix = form.rows(np.arange(start, end))
+        side = form.low[start:end]
+        exact = (side == form.high[start:end]) & (np.rint(side) == side) & (form.side_error[start:end] == 0)
+        of_term = np.full(form.shape[1], -1)
+        of_term[matrix.indices] = np.where(exact, np.arange(end - start), -1)[entry_rows(matrix)]
+        if (matrix.data == 1).all() and len(np.unique(matrix.indices)) == matrix.nnz:
+            found.append(Equations(start, matrix, of_term))
+    return found
+
+
+def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivots:
+    """Choose pivots for the pairs of a row and an equation where elimination reduces the largest contribution.
+
+    The contribution of a term to a row is |coefficient| times the term's upper bound. The largest one over the terms of
+    the equation must fall to the share ``SUBSTITUTION.least_reduction`` or less.
+    """
+    pairs = largest_terms(rows, equations, upper)
+    most = SUBSTITUTION.least_reduction * pairs.contribution
+    # What is left of the common terms is known without a product of matrices, and is too much for most rows.
+    possible = np.flatnonzero(_left_of_common(rows, pairs, upper) <= most)
+    row, equation = np.divmod(pairs.pair[possible], equations.matrix.shape[0])
+    tried = Pivots(row, equation, rows.indices[pairs.entry[possible]], equations)
+    if not len(row):
+        return tried
+    some, own = np.unique(row, return_inverse=True)
+    multiples = Pivots(own, equation, tried.term, equations).multiples(chosen := rows[some])
+    left = largest_terms(sp.csr_array(chosen - multiples @ equations.matrix), equations, upper)
+    after = np.zeros(len(some) * equations.matrix.shape[0])
+    after[left.pair] = left.contribution
+    better = after[own * equations.matrix.shape[0] + equation] <= most[possible]
+    return Pivots(row[better], equation[better], tried.term[better], equations)
+
+
+class Pairs(NamedTuple):
+    """Pairs of a row and an equation with a common term.
+
+    Attributes
+    ----------
+    pair : ndarray of int, ascending
+        Row number times the number of equations, plus the equation's number.
+    entry : ndarray of int, one a pair
+        The entry of the rows to eliminate: among those whose contribution is near the largest, the one with the least
+        coefficient, so that subtracting this multiple adds little to the other terms.
+    contribution : ndarray, one a pair
+        The largest |coefficient| times upper bound over the common terms, records.
+    common, of_common : ndarray of int
+        The entries of all common terms, and the pair of each.
+    """
+
+    pair: np.ndarray
+    entry: np.ndarray
+    contribution: np.ndarray
+    common: np.ndarray
+    of_common: np.ndarray
+
+
+def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pairs:
+    """Find a pivot for every row and equation with a common term."""
+    equation = equations.of_term[rows.indices]
+    inside = np.flatnonzero(equation >= 0)
+    sizes = np.abs(rows.data[inside])
+    pair = entry_rows(rows)[inside] * np.int64(equations.matrix.shape[0]) + equation[inside]
+    pairs, at = _numbered(pair, rows.shape[0] * equations.matrix.shape[0])
+    contribution, largest = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
+    np.maximum.at(largest, at, contribution)
+    near = np.flatnonzero(contribution >= SUBSTITUTION.least_reduction * largest[at])
+    least = np.full(len(pairs), np.inf)
+    np.minimum.at(least, at[near], sizes[near])
+    chosen = near[sizes[near] == least[at[near]]][::-1]
+    entry = np.zeros(len(pairs), dtype=np.int64)
+    entry[at[chosen]] = inside[chosen]  # the first of several
+    return Pairs(pairs, entry, largest, inside, at)
+
+
+def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.ndarray:
+    """The largest |coefficient| times upper bound that elimination leaves of the common terms of each pair, records."""
+    left = np.abs(rows.data[pairs.common] - rows.data[pairs.entry][pairs.of_common])
+    found = np.zeros(len(pairs.pair))
+    np.maximum.at(found, pairs.of_common, left * upper[rows.indices[pairs.common]])
+    return found
+
+
+def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones of some integers from 0 to n - 1, ascending, and the place of each among them."""
+    if n > len(values):  # a table would be larger than what is sorted
+        return np.unique(values, return_inverse=True)
+    occurs = np.zeros(n, dtype=bool)
+    occurs[values] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values]
+
+
+def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The entries in some places, by binary search: a place is looked up among all entries of a row otherwise."""
+    matrix = canonical(matrix)
+    width = np.int64(matrix.shape[1])
+    places, asked = entry_rows(matrix) * width + matrix.indices, row * width + column
+    at = np.minimum(np.searchsorted(places, asked), len(places) - 1)
+    return np.where(places[at] == asked, matrix.data[at], 0.0) if len(places) else np.zeros(len(asked))
+
+
+# Subtract multiples of equations from rows in rational arithmetic, from the rows as typed, and round once.
+
+
+def rewritten(
+    form: LinearForm,
+    n_records: int,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+    steps: Sequence[Pivots],
+    upper: np.ndarray,
+) -> LinearForm:
+    """Apply the pivots to some rows, one step after the other, and scale these rows anew.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : int
+    rows : ndarray of int
+        The rows of the form that the row numbers of the pivots refer to.
+    chosen : ndarray of int
+        Which of these to rewrite.
+    steps : sequence of Pivots
+    upper : ndarray, one a term
+        Upper bounds, records. A rewritten row is scaled by its magnitude within them.
+
+    Notes
+    -----
+    A row stays as it is if its new coefficients exceed the range of doubles.
+    """
+    new = {
+        name: getattr(form, name).copy()
+        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+    }
+    factors, rewritten_rows = np.ones(form.shape[0]), {}
+    subtracted: list[tuple[int, int, float]] = []
+    origin = form.origin
+    assert origin is not None
+    most = SUBSTITUTION.excess * np.minimum(form.upper_bound, n_records)
+    for i in chosen.tolist():
+        row = int(rows[i])
+        first = RationalRow.from_origin(origin, row, n_records)
+        found, equations = _eliminated(first, i, steps, form.low)
+        magnitude = _row_magnitude(found, upper) or n_records / float(
+            form.scale[row]
+        )  # no terms: keep the scale it had
+        scale = Fraction(2) ** -math.floor(math.log2(magnitude))  # a power of two divides without rounding
+        found = found.scaled(scale)
+        try:
+            (low, high), (error, error_of_sides) = found.sides, found.rounding_error
+            coefficients, shift, new_scale = found.coefficients, float(found.constant), float(n_records * scale)
+        except OverflowError:
+            continue
+        side_error = error @ most[found.terms] + error_of_sides
+        if not origin.is_exact(row):
+            source, sizes = FEASIBILITY.places * float(scale), np.abs(first.coefficients)
+            side_error += source * (
+                sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
+            )
+            error = np.append(error, source * sizes.max(initial=0.0))
+        rewritten_rows[row] = found.terms, coefficients
+        new["low"][row], new["high"][row] = low, high
+        new["scale"][row], new["shift"][row] = new_scale, shift
+        new["side_error"][row], new["coefficient_error"][row] = side_error, error.max(initial=0.0)
+        factors[row] = new_scale / form.scale[row]
+        subtracted += [(row, equation, float(a)) for equation, a in equations]
+    if not rewritten_rows:
+        return form
+    at = tuple(np.array([one[k] for one in subtracted], dtype=np.int64) for k in (0, 1))
+    scaled = np.array([one[2] for one in subtracted]) * form.scale[at[0]] / n_records
+    operations = RowOperations(sp.csr_array((scaled, at), shape=(len(factors), len(factors))), factors)
+    matrix = _with_rows(form.matrix, rewritten_rows)
+    return replace(form, coefficients=matrix, operations=operations, typed=form, **new)
+
+
+def _eliminated(
+    row: RationalRow, i: int, steps: Sequence[Pivots], sides: np.ndarray
+) -> tuple[RationalRow, list[tuple[int, Fraction]]]:
+    """Apply the pivots of row i; also return the numbers of the equations subtracted, and their multiples."""
+    subtracted = []
+    for step in steps:
+        own = slice(*np.searchsorted(step.row, [i, i + 1]))
+        multiples = [row.coefficient(j) for j in step.term[own].tolist()]
+        numbers = step.equations.first + step.equation[own]
+        counts = [Fraction(n) for n in sides[numbers].tolist()]
+        row = row.minus_equations(multiples, counts, step.equations.matrix[step.equation[own]])
+        subtracted += list(zip(numbers.tolist(), multiples, strict=True))
+    return row, subtracted
+
+
+def _row_magnitude(row: RationalRow, upper: np.ndarray) -> float:
+    """The largest |a_j| u_j of a row divided by its largest u_j, the upper bounds of its terms; 0 without terms."""
+    sizes = np.abs(row.coefficients)
+    most = upper[row.terms]
+    largest = float(np.max(most, where=sizes > 0, initial=0.0))
+    return float(np.max(sizes * most)) / largest if largest else 0.0
+
+
+def _with_rows(matrix: sp.csr_array, replaced: dict[int, tuple[np.ndarray, np.ndarray]]) -> sp.csr_array:
+    """Replace some rows of a matrix, each by its terms and their coefficients."""
+    kept = np.ones(matrix.shape[0])
+    kept[list(replaced)] = 0.0
+    row = np.repeat(list(replaced), [len(terms) for terms, _ in replaced.values()])
+    terms, coefficients = (np.concatenate(column) for column in zip(*replaced.values(), strict=True))
+    found = sp.csr_array(sp.diags_array(kept) @ matrix + sp.csr_array((coefficients, (row, terms)), shape=matrix.shape))
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
+
+
+def substituted(form: LinearForm, n_records: int) -> LinearForm:
+    """Rewrite the rows of knowledge in which large coefficients hide others; the feasible set is the same.
+
+    Parameters
+    ----------
+    form : LinearForm
+    n_records : int
+    """
+    uneven = _uneven(form)
+    if not len(uneven):
+        return form
+    blocks = equation_blocks(form)
+    try:
+        upper = _bounds(form, n_records, uneven, blocks)
+    except Infeasible:
+        return form  # a solve will find the contradiction, and explain it
+    rows = left = form.rows(uneven)
+    steps: list[Pivots] = []
+    for _ in range(2):  # twice, as one block may leave coefficients that an earlier one eliminates
+        for equations in blocks:
+            step = pivots(left, equations, upper)
+            if len(step.row):
+                steps.append(step)
+                left = sp.csr_array(left - step.multiples(left) @ equations.matrix)
+        if not steps:
+            break
+    left.eliminate_zeros()
+    chosen = np.flatnonzero(_magnitude(left, upper) <= SUBSTITUTION.least_reduction * _magnitude(rows, None))
+    return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
+
+
+def _uneven(form: LinearForm) -> np.ndarray:
+    """The hard rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
+    known, n = form.known.distinct, form.n_published
+    sizes = np.abs(known.data)
+    found = np.zeros(form.shape[0], dtype=bool)
+    found[n:] = most_by_row(sizes, known) > least_by_row(sizes, known)
+    if form.origin is not None:
+        for row in form.origin.typed:
+            found[row] |= len({abs(a) for a, _ in form.origin.coefficients(int(row))}) > 1
+    found[: form.n_facts] = found[form.n_hard :] = False
+    return np.flatnonzero(found)
+
+
+def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequence[Equations]) -> np.ndarray:
+    """Bound every term from above, by the rows as they are and by the rows after each block's large pivots.
+
+    A row may imply no bound before elimination, and a tight one after: that one of some people in a bucket has the
+    income 10^10 implies no bound for any of them, but that none of the other people of the bucket has it.
+    """
+    upper, rows = term_bounds(form.hard, n_records)[1], form.rows(uneven)
+    sizes = np.abs(rows.data)
+    least = least_by_row(sizes, rows)
+    if not (most_by_row(sizes, rows) > SUBSTITUTION.hiding_ratio * least).any():
+        return upper
+    for equations in blocks:
+        pair, entry, *_ = largest_terms(rows, equations, upper)
+        hiding = sizes[entry] > SUBSTITUTION.hiding_ratio * least[pair // equations.matrix.shape[0]]
+        row, equation = np.divmod(pair[hiding], equations.matrix.shape[0])
+        if not len(row):
+            continue
+        multiples = Pivots(row, equation, rows.indices[entry[hiding]], equations).multiples(rows)
+        value = multiples @ form.low[equations.first : equations.first + multiples.shape[1]]
+        left = sp.csr_array(rows - multiples @ equations.matrix)
+        hard, knowledge = form.select(np.arange(form.n_facts)), form.select(uneven)
+        tried = replace(
+            form.select(np.concatenate([np.arange(form.n_facts), uneven])),
+            coefficients=sp.csr_array(sp.vstack([hard.matrix, left], format="csr")),
+            low=np.concatenate([hard.low, knowledge.low - value]),
+            high=np.concatenate([hard.high, knowledge.high - value]),
+            side_error=np.concatenate(
+                [hard.side_error, knowledge.side_error + FEASIBILITY.places * (n_records + np.abs(value))]
+            ),
+        )
+        upper = np.minimum(upper, term_bounds(tried, n_records)[1])
+    return upper
+
+
+def _magnitude(rows: sp.csr_array, upper: np.ndarray | None) -> np.ndarray:
+    """The largest |a_j| u_j of each row divided by its largest u_j, the upper bounds of its terms (1 if not given)."""
+    records = np.ones(rows.nnz) if upper is None else upper[rows.indices]
+    activity, most = most_by_row(np.abs(rows.data) * records, rows), most_by_row(records, rows)
+    return np.divide(activity, most, out=np.zeros(len(most)), where=most > 0)

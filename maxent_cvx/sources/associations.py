@@ -1,0 +1,186 @@
+"""The strongest associations of the original data: a bound on what an adversary knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.associations import Associations, mine_associations
+from .._utils.errors import StatementError, TableError, join_names
+from .._utils.formatting import TablePreview
+from .._utils.validation import check_int
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "StrongestAssociations",
+]
+
+
+class StrongestAssociations(Source):
+    """P(S | Q) = n(Q, S) / n(Q) for the top K+ associations Q => S and the top K- associations Q => not S.
+
+    Parameters
+    ----------
+    original : DataFrame or Associations
+        The microdata, with the release's QI and sensitive columns; or what
+        :func:`~maxent_cvx.mine_associations` found in it, to mine once for many models.
+    positive, negative : int or None
+        K+ and K-. None is every association with enough support.
+    min_support : int
+        Records that must support an association: n(Q, S), or n(Q, not S).
+    attributes : int or several, optional
+        The number T of QI attributes that an association may set; None is any number.
+
+    Raises
+    ------
+    StatementError
+        If an argument cannot be read; when added to a model, if there are fewer associations than asked for, or the
+        records are not those of the view.
+    UnknownName, TableError
+        When added to a model, if the table has not the view's columns.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 4.4, Top-(K+, K-). Associations are ordered by confidence, then support,
+    then fewer attributes, then names, so that a larger K says everything that a smaller one does.
+
+    Examples
+    --------
+    What somebody infers who knows the two strongest associations of each sign, and which they are:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> source = mx.StrongestAssociations(hospital, positive=2, negative=2, min_support=2)
+    >>> mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
+    >>> print(mined.table(2, 2)[["rule", "confidence", "support"]].round(2))
+                                   rule  confidence  support
+    0                Gender=male => Flu         0.5        3
+    1    Gender=female => Breast Cancer         0.5        2
+    2  Gender=male => not Breast Cancer         1.0        6
+    3    Gender=male => not Lung Cancer         1.0        6
+    >>> print(mx.MaxEnt(release).add(source).solve().conditional()[["Flu", "HIV"]].round(2))
+    Disease              Flu   HIV
+    Gender Degree
+    female college      0.00  0.25
+           graduate     0.00  0.50
+           junior       0.00  0.00
+    male   college      0.44  0.17
+           graduate     1.00  0.00
+           high school  0.33  0.25
+    """
+
+    def __init__(
+        self,
+        original: pd.DataFrame | Associations,
+        positive: int | None = 50,
+        negative: int | None = 50,
+        min_support: int = 3,
+        attributes: int | Iterable[int] | None = None,
+    ) -> None:
+        for sign, count in (("positive", positive), ("negative", negative)):
+            if count is not None:
+                check_int(count, sign, 0)
+        if isinstance(original, Associations) and (min_support, attributes) != (3, None):
+            raise StatementError("min_support and attributes were decided when the associations were mined")
+        self.original = original
+        self.positive, self.negative = positive, negative
+        self.min_support, self.attributes = min_support, attributes
+
+    @property
+    def label(self) -> str:
+        """The paper's name of the bound."""
+        return f"Top-({self.positive}, {self.negative}) strongest associations"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row for each positive association, then one for each negative one.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(S | Q) = n(Q, S) / n(Q), probabilities, also of Q => not S.
+
+        Raises
+        ------
+        StatementError
+            If there are fewer associations than asked for, or the records are not those of the view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.StrongestAssociations(hospital, positive=1, negative=1)
+        >>> for rows in source.rows(mx.MaxEnt(release).space):
+        ...     print(rows.name(0), rows.relation, rows.low)
+        positive association: P(Flu | Gender=male) == [0.5]
+        negative association: P(Breast Cancer | Gender=male) == [0.]
+        """
+        mined = self._mined(space)
+        q, s = self._same_people(mined, space)
+        for ranked, negative in mined.top(self.positive, self.negative):
+            members = mined.members(ranked)
+            members.indices = q[members.indices].astype(members.indices.dtype)  # the view's QI tuples
+            joint = space.joint(members, s[ranked["s"]])
+            share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
+            n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
+            exact = n_qs / ranked["n_q"]
+            given, value = mined.names(ranked)
+            index = pd.Index("P(" + value + " | " + given + ")")
+            label = f"{'negative' if negative else 'positive'} association"
+            yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
+
+    def _tables(self) -> Iterable[TablePreview]:
+        """Those mined before: to mine takes a while, and nobody expects it of a display."""
+        mined = self.original if isinstance(self.original, Associations) else None
+        return [] if mined is None else [mined.first_rows(self.positive, self.negative)]
+
+    def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """Find the miner's QI tuples and sensitive values in the view, which must be of the same people."""
+        view = space.view
+        if mined.qi != view.qi or mined.sensitive != view.sensitive:
+            raise StatementError(
+                f"the associations were mined of {list(mined.sensitive)} given {list(mined.qi)}, and the {view.noun} "
+                f"has {list(view.sensitive)} given {list(view.qi)}; mine those columns, in that order"
+            )
+        q = view.quasi_identifiers.get_indexer(mined.tuples)
+        s = view.sensitive_values.get_indexer(mined.sensitive_values)
+        if (s < 0).any():
+            strange = (
+                f"{', '.join(mined.sensitive)} has {join_names(mined.sensitive_values[s < 0])}, which was not published"
+            )
+        elif (q < 0).any():
+            strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
+        elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
+            strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the {view.noun}'s {view.n_records}"
+        elif view.n_s is not None and not np.array_equal(np.bincount(s, mined.n_value, len(view.n_s)), view.n_s):
+            strange = f"their counts of {', '.join(mined.sensitive)} are not those that were published"
+        else:
+            return q, s
+        raise StatementError(
+            f"the original records are not the people of the {view.noun} ({strange}); associations are true "
+            "of the records they were mined from: pass the table that was published"
+        )
+
+    def _mined(self, space: Space) -> Associations:
+        if isinstance(self.original, Associations):
+            return self.original
+        if not isinstance(self.original, pd.DataFrame):
+            raise TableError(
+                f"the original records must be a pandas DataFrame, or what mine_associations() found in them, not a "
+                f"{type(self.original).__name__}"
+            )
+        view = space.view
+        return mine_associations(
+            self.original, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes
+        )

@@ -1,1 +1,0 @@
-"""Published rules, trees and lists of rules."""

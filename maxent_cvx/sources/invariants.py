@@ -1,0 +1,1007 @@
+"""What releases of the same people say together (Re-publishing, sections 3.4 and 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import MaxEntError, StatementError, TableError, join_names, short_repr
+from .._utils.validation import check_instance
+from ..releases.base import BucketView, View, check_roles
+from ..releases.generalized import GroupedRelease
+from ..releases.qi_table import QITable
+from ..releases.series import ReleaseSeries
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "BucketInvariants",
+    "GroupInvariants",
+    "NamedPeople",
+    "OtherRelations",
+    "Population",
+    "PriorZeros",
+    "PublishedCounts",
+    "PublishedRows",
+    "PublishedZeros",
+    "QIConstraints",
+    "SAConstraints",
+    "SeriesConstraints",
+    "release_invariants",
+]
+
+# What every view promises, checked where a model is made of one that somebody has written.
+
+
+#: The roles that every view has, first.
+FIRST = ("q", "s")
+
+
+def check_view(view: View) -> None:
+    """Check that terms, labels and counts of a view go together.
+
+    Parameters
+    ----------
+    view : View
+
+    Raises
+    ------
+    TableError
+        If something is missing, of another length, out of order, or if counts contradict each other or the terms.
+    """
+    name = type(view).__name__
+    _check_labels(view, name)
+    n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
+    if (n_q == 0).any():
+        nobody = view.quasi_identifiers[n_q == 0]
+        raise TableError(f"n_q of a {name} counts nobody with {join_names(nobody)}; leave such QI tuples out")
+    n_s = view.n_s
+    if n_s is not None:
+        n_s = _counts(n_s, len(view.sensitive_values), f"n_s of a {name}", "sensitive value")
+        if n_s.sum() != n_q.sum():
+            raise TableError(f"n_s of a {name} is of {n_s.sum()} records, and n_q of {n_q.sum()}; count the same ones")
+    _check_terms(view, name)
+    published = view.published
+    if not isinstance(published, Mapping) or not all(isinstance(by, tuple) for by in published):
+        raise TableError(f"published of a {name} must be a dictionary from tuples of roles to Series of counts")
+    space, has_q, has_s = Space.of(view), False, False
+    for by, counts in published.items():
+        counted = _check_table(space, by, counts, f"the table by {by!r} that a {name} publishes")
+        columns = set(space.axes.columns(by))
+        if set(view.qi) <= columns:
+            _check_sums(space, counted, "q", n_q, f"n_q and the table by {by!r} of a {name}")
+            has_q = True
+        if set(view.sensitive) <= columns and n_s is not None:
+            _check_sums(space, counted, "s", n_s, f"n_s and the table by {by!r} of a {name}")
+            has_s = True
+    if not has_q:
+        raise TableError(
+            f"published of a {name} has no table by 'q', and P(s | q) would be of unknown people; add "
+            "('q',): pd.Series(n_q, quasi_identifiers), of one attribute with its values as index"
+        )
+    if n_s is not None and not has_s:
+        raise TableError(f"a {name} has n_s, and no table of published says so: add ('s',), or let n_s be None")
+
+
+def _check_labels(view: View, name: str) -> None:
+    """Check the columns, and the labels of every role."""
+    for attribute, columns in (("qi", view.qi), ("sensitive", view.sensitive)):
+        if not isinstance(columns, tuple) or not columns or not all(isinstance(column, str) for column in columns):
+            raise TableError(f"{attribute} of a {name} must be a tuple of column names, not {short_repr(columns)}")
+    if not isinstance(view.quasi_identifiers, pd.MultiIndex):
+        raise TableError(
+            f"quasi_identifiers of a {name} must be a MultiIndex, one level an attribute, not a "
+            f"{type(view.quasi_identifiers).__name__}: pd.MultiIndex.from_frame(table[list(qi)])"
+        )
+    axes = view.axes
+    if tuple(axes)[:2] != FIRST:
+        raise TableError(f"axes of a {name} are {join_names(axes)}; 'q' and 's' come first")
+    expected = {"q": (view.qi, view.quasi_identifiers), "s": (view.sensitive, view.sensitive_values)}
+    for role, (own, index) in expected.items():
+        if tuple(axes[role][0]) != own or not (isinstance(index, pd.Index) and index.equals(axes[role][1])):
+            raise TableError(f"axes[{role!r}] of a {name} must be {list(own)} and their labels, as the view has them")
+    players = [column for some, _ in axes.values() for column in some]
+    if len(set(players)) < len(players):
+        raise TableError(f"a column of a {name} plays several roles: {join_names(players, 20)}; each has one")
+    check_roles({role: tuple(some) for role, (some, _) in axes.items()})
+    for role, (some, index) in axes.items():
+        if not isinstance(index, pd.Index) or list(index.names) != list(some):
+            named = list(index.names) if isinstance(index, pd.Index) else short_repr(index)
+            raise TableError(f"the labels of {role!r} of a {name} are named {named}, and its columns {list(some)}")
+        if index.has_duplicates or index.to_frame().isna().to_numpy().any() or not len(index):
+            what = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
+            raise TableError(f"the index of {role!r} of a {name} {what if len(index) else 'is empty'}; each label once")
+        if isinstance(index, pd.MultiIndex) and any(level.has_duplicates for level in index.levels):
+            raise TableError(f"a level of the index of {role!r} of a {name} repeats values; make it from_frame(...)")
+
+
+def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
+    """Read whole counts, none negative, one a label."""
+    found = np.asarray(given)
+    if found.shape != (n,) or found.dtype.kind not in "iuf":
+        raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {found.shape}")
+    if (bad := ~(np.isfinite(found) & (found >= 0) & (found == np.rint(found)))).any():
+        raise TableError(f"{what} holds {found[bad][0]:.12g}; whole numbers of records are expected, none negative")
+    return found.astype(np.int64)
+
+
+def _check_terms(view: View, name: str) -> None:
+    """Check that terms() numbers each term once, by existing labels, in order."""
+    terms, roles = view.terms(), tuple(view.axes)
+    if not isinstance(terms, dict) or set(terms) != set(roles):
+        raise TableError(
+            f"terms() of a {name} must give codes of {join_names(roles)}, each an array; not {short_repr(terms)}"
+        )
+    n = {np.shape(code) for code in terms.values()}
+    if len(n) > 1 or len(next(iter(n))) != 1 or not next(iter(n))[0]:
+        raise TableError(f"terms() of a {name} must give equally many codes of every role, one a term; found {n}")
+    for role in roles:
+        code, size = terms[role], len(view.axes[role][1])
+        if not isinstance(code, np.ndarray) or code.dtype.kind not in "iu" or code.min() < 0 or code.max() >= size:
+            raise TableError(f"terms() of a {name} must number {role!r} from 0 to {size - 1}, as an array of integers")
+    order = [*roles[2:], *FIRST]
+    if not _ascending([terms[role] for role in order]):
+        raise TableError(f"terms() of a {name} must give each term once, sorted by {', then '.join(order)}")
+
+
+def _ascending(keys: list[np.ndarray]) -> bool:
+    """Whether rows of keys, the first the most important, are sorted, none twice."""
+    less, same = np.zeros(max(len(keys[0]) - 1, 0), dtype=bool), np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
+    for key in keys:
+        less |= same & (key[:-1] < key[1:])
+        same &= key[:-1] == key[1:]
+    return bool(less.all())
+
+
+def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -> np.ndarray:
+    """Check a published table against the terms; gives every label's count, divided among the terms that have it."""
+    if not isinstance(counts, pd.Series):
+        raise TableError(f"{what} must be a Series of counts, not {short_repr(counts)}")
+    try:
+        block = space.marginal(list(by))
+    except MaxEntError as error:
+        raise TableError(f"{what} cannot be: {error}") from error
+    if list(counts.index.names) != list(block.index.names):
+        raise TableError(f"{what} is labelled by {list(counts.index.names)}; {list(block.index.names)} are expected")
+    n = _counts(counts.to_numpy(), len(counts), what, "label")
+    labels = counts.index
+    if labels.has_duplicates:
+        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count a label")
+    known = labels.isin(block.index)
+    if (lost := ~known & (n > 0)).any():
+        raise TableError(
+            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, and terms() has no such term: "
+            "the two contradict each other"
+        )
+    if not known.all():
+        raise TableError(f"{what} has 0 of {join_names(labels[~known])}, of which there are no terms; leave that out")
+    if len(missing := block.index[~block.index.isin(labels)]):
+        raise TableError(
+            f"{what} lacks {join_names(missing)}, of which there are terms; give 0 if nobody has it, or leave them out"
+        )
+    if not labels.equals(block.index):
+        raise TableError(
+            f"{what} must be in the order of the labels of the view, the last varying fastest, from {block.index[0]!r} "
+            f"to {block.index[-1]!r}; sort it, as by .sort_index()"
+        )
+    if n.sum() != space.n_records:
+        raise TableError(f"{what} is of {n.sum()} records, and n_q of {space.n_records}; count the same ones")
+    share = n / np.diff(block.matrix.indptr)
+    return share[block.matrix.tocsc().indices]
+
+
+def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarray, what: str) -> None:
+    """Check that the counts of a table, divided among its terms, add up to others."""
+    off = np.abs(np.bincount(space.codes[role], shares, len(expected)) - expected) > 0.5
+    if off.any():
+        labels = space.view.axes[role][1]
+        raise TableError(f"{what} do not go together: they count other numbers of {join_names(labels[off])}")
+
+
+# What every published view says of its terms: the first source of every model.
+
+
+class PublishedRows(Source):
+    """Rows that are true of whatever was published, and what they say alone, without a solver, where that is known.
+
+    The first rows that are emitted shall be those of people's quasi-identifiers, which are no part of an irreducible
+    infeasible subsystem where what is published contradicts itself.
+    """
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """The maximum-entropy answer when nothing else is known: records a term, and a multiplier a row.
+
+        By default none is known.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the view.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
+        multipliers : ndarray, one a row
+            As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
+        """
+        return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """The least and the most records that some terms can hold together, when nothing else is known.
+
+        Asked only where there is a closed form.
+
+        Parameters
+        ----------
+        space : Space
+        at : ndarray of int
+            Terms: in every bucket all of some QI tuples with some values.
+
+        Returns
+        -------
+        low, high : float
+            Records.
+
+        Raises
+        ------
+        StatementError
+            If the class has a closed form and not this.
+        """
+        name = type(self).__name__
+        raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it; by default one after the other.
+
+        Parameters
+        ----------
+        space : Space
+        at : ndarray of int
+            Terms; of each group those that :meth:`closed_bounds` takes.
+        group : ndarray of int
+            The group of each.
+        n_groups : int
+
+        Returns
+        -------
+        low, high : ndarray, one a group
+            Records; 0 of a group without terms.
+        """
+        found = np.zeros((2, n_groups))
+        order = np.argsort(group, kind="stable")
+        some, start = np.unique(group[order], return_index=True)
+        for one, terms in zip(some, np.split(at[order], start[1:]), strict=True):
+            found[:, one] = self.closed_bounds(space, terms)
+        return found[0], found[1]
+
+
+# What a view says of its terms, if nothing better is known of the view: its published counts.
+
+
+def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
+    """Say that a marginal is what was counted: a row a label."""
+    return space.marginal(list(by)) == counts / space.n_records
+
+
+class PublishedCounts(PublishedRows):
+    """sum P(terms with a label) = n(label) / N, for every label of the tables that a view publishes.
+
+    What is known of every view whose class has no sources of its own, see
+    :func:`~maxent_cvx.sources.published_sources`.
+
+    Parameters
+    ----------
+    view : View
+    tables : sequence of tuple of str, optional
+        By what the counts are, of those in ``view.published``; by default all, first those by QI tuple.
+
+    Examples
+    --------
+    Of a release it says what :class:`~maxent_cvx.BucketInvariants` does, which also know the answer to it:
+
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.sources import PublishedCounts
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> [rows.label for rows in PublishedCounts(release).rows(mx.MaxEnt(release).space)]
+    ['P(Gender, Degree, Bucket)', 'P(Disease, Bucket)']
+    """
+
+    def __init__(self, view: View, tables: Sequence[tuple[str, ...]] | None = None) -> None:
+        check_instance(view, View, "view")
+        self.view = view
+        self.tables = tuple(sorted(view.published, key=self._of_values) if tables is None else tables)
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of such a view; of some tables only, with what they are by."""
+        if len(self.tables) == len(self.view.published):
+            return "published counts"
+        return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a label of every table, of those that somebody has; that nobody has the others, other rows say."""
+        for by in self.tables:
+            counts = self.view.published[by]
+            rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
+            yield rows if held.all() else rows.at(held)
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """Whoever is counted under a label has any of its terms alike, if there is one table; else there is none.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
+            tables are published, or labels that nobody has.
+        multipliers : ndarray, one a row
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
+            if it were alone, and 0 for the others.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx.sources import PublishedCounts
+        >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+        >>> source, space = PublishedCounts(table), mx.MaxEnt(table).space
+        >>> source.closed_form(space)[0].tolist()                     # half of four women, half of six men
+        [2.0, 2.0, 3.0, 3.0]
+        >>> source.closed_bounds(space, space.row("Flu", {"Gender": "male"}).indices)
+        (0.0, 6.0)
+        """
+        counts = [self.view.published[by].to_numpy() for by in self.tables]
+        row = self._rows_of(space)
+        each = counts[0] / np.bincount(row, space.weights)
+        others = np.zeros(sum(int((n > 0).sum()) for n in counts[1:]))
+        alone = len(self.view.published) == 1 and bool((each > 0).all())
+        found = space.weights * each[row] if alone else np.full(len(space), np.nan)
+        return found, np.concatenate([np.log(each[each > 0]) + 1, others])
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
+        low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
+        return float(low[0]), float(high[0])
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
+        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # a subclass knows better
+            return super().closed_bounds_of_each(space, at, group, n_groups)
+        return self._bounds_of_each(space, at, group, n_groups)
+
+    def _bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
+        pairs, some = np.unique(group * len(n) + row[at], return_counts=True)
+        whose, label = np.divmod(pairs, len(n))
+        all_of_them = some == np.bincount(row, minlength=len(n))[label]
+        return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
+
+    def _of_values(self, by: tuple[str, ...]) -> bool:
+        """Whether a table does not count people by QI tuple."""
+        return not ("q" in by or set(self.view.qi) <= set(by))
+
+    def _rows_of(self, space: Space) -> np.ndarray:
+        """The label of each term in the first table; every term has one."""
+        return space.marginal(list(self.tables[0])).matrix.tocsc().indices
+
+
+class PublishedZeros(Source):
+    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has.
+
+    These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
+
+    Parameters
+    ----------
+    view : View
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of such a view."""
+        return "published zeros"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a label that nobody has."""
+        for by, counts in self.view.published.items():
+            if (nobody := counts.to_numpy() == 0).any():
+                yield counted_rows(space, by, counts).at(nobody)
+
+
+# What is true of a published view, whatever else is known: the sources that every model of it begins with.
+
+
+@singledispatch
+def release_invariants(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
+    """List what a view says of itself: first what links few terms, those of a bucket say; then the rest.
+
+    A ``functools.singledispatch`` function: a kind of view that says more than its counts, or knows the answer to them,
+    registers what it says, ``@published_sources.register(MyView)``. Its subclasses say the same.
+
+    Parameters
+    ----------
+    view : View
+
+    Returns
+    -------
+    tuple
+        A :class:`PublishedRows`, and any sources. By default the counts that it publishes, after what can be checked of
+        a view is checked.
+
+    Raises
+    ------
+    TableError, StatementError
+        If the view is not what every :class:`maxent_cvx.View` promises.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.sources import published_sources
+    >>> people = mx.datasets.load_hospital()
+    >>> table = mx.QITable(people, qi="Gender", sa="Disease", sa_distribution=people["Disease"].value_counts())
+    >>> [source.label for source in release_invariants(table)]
+    ['quasi-identifiers', 'published distribution']
+    """
+    check_view(view)
+    zeros = any((counts == 0).any() for counts in view.published.values())
+    return PublishedCounts(view), *[PublishedZeros(view)][:zeros]
+
+
+# What the published buckets say (Privacy-MaxEnt, section 5.2).
+
+
+class BucketInvariants(PublishedCounts):
+    """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
+
+    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
+    linear equation that holds for all assignments of the bucket's values to its people follows from them, and no other.
+    That everybody has exactly one value is no such equation, and they do not say it. Where some values are
+    counterfeits, at most so many people have each.
+
+    Parameters
+    ----------
+    release : Release
+
+    Raises
+    ------
+    StatementError
+        If it is no release.
+
+    Notes
+    -----
+    Privacy-MaxEnt, Eqs. (4), (5) and (6). The zero-invariants (6) need no rows: such terms do not exist.
+
+    Examples
+    --------
+    Every model of a release holds them already, as its first source: nine pairs (q, b), and nine (s, b).
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> source, space = mx.BucketInvariants(release), mx.MaxEnt(release).space
+    >>> [(rows.label, rows.relation, len(rows)) for rows in source.rows(space)]
+    [('P(Gender, Degree, Bucket)', '==', 9), ('P(Disease, Bucket)', '==', 9)]
+    """
+
+    def __init__(self, release: BucketView) -> None:
+        check_instance(release, BucketView, "release", "make one with Release.from_buckets(...)")
+        super().__init__(release, [("q", "bucket"), ("s", "bucket")])
+        self.release = release
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a release."""
+        return "published buckets"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the QI-invariants, then the SA-invariants.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> of_tuples, of_values = mx.BucketInvariants(release).rows(mx.MaxEnt(release).space)
+        >>> of_values.name(0), of_values.low[0].item()
+        ('P(Disease, Bucket): Breast Cancer, 1', 0.1)
+        """
+        of_people, of_values = super().rows(space)
+        yield of_people
+        at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
+        yield replace(of_values, low=np.where(at_most, -np.inf, of_values.low)) if at_most.any() else of_values
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
+
+        Somebody with QI tuple q has of it what each of the n(q) people has.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(q, s, b), records; NaN in buckets with counterfeits.
+        multipliers : ndarray, one a row of :meth:`rows`
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records: log n(q, b) + 1 for
+            QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> counts, _ = mx.BucketInvariants(release).closed_form(mx.MaxEnt(release).space)
+        >>> counts[:4].round(2).tolist()                # people in the terms of bucket 1
+        [0.25, 0.5, 0.25, 0.5]
+        """
+        release = self.release
+        n_b = np.asarray(release.n_qb.sum(axis=0))
+        in_sb = np.log(release.n_sb.data / n_b[release.n_sb.indices])
+        among = np.where(space.people.unnamed < release.n_q, release.n_q, 1)
+        in_qb = np.log(release.n_qb.data / among[release.n_qb.nonzero()[0]])
+        multipliers = np.concatenate([in_qb + 1, in_sb])
+        q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
+        counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
+        return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Add up what rectangles of QI tuples and values, one a bucket, can hold, records.
+
+        Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
+        together (Frechet).
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+        at : ndarray of int
+            Terms: in every bucket all of some QI tuples with some values.
+
+        Returns
+        -------
+        low, high : float
+            Records.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> flu_of_men = space.row("Flu", {"Gender": "male"}).indices
+        >>> mx.BucketInvariants(release).closed_bounds(space, flu_of_men)     # of six men
+        (1.0, 3.0)
+        """
+        low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
+        return float(low[0]), float(high[0])
+
+    def closed_bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model of the release.
+        at : ndarray of int
+            Terms; of each group in every bucket all of some QI tuples with some values.
+        group : ndarray of int
+            The group of each, from 0.
+        n_groups : int
+
+        Returns
+        -------
+        low, high : ndarray, one a group
+            Records; 0 of a group without terms.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, numpy as np
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> men, women = (space.row("Flu", {"Gender": gender}).indices for gender in ("male", "female"))
+        >>> group = np.repeat([0, 1], [len(men), len(women)])
+        >>> ends = mx.BucketInvariants(release).closed_bounds_of_each(space, np.concatenate([men, women]), group, 2)
+        >>> [side.tolist() for side in ends]                                  # of six men, and of four women
+        [[1.0, 0.0], [3.0, 2.0]]
+        """
+        if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
+            return super().closed_bounds_of_each(space, at, group, n_groups)
+        return self._bounds_of_each(space, at, group, n_groups)
+
+    def _bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        release, bucket = self.release, space.codes["bucket"][at]
+        n_buckets = release.n_qb.shape[1]
+        rectangles, rectangle = np.unique(group * n_buckets + bucket, return_inverse=True)
+        n = []
+        for axis, table in (("q", release.n_qb), ("s", release.n_sb)):
+            pairs = np.unique(np.column_stack([rectangle, space.codes[axis][at], bucket]), axis=0)
+            people = np.asarray(table[pairs[:, 1], pairs[:, 2]]).ravel()
+            n.append(np.bincount(pairs[:, 0], people, len(rectangles)))
+        whose, of = np.divmod(rectangles, n_buckets)
+        least = np.maximum(n[0] + n[1] - np.asarray(release.n_qb.sum(axis=0))[of], 0)
+        return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
+
+
+@release_invariants.register(BucketView)
+def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
+    return (BucketInvariants(release),)
+
+
+# What generalised groups say of the population that their people are from.
+
+
+class GroupInvariants(PublishedCounts):
+    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers.
+
+    Parameters
+    ----------
+    release : GroupedRelease
+    """
+
+    def __init__(self, release: GroupedRelease) -> None:
+        super().__init__(release, [("s", "bucket")])
+        self.release = release
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a generalised release."""
+        return "published groups"
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """There is none, as groups compete for people: NaN, and multipliers to begin with."""
+        b = self.release.n_sb.nonzero()[1]
+        covered = np.asarray(self.release.cover @ self.release.n_q)
+        return np.full(len(space), np.nan), np.log(self.release.n_sb.data / covered[b]) + 1
+
+
+class Population(PublishedCounts):
+    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none.
+
+    Parameters
+    ----------
+    release : GroupedRelease
+    """
+
+    def __init__(self, release: GroupedRelease) -> None:
+        super().__init__(release, [("q",)])
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a generalised release."""
+        return "population"
+
+
+@release_invariants.register(GroupedRelease)
+def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population]:
+    return GroupInvariants(release), Population(release)
+
+
+# The hard constraints of named people, beside those of the view: each of them has one record.
+
+
+class NamedPeople(Source):
+    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q.
+
+    Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table
+    with a pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
+    says it.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 6; the paper leaves the invariants out.
+    """
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model with named people."""
+        return "named people"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a person."""
+        everybody, people = space.marginal("who"), space.people
+        alike = people.unnamed + np.bincount(people.q, minlength=len(people.unnamed))  # records of every QI tuple
+        yield everybody.at(alike[people.q] > 1) == 1 / space.n_records
+
+
+# The zeros of a prior, which are zeros of the posterior.
+
+
+class PriorZeros(Source):
+    """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0.
+
+    The other entries of a prior are no rows: they are what the distribution is compared with.
+
+    Parameters
+    ----------
+    attributes : tuple of str
+        The prior's attribute set.
+
+    Notes
+    -----
+    Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0 there.
+    """
+
+    def __init__(self, attributes: tuple[str, ...]) -> None:
+        self.attributes = attributes
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model with a prior that rules something out."""
+        return "prior"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a signature and value."""
+        if space.prior is None or space.prior.all():
+            return
+        values = space.marginal([*self.attributes, "s"])
+        first = values.matrix.indices[values.matrix.indptr[:-1]]  # all terms of a row have the same prior
+        zeros = (values == 0.0).at(np.flatnonzero(space.prior[first] == 0))
+        yield replace(zeros, remedy="change the prior, which holds that to be impossible (as with smoothing=...)")
+
+
+# What is known when no table is published: everybody's QI, perhaps how frequent the values are (section V.D).
+
+
+class QIConstraints(PublishedCounts):
+    """sum_x P(q, x) = P(q), for every QI tuple q.
+
+    Parameters
+    ----------
+    table : QITable
+
+    Notes
+    -----
+    Published rules, Eq. (8).
+    """
+
+    def __init__(self, table: QITable) -> None:
+        super().__init__(table, [("q",)])
+        self.table = table
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a QI table."""
+        return "quasi-identifiers"
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(q, x) = P(q) / |SA|: the answer when nothing else is known.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(q, x), records.
+        multipliers : ndarray, one a QI tuple
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records.
+        """
+        n_q = self.table.n_q
+        among = np.where(space.people.unnamed < n_q, n_q, 1)
+        each = n_q / len(self.table.possible) / among
+        return space.weights * each[space.codes["q"]], np.log(each) + 1
+
+
+class SAConstraints(PublishedCounts):
+    """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published.
+
+    Nobody has values that nobody is published to have: their terms do not exist.
+
+    Parameters
+    ----------
+    table : QITable
+
+    Notes
+    -----
+    Published rules, Eq. (9).
+    """
+
+    def __init__(self, table: QITable) -> None:
+        super().__init__(table, [("s",)])
+        self.table = table
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a QI table whose values are counted."""
+        return "published distribution"
+
+
+@release_invariants.register(QITable)
+def _table_sources(table: QITable) -> tuple[QIConstraints, *tuple[SAConstraints, ...]]:
+    return QIConstraints(table), *([] if table.n_s is None else [SAConstraints(table)])
+
+
+#: What to do about releases that contradict each other.
+REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
+
+
+class SeriesConstraints(PublishedRows):
+    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap.
+
+    Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
+    All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    counterfeits has at most so many people with a value.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+
+    Notes
+    -----
+    Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
+    rows: such terms do not exist.
+    """
+
+    def __init__(self, series: ReleaseSeries) -> None:
+        self.series = series
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a series."""
+        return "published releases"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the one constraints, then the relation constraints of every release."""
+        yield counted_rows(space, ["q"], self.series.published["q",])
+        for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
+            yield relations.rows(space, inside)
+
+    def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other.
+
+        Returns
+        -------
+        counts : ndarray, one a term
+            N P(i, s), records; NaN where buckets overlap.
+        multipliers : ndarray, one a row of :meth:`rows`
+            Those of the first release that somebody is in, as if it were alone.
+        """
+        series, q = self.series, space.codes["q"]
+        block, inside = series.apart
+        present = series.buckets >= 0
+        counts, multipliers = np.full(len(space), np.nan), [np.ones(len(series.persons))]
+        alone = np.bincount(block, present.sum(axis=0) > 1) == 0
+        for u, relations in enumerate(_relations(space, series)):
+            bucket, n_buckets = series.buckets[u], len(relations.names)
+            size = np.bincount(bucket[present[u]], minlength=n_buckets)
+            share = relations.number / size[relations.bucket]
+            here = relations.terms[alone[block[q[relations.terms]]]]
+            here = here[~relations.with_counterfeits[bucket[q[here]]]]
+            counts[here] = share[relations.row_of(here)]
+            known = np.bincount(bucket[present[u]], present[:u, present[u]].any(axis=0), n_buckets) > 0
+            first = ~known & ~relations.with_counterfeits
+            multipliers.append(np.where(first[relations.bucket], np.log(share), 0.0)[inside[u][relations.bucket]])
+        return counts, np.concatenate(multipliers)
+
+    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
+        """Add up what rectangles of people and values, one a bucket, can hold (Frechet)."""
+        series, low, high = self.series, 0.0, 0.0
+        for u, relations in enumerate(_relations(space, series)):
+            here = at[series.buckets[u, space.codes["q"][at]] >= 0]
+            if not len(here):
+                continue
+            bucket = series.buckets[u, space.codes["q"][here]]
+            n_buckets = len(series.releases[u].buckets)
+            people = np.unique(np.column_stack([space.codes["q"][here], bucket]), axis=0)[:, 1]
+            rows = np.unique(relations.row_of(here))
+            n_q = np.bincount(people, minlength=n_buckets)
+            n_s = np.bincount(relations.bucket[rows], relations.number[rows], n_buckets)
+            n_b = np.bincount(relations.bucket, relations.number, n_buckets)
+            held = n_q > 0
+            low += float(np.maximum(n_q + n_s - n_b, 0)[held].sum())
+            high += float(np.minimum(n_q, n_s)[held].sum())
+        return low, high
+
+
+class OtherRelations(Source):
+    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases.
+
+    Parameters
+    ----------
+    series : ReleaseSeries
+
+    Notes
+    -----
+    Re-publishing, Eq. (6).
+    """
+
+    def __init__(self, series: ReleaseSeries) -> None:
+        self.series = series
+
+    @property
+    def label(self) -> str:
+        """The name of this source in every model of a series."""
+        return "published again"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the relation constraints of every release that are not among the series' own."""
+        for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
+            yield relations.rows(space, ~inside)
+
+
+class _Relations(NamedTuple):
+    """The relation constraints of one release: a row for each value of each bucket.
+
+    Attributes
+    ----------
+    label : str
+    terms, row : ndarray of int
+        The terms of people who are in the release, and the row of each.
+    bucket, value, number : ndarray of int
+        Of each row.
+    names : Index
+        The names of the buckets.
+    with_counterfeits : ndarray of bool
+        Which buckets hold more values than people.
+    """
+
+    label: str
+    terms: np.ndarray
+    row: np.ndarray
+    bucket: np.ndarray
+    value: np.ndarray
+    number: np.ndarray
+    names: pd.Index
+    with_counterfeits: np.ndarray
+
+    def row_of(self, terms: np.ndarray) -> np.ndarray:
+        """The row of each of some terms."""
+        return self.row[np.searchsorted(self.terms, terms)]
+
+    def rows(self, space: Space, inside: np.ndarray) -> Rows:
+        """Write the constraints of some buckets."""
+        kept = np.flatnonzero(inside[self.bucket])
+        where = (np.ones(len(self.terms)), (self.row, self.terms))
+        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[kept])
+        high = self.number[kept] / space.n_records
+        low = np.where(self.with_counterfeits[self.bucket[kept]], -np.inf, high)
+        s = space.view.sensitive_values[self.value[kept]].to_flat_index()
+        index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
+        return Rows(matrix, low, high, self.label, index, space.view, remedy=REMEDY)
+
+
+def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
+    """Lay out the relation constraints, release by release."""
+    n_values, q, s = len(series.sensitive_values), space.codes["q"], space.codes["s"]
+    for u, release in enumerate(series.releases):
+        bucket, value, number = series.values_in(u)
+        terms = np.flatnonzero(series.buckets[u, q] >= 0)
+        key = series.buckets[u, q[terms]] * n_values + s[terms]
+        row = np.searchsorted(bucket * n_values + value, key)
+        label = f"release {u + 1}"
+        yield _Relations(label, terms, row, bucket, value, number, release.buckets, release.with_counterfeits)
+
+
+@release_invariants.register(ReleaseSeries)
+def _series_sources(series: ReleaseSeries) -> tuple[SeriesConstraints, OtherRelations]:
+    return SeriesConstraints(series), OtherRelations(series)

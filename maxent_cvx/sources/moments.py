@@ -1,0 +1,1046 @@
+"""A published quantile: the median income, the youngest of the ill, the third quartile of a length of stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, StatementError, short_repr, unknown_name
+from .._utils.tables import choose, format_value, numbers_of
+from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
+from ..releases.generalized import OUTSIDE
+from ..terms.axes import values_named
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+from .numbers import (
+    LARGEST,
+    design_matrix,
+    known_members,
+    numbers_of_values,
+    responses,
+    told_numbers,
+    whole_sums,
+    written_numbers,
+)
+from .statements import Event, Probability, conditions
+
+__all__ = [
+    "METHODS",
+    "Covariance",
+    "PublishedCorrelation",
+    "PublishedMoments",
+    "PublishedQuantile",
+    "Quantile",
+    "check_attainable",
+    "quantile_rows",
+    "subjects",
+]
+
+# Cov(x, y) of a quasi-identifier x with a sensitive number y, as an expression that is compared.
+
+
+def Covariance(
+    x: str, y: Mapping[object, float] | pd.Series | str, given: Mapping[str, object] | None = None
+) -> Probability:
+    """Cov(x, y | given) = E[(x - E x) y | given], of a known number x with a sensitive one, to be compared.
+
+    Parameters
+    ----------
+    x : str
+        A quasi-identifier whose values are numbers, "age"; an indicator, "sex=F"; or a product of these.
+    y : dict, Series or str
+        The number of each sensitive value, ``{"yes": 1}``, all others being 0; or the name of a sensitive attribute
+        whose values are numbers.
+    given : dict, optional
+        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+
+    Returns
+    -------
+    Probability
+        A linear combination of probabilities, as of :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` says that the ill
+        are no younger than the others.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If the arguments cannot be read. Whether names exist, and values are numbers, is checked when a model gets it.
+
+    Notes
+    -----
+    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the mean product, divided by
+    n; one that was divided by n - 1 is n / (n - 1) times it.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
+    >>> view = mx.QITable(people, qi="age", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
+    >>> elder = mx.Covariance("age", {"yes": 1})
+    >>> elder >= 8
+    <Statement: Cov(age, yes) >= 8>
+    >>> least, most = mx.MaxEnt(view).bounds(elder)                  # of those aged 60 and 80: (10 + 30) / 4
+    >>> round(least, 9), round(most, 9)
+    (-10.0, 10.0)
+    >>> mx.MaxEnt(view).add(elder == 10).solve().conditional()["yes"].round(6).to_list()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    told = y if isinstance(y, str) else frozenset(told_numbers(y, "y").items())
+    chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
+    among = frozenset((name, choose(value, name)) for name, value in chosen.items())
+    return Probability({ExpectedProduct(frozenset(), among, None, check_str(x, "x"), told): 1.0})
+
+
+@dataclass(frozen=True)
+class ExpectedProduct(Event):
+    """Cov(x, y | given): a sum over people, each with (x - E x) y.
+
+    Attributes
+    ----------
+    x : str
+        A column, as of a regression.
+    y : str or frozenset of (value, float)
+        A sensitive attribute, or the number of each value.
+    """
+
+    x: str = ""
+    y: str | frozenset[tuple[object, float]] = ""
+
+    @property
+    def least(self) -> float:
+        """Any number."""
+        return -math.inf
+
+    @property
+    def most(self) -> float:
+        """Any number."""
+        return math.inf
+
+    def __str__(self) -> str:
+        if isinstance(self.y, str):
+            y = format_value(self.y)
+        else:
+            y = " + ".join(
+                sorted(format_value(value) if a == 1 else f"{a:g} {format_value(value)}" for value, a in self.y)
+            )
+        given = conditions(self.given)
+        return f"Cov({self.x}, {y} | {given})" if given else f"Cov({self.x}, {y})"
+
+    def row(self, space: Space) -> sp.csr_array:
+        """Coefficients on p, shape (1, terms)."""
+        place, factors = self.exact(space)
+        row = sp.csr_array(np.array([float(factor) for factor in factors])[place][None])
+        row.eliminate_zeros()
+        return row
+
+    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients on p in rational numbers: for every term its place among the different ones."""
+        known_members(space.view, "a covariance")
+        people = space.view.n_q * space.described(dict(self.given))
+        different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
+        number = np.bincount(of_tuple, people, len(different)).astype(np.int64).tolist()
+        x = [Fraction(one) for one in different.tolist()]
+        n = sum(number)
+        mean = sum((k * one for k, one in zip(number, x, strict=True)), Fraction(0)) / n
+        values, of_value = np.unique(
+            responses(space.view, self.y if isinstance(self.y, str) else dict(self.y)), return_inverse=True
+        )
+        y = [Fraction(one) for one in values.tolist()]
+        q, s = space.codes["q"], space.codes["s"]
+        place = np.where(people[q] > 0, 1 + of_tuple[q] * len(y) + of_value[s], 0)
+        return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
+
+
+# Of whom and of what a statistic is: terms of those as described, how many they are, and the number of each.
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """Those as described, and the number that a statistic is of.
+
+    Attributes
+    ----------
+    terms : ndarray of int
+        The terms of those as described.
+    x : ndarray, one a term of these
+        The number.
+    n : int or None
+        How many people they are; None where that is not known, since it depends on sensitive values.
+    """
+
+    terms: np.ndarray
+    x: np.ndarray
+    n: int | None
+
+
+def subjects(
+    space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
+) -> Subjects:
+    """Find those as described, and their numbers.
+
+    Parameters
+    ----------
+    space : Space
+    of : str or None
+        A sensitive attribute or a quasi-identifier; None: the only sensitive attribute.
+    given : dict
+        Conditions on quasi-identifiers and on sensitive attributes.
+    values : dict or Series, optional
+        The number of each value of the attribute; by default the values themselves.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the view has no such attribute or value, or values are no numbers.
+    StatementError
+        If nobody can be as described, or the statistic is known, being of quasi-identifiers only.
+    """
+    view = space.view
+    having = {name: choice for name, choice in given.items() if name in view.sensitive}
+    of_tuples = {name: choice for name, choice in given.items() if name not in having}
+    space.axes.tell_apart(of_tuples)
+    tuples, people = space.described(of_tuples), space.records_described(of_tuples)
+    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+    mask = values_named(view, having) if having else inside
+    terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])
+    if not len(terms):
+        raise StatementError(f"nobody can have {conditions((n, choose(c, n)) for n, c in given.items())}")
+    n: int | None = None
+    if mask.all():
+        n = people
+    elif people == space.n_records and view.n_s is not None:
+        n = int(view.n_s[mask].sum())
+    return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()))[terms], n)
+
+
+def among(given: Mapping[str, object]) -> str:
+    """Write whom a statistic is of: `` given edu=college``, or nothing."""
+    told = conditions((name, choose(chosen, name)) for name, chosen in given.items())
+    return f" given {told}" if told else ""
+
+
+def _numbers(
+    space: Space, of: str | None, values: Mapping[object, float] | pd.Series | None, known: bool
+) -> np.ndarray:
+    """The number of every term."""
+    view = space.view
+    if of is None:
+        if len(view.sensitive) > 1:
+            raise StatementError(f"the statistic is of one of {list(view.sensitive)}; say which: of=...")
+        of = view.sensitive[0]
+    if of in view.sensitive:
+        return numbers_of_values(view, of, values)[space.codes["s"]]
+    if of not in view.qi:
+        raise unknown_name("sensitive attribute or quasi-identifier", of, [*view.sensitive, *view.qi])
+    if known:
+        raise StatementError(
+            f"{of!r} is a quasi-identifier, whose statistics are known; condition on a sensitive value: "
+            f"given={{{view.sensitive[0]!r}: ...}}"
+        )
+    codes, level = space.axes.of_column(of)
+    return numbers_of(level.rename(of), values).astype(float)[codes]
+
+
+# Order statistics as counts of people below and above: what a quantile says that is linear, and what is not.
+#
+# Of n numbers x in order, x(1) <= ... <= x(n), a value v lies from x(i) to x(j), i <= j, exactly if
+#
+#     #(x <= v) >= i        and        #(x < v) <= j - 1.
+#
+# A quantile that is one of the numbers has i = j, and these two rows are all that it says. One between two neighbours,
+# j = i + 1, says more: which pairs (a, b) of values have v between them, in the given proportion. That one of the pairs
+# is (x(i), x(j)) is a disjunction; linear rows say what all the pairs have in common: the least and the largest a, and
+# b.
+#
+# Of how many it is need not be known: with q = s/t, the conditions on integers #, n are t # >= s n and the like.
+
+
+#: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
+METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
+#: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Count:
+    """low <= #(x <= value or x < value) - share n <= high, people.
+
+    Attributes
+    ----------
+    value : float
+    included : bool
+        Whether those with the very value are counted.
+    share : Fraction
+        0 where n is known.
+    low, high : Fraction or infinite
+    """
+
+    value: float
+    included: bool
+    share: Fraction
+    low: Fraction | float
+    high: Fraction | float
+
+    def weights(self, x: np.ndarray) -> np.ndarray:
+        """What each person adds to the count."""
+        edge = self.value + _rounding(x) * (1 if self.included else -1)
+        return (x <= edge if self.included else x < edge) - float(self.share)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """``numpy.quantile(x, q, method=method)`` lies in [low, high].
+
+    Attributes
+    ----------
+    q : Fraction
+    method : str
+        One of METHODS.
+    low, high : float
+    """
+
+    q: Fraction
+    method: str
+    low: float
+    high: float
+
+    def counts(self, people: Subjects) -> Iterator[Count]:
+        """What it says that is linear."""
+        if people.n is None:
+            yield from self._of_any_number()
+            return
+        first, last = self.places(people.n)
+        ends = np.array([[self.low, self.high]] * 2)  # of the lower neighbour, and of the upper one
+        if last > first:
+            pairs = self.pairs(people)
+            ends = np.column_stack([pairs.min(axis=0), pairs.max(axis=0)])
+        for (low, high), place in zip(ends.tolist(), (first, last), strict=True):
+            yield Count(high, True, Fraction(0), Fraction(place), math.inf)
+            yield Count(low, False, Fraction(0), -math.inf, Fraction(place - 1))
+
+    def places(self, n: int) -> tuple[int, int]:
+        """Between which of n numbers in order it lies, from 1."""
+        if self.method == "inverted_cdf":
+            return (max(math.ceil(self.q * n), 1),) * 2
+        if self.method == "averaged_inverted_cdf":
+            return max(math.ceil(self.q * n), 1), min(math.floor(self.q * n) + 1, n)
+        h = self.q * (n - 1)
+        lower, higher = math.floor(h) + 1, math.ceil(h) + 1
+        return {"lower": (lower, lower), "higher": (higher, higher)}.get(self.method, (lower, higher))
+
+    def pairs(self, people: Subjects) -> np.ndarray:
+        """The values that the two neighbours can have, shape (pairs, 2), of a known number of people."""
+        assert people.n is not None
+        h = self.q * (people.n - 1)
+        part = float(h - math.floor(h)) if self.method == "linear" else 0.5
+        values = np.unique(people.x)
+        # For each lower neighbour a the upper ones b >= a with low <= (1 - part) a + part b <= high follow each other.
+        off = _rounding(values)
+        ends = [(side - (1 - part) * values) / part for side in (self.low - off, self.high + off)]
+        start = np.maximum(np.searchsorted(values, ends[0], "left"), np.arange(len(values)))
+        stop = np.searchsorted(values, ends[1], "right")
+        number = np.maximum(stop - start, 0)
+        a = np.repeat(np.arange(len(values)), number)
+        b = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + start[a]
+        return np.column_stack([values[a], values[b]])
+
+    def fits(self, x: np.ndarray) -> np.ndarray:
+        """Mark the numbers that lie in it."""
+        off = _rounding(x)
+        return (x >= self.low - off) & (x <= self.high + off)
+
+    def of_pair(self, a: float, b: float, n: int) -> Iterator[Count]:
+        """What it says if the two neighbours are these."""
+        first, last = self.places(n)
+        for value, place in ((a, first), (b, last)):
+            yield Count(value, True, Fraction(0), Fraction(place), math.inf)
+            yield Count(value, False, Fraction(0), -math.inf, Fraction(place - 1))
+
+    def _of_any_number(self) -> Iterator[Count]:
+        """What it says of an unknown number n: with q = s/t, in integers t # and s n."""
+        q, unit = self.q, Fraction(1, self.q.denominator)
+        at_least, at_most = {
+            "inverted_cdf": (Fraction(0), -unit),
+            "averaged_inverted_cdf": (Fraction(0), Fraction(0)),
+            "lower": (unit - q, -q),
+            "higher": (1 - q, 1 - q - unit),
+        }.get(self.method, (unit - q, 1 - q - unit))
+        if self.method == "inverted_cdf" and q == 0:
+            at_most = Fraction(0)
+        yield Count(self.high, True, q, at_least, math.inf)
+        yield Count(self.low, False, q, -math.inf, at_most)
+        yield Count(self.high, True, Fraction(0), Fraction(1), math.inf)  # somebody is there
+
+
+def _rounding(x: np.ndarray) -> float:
+    """By how much what was computed from numbers may be off."""
+    return ROUNDING * float(np.abs(x).max(initial=0.0))
+
+
+# How far a published number may be from what was computed.
+
+
+#: Relative error of a statistic that is published as it was computed, of the largest number that went into it: a sum of
+#: n numbers is n unit roundoffs of 1.1e-16 off at most (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+#: ed., section 4.2), so that this does for some millions.
+COMPUTED = 1e-9
+
+
+def half_unit(value: float, decimals: object, what: str) -> float:
+    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded.
+
+    Raises
+    ------
+    StatementError
+        If decimals are no whole number.
+    BadProbability
+        If the number has more of them.
+    """
+    if decimals is None:
+        return 0.0
+    places = check_int(decimals, "decimals", -15, 15)
+    if abs(round(value, places) - value) > 1e-9 * 10.0**-places + 1e-12 * abs(value):
+        raise BadProbability(f"{what}, {value:.12g}, has more than decimals={places}")
+    return 0.5 * 10.0**-places
+
+
+# A published correlation of a quasi-identifier with a sensitive number.
+
+
+class PublishedCorrelation(Source):
+    """``E[(x - E x) y] = r sd(x) sd(y)``: Pearson's correlation r of a known number x with a sensitive one.
+
+    Parameters
+    ----------
+    r : float
+        From -1 to 1.
+    of : (str, dict or str)
+        x and y. x is a quasi-identifier whose values are numbers, an indicator "sex=F", or a product of these; y the
+        number of each sensitive value, ``{"low": 1}``, all others being 0, or the name of a sensitive attribute whose
+        values are numbers.
+    sd : float, optional
+        The standard deviation of y, which must be published for a correlation to be linear. None: it follows from how
+        many people have each value, if that is published.
+    ddof : int
+        The sum of squares of `sd` was divided by n - ddof: 1 as pandas and R do, 0 as NumPy does. The correlation is
+        the same.
+    given : dict, optional
+        Of whom, by quasi-identifiers, as of :func:`P`. None: of everybody.
+    decimals, sd_decimals : int, optional
+        To how many decimals each is rounded. None: they are published as they were computed, in double precision.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if no standard deviation is known, if x is the same for
+        everybody, or who is in the release is not known.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    E x and sd(x) are known from the quasi-identifiers. The mean of y need not be: E[(x - E x) y] is the covariance.
+    For y that is 0 or 1 with a published mean m, sd is sqrt(m (1 - m)) with ddof=0.
+
+    Examples
+    --------
+    Two of four people are ill, and their correlation with age is 4 / sqrt(20) = 0.894, the largest that there is:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
+    >>> view = mx.QITable(people, qi="age", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
+    >>> told = mx.PublishedCorrelation(0.894, ("age", {"yes": 1}), decimals=3)
+    >>> mx.MaxEnt(view).add(told).solve().conditional()["yes"].round(3).to_list()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        r: float,
+        of: tuple[str, Mapping[object, float] | pd.Series | str],
+        *,
+        sd: float | None = None,
+        ddof: int = 1,
+        given: Mapping[str, object] | None = None,
+        decimals: int | None = None,
+        sd_decimals: int | None = None,
+    ) -> None:
+        self.r = check_float(r, "r", -1.0, 1.0)
+        if not isinstance(of, tuple | list) or len(of) != 2:
+            raise StatementError(f"of must be a pair, ('age', {{'low': 1}}), not {short_repr(of)}")
+        self.x = check_str(of[0], "the first of the pair")
+        self.y = of[1] if isinstance(of[1], str) else told_numbers(of[1], "the second of the pair")
+        self.sd = None if sd is None else check_float(sd, "sd", 0.0)
+        self.ddof = check_int(ddof, "ddof", 0)
+        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
+        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        if sd is None and sd_decimals is not None:
+            raise StatementError("sd_decimals= is of sd=, which is not given; leave it out")
+        self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
+
+    @property
+    def label(self) -> str:
+        """What is correlated, and of whom."""
+        return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= n sum x y - sum x sum y <= high.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If no standard deviation is known, x is the same for everybody, or who is in the release is not known.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
+        >>> view = mx.QITable(people, qi="age", sa="ill", sa_values=["no", "yes"])
+        >>> told = mx.PublishedCorrelation(0.9, ("age", {"yes": 1}), sd=0.5, ddof=0, decimals=1)
+        >>> (rows,) = told.rows(mx.MaxEnt(view).space)
+        >>> rows.low.item() / 4**2, rows.high.item() / 4**2          # sqrt(500) / 2 times 0.85 to 0.95: 9.503 to 10.621
+        (9.5625, 10.5625)
+        """
+        view = space.view
+        known_members(view, "a correlation")
+        people = view.n_q * space.described(self.given)
+        n = int(people.sum())
+        values_of_x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
+        if np.ptp(values_of_x[people > 0]) == 0:
+            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so that there is no correlation")
+        x = np.where(people > 0, values_of_x - people @ values_of_x / n, 0.0)
+        sd_x, (low, high) = float(np.sqrt(people @ x**2 / n)), self._deviations(space, y, n)
+        ends = [max(self.r - self.half[0], -1.0), min(self.r + self.half[0], 1.0)]
+        products = [r * sd for r in ends for sd in (low, high)]
+        off = COMPUTED * (people @ np.abs(x) / n) * np.abs(y).max(initial=0.0)
+        # n^2 times the covariance is the sum of (n x - sum x) y, which is whole if x and y are.
+        weights = n * values_of_x[space.codes["q"]] - float(people @ values_of_x)
+        data = np.where(people[space.codes["q"]] > 0, weights, 0.0) * y[space.codes["s"]]
+        ends = [(side * sd_x) * n**2 for side in (min(products), max(products))]
+        data, least, most, places = whole_sums(data, ends[0] - off * n**2, ends[1] + off * n**2)
+        matrix = sp.csr_array((data * space.n_records)[None])
+        matrix.eliminate_zeros()
+        sides = np.array([least]), np.array([most])
+        yield Rows(matrix, *sides, self.label, view=view, exact=places is not None)
+
+    def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
+        """Between which numbers the standard deviation of y is, with ddof=0."""
+        view = space.view
+        if self.sd is not None:
+            if n <= self.ddof:
+                raise StatementError(
+                    f"{self.label}: of {n} people there is no standard deviation with ddof={self.ddof}"
+                )
+            by = np.sqrt((n - self.ddof) / n)
+            return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
+        if view.n_s is None or n != view.n_records:
+            raise StatementError(
+                f"{self.label}: the standard deviation of the sensitive number is not published, without which a "
+                "correlation is not linear; give sd=... (of a number that is 0 or 1 it is the root of m (1 - m))"
+            )
+        mean = view.n_s @ y / n
+        return (float(np.sqrt(view.n_s @ (y - mean) ** 2 / n)),) * 2
+
+
+# Published means and standard deviations: of a sensitive number, or of a quasi-identifier in a class.
+
+
+class PublishedMoments(Source):
+    """``E[x] = m`` and ``E[(x - m)^2] = (n - ddof) / n sd^2``: a mean, and the standard deviation about it.
+
+    Parameters
+    ----------
+    mean : float
+        In the unit of the numbers.
+    sd : float, optional
+        The standard deviation, in the same unit.
+    of : str, optional
+        What they are of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value, "age" given
+        {"Disease": "Flu"}. By default the only sensitive attribute.
+    given : dict, optional
+        Of whom, as of :func:`P`; sensitive attributes may be among the conditions.
+    values : dict or Series, optional
+        The number that each value stands for; by default they are numbers themselves.
+    ddof : int
+        The sum of squares was divided by n - ddof: 1 as pandas, R and spreadsheets' STDEV do, 0 as NumPy does.
+    decimals : int or (int, int), optional
+        To how many decimals both, or the mean and the standard deviation, are rounded. None: they are published as they
+        were computed, in double precision.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if nobody is as described, or too few for `ddof`.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    A standard deviation is linear because the mean is published: about m, E[(x - m)^2] is the variance plus the square
+    of what m is off by, at most half a unit of its last decimal. Where it is not known how many are as described, as in
+    a class of which no count is published, rows are multiplied by their number, E[(x - m) 1] = 0, and as exact.
+
+    Examples
+    --------
+    The "Table 1" of a paper: those ill were 70.0 (14.1) years old. How many there are is not told; of these four people
+    they are the two elder ones:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="ill", sa_values=["no", "yes"])
+    >>> told = mx.PublishedMoments(70.0, 14.1, of="age", given={"ill": "yes"}, decimals=1)
+    >>> mx.MaxEnt(view).add(told).bounds(mx.P("yes", given={"age": 60}), integer=True)
+    (1.0, 1.0)
+    """
+
+    def __init__(
+        self,
+        mean: float,
+        sd: float | None = None,
+        *,
+        of: str | None = None,
+        given: Mapping[str, object] | None = None,
+        values: Mapping[object, float] | pd.Series | None = None,
+        ddof: int = 1,
+        decimals: int | tuple[int, int] | None = None,
+    ) -> None:
+        self.mean = check_number(mean, "the mean")
+        self.sd = None if sd is None else check_float(sd, "sd", 0.0)
+        self.of = None if of is None else check_str(of, "of")
+        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
+        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.values, self.ddof = values, check_int(ddof, "ddof", 0)
+        places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
+        if len(places) != 2:
+            raise BadProbability(
+                f"decimals={decimals!r}: a whole number, or one of the mean and one of sd, is expected"
+            )
+        self.half = half_unit(self.mean, places[0], "the mean"), half_unit(self.sd or 0.0, places[1], "sd")
+
+    @property
+    def label(self) -> str:
+        """What they are of, and of whom."""
+        kind = "mean" if self.sd is None else "mean and sd"
+        told = f"{self.mean:.12g}" + ("" if self.sd is None else f" ({self.sd:.12g})")
+        return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {told}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows of the mean, and of the standard deviation.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= sum x <= high, and of the squares, whole numbers if those summed are whole; of an unknown number of
+            people, sums of differences.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If nobody is as described, or too few for `ddof`, or it is known of quasi-identifiers.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
+        >>> (rows,) = mx.PublishedMoments(30, 14.14, decimals=(0, 2)).rows(mx.MaxEnt(view).space)
+        >>> [rows.name(i) for i in range(len(rows))]
+        ['mean and sd: 30 (14.14): sum', 'mean and sd: 30 (14.14): sum of squares about the mean']
+        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()     # 14.135^2, and 14.145^2 + 2 (1/2)^2
+        ([59.0, 199.8], [61.0, 200.58])
+        """
+        people = subjects(space, self.of, self.given, self.values)
+        if people.n is None:
+            yield self._of_unknown_number(people, space)
+            return
+        if self.sd is not None and people.n <= self.ddof:
+            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+        yield self._rows(self._sums(people, people.n), people, space)
+
+    def _sums(self, people: Subjects, n: int) -> list[Sum]:
+        """Of a known number of people: the sum, and that of squares; whole numbers, if those summed are whole."""
+        x, (h, _) = people.x, self._halves(people)
+        w, least, most, places = whole_sums(x, n * (self.mean - h), n * (self.mean + h))
+        found = [Sum("sum", w, least, most)]
+        if self.sd is None:
+            return found
+        low, high = ((n - self.ddof) * variance for variance in self._variances(people))
+        if places is not None and least == most and not self._are_equal(people):
+            unit = 100.0**places
+            squares = whole_sums(w**2, low * unit + least**2 / n, high * unit + least**2 / n)
+            if squares[3] == 0:
+                return [*found, Sum("sum of squares", *squares[:3])]
+        square = self._squares(people, n)
+        return [*found, Sum("sum of squares about the mean", square, low, high + n * h**2 if high else 0.0)]
+
+    def _of_unknown_number(self, people: Subjects, space: Space) -> Rows:
+        """The same with n among the unknowns, sum (x - m) = 0 and sum ((x - m)^2 - sd^2) = -ddof sd^2."""
+        x, (h, _) = people.x, self._halves(people)
+        found = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
+        if exact := self._whole_differences(people, space.n_records):
+            return self._rows([*found, *exact], people, space)
+        found += [
+            Sum("mean, low", x - (self.mean - h), 0.0, np.inf),
+            Sum("mean, high", x - (self.mean + h), -np.inf, 0.0),
+        ]
+        if self.sd is not None:
+            square, (least, most) = self._squares(people, space.n_records), self._variances(people)
+            found += [
+                Sum("sd, low", square - least, -self.ddof * least, np.inf),
+                Sum("sd, high", square - most - (h**2 if most else 0.0), -np.inf, -self.ddof * most),
+            ]
+        return self._rows(found, people, space)
+
+    def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
+        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be.
+
+        The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
+        """
+        w, _, _, places = whole_sums(people.x, -np.inf, np.inf)
+        if places is None or self.half != (0.0, 0.0):
+            return []
+        unit, (h, off) = 10.0**places, self._halves(people)
+        mean = nearest_fraction(self.mean * unit, h * unit, n)
+        if mean is None:
+            return []
+        difference = mean.denominator * w - mean.numerator
+        found = [Sum("mean", difference, 0.0, 0.0)]
+        if self.sd is None:
+            return found
+        by = (mean.denominator * unit) ** 2
+        variance = nearest_fraction(self.sd**2 * by, (2 * self.sd * off + off**2) * by, n)
+        if variance is None:
+            return []
+        c, d = variance.numerator, variance.denominator
+        return [*found, Sum("sd", d * difference**2 - c, float(-self.ddof * c), float(-self.ddof * c))]
+
+    def _halves(self, people: Subjects) -> tuple[float, float]:
+        """How far mean and standard deviation may be off."""
+        size = float(np.abs(people.x).max()), float(np.abs(people.x - self.mean).max())
+        return max(self.half[0], COMPUTED * size[0]), max(self.half[1], COMPUTED * max(size))
+
+    def _variances(self, people: Subjects) -> tuple[float, float]:
+        """The least and the largest square of the standard deviation; of equal numbers 0, without any rounding."""
+        assert self.sd is not None
+        off = self._halves(people)[1]
+        return max(self.sd - off, 0.0) ** 2, 0.0 if self._are_equal(people) else (self.sd + off) ** 2
+
+    def _are_equal(self, people: Subjects) -> bool:
+        """Whether the standard deviation is 0 but for rounding, and not rounded to 0."""
+        return self.half[1] == 0 and self.sd is not None and self.sd <= self._halves(people)[1]
+
+    def _squares(self, people: Subjects, n: int) -> np.ndarray:
+        """(x - m)^2; of equal numbers 0 at what m is but for rounding, which n numbers are off by sqrt(n) at most."""
+        off = np.abs(people.x - self.mean)
+        nearest = 2 * np.sqrt(n) * self._halves(people)[1] if self._are_equal(people) else 0.0
+        return np.where(off <= nearest, 0.0, off) ** 2
+
+    def _rows(self, told: list[Sum], people: Subjects, space: Space) -> Rows:
+        """Rows of sums over people."""
+        weights = np.array([one.weights for one in told])
+        row, at = np.nonzero(weights)
+        data = weights[row, at] * space.n_records
+        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(told), len(space)))
+        low, high = (np.array([getattr(one, side) for one in told], dtype=float) for side in ("low", "high"))
+        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in told]), space.view)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """low <= sum of what each person adds <= high.
+
+    Attributes
+    ----------
+    name : str
+    weights : ndarray
+        One a term of those as described.
+    low, high : float
+    """
+
+    name: str
+    weights: np.ndarray
+    low: float
+    high: float
+
+
+def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
+    """The only fraction with a denominator up to n that is within `off` of a value; None if it is not the only one."""
+    found = Fraction(value).limit_denominator(n)
+    near = abs(found - Fraction(value)) <= Fraction(off)
+    return found if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None
+
+
+# Rows of a quantile, in counts of people.
+
+
+#: What may be amiss with a quantile that nobody can have.
+REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
+
+
+def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
+    """Write counts as rows; those that no number of people could violate are left out.
+
+    Parameters
+    ----------
+    counts : iterable of Count
+    people : Subjects
+        Of whom.
+    space : Space
+    label : str
+        What the rows are called by.
+    """
+    told = list(dict.fromkeys(counts))
+    weights = np.array([count.weights(people.x) for count in told])
+    row, at = np.nonzero(weights)
+    data = weights[row, at] * float(space.n_records)
+    matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(told), len(space)))
+    low, high = (np.array([float(getattr(count, side)) for count in told]) for side in ("low", "high"))
+    index = pd.Index([f"number {'<=' if count.included else '<'} {count.value:.12g}" for count in told])
+    # 0 <= #(x < least) <= i - 1 and the like hold anyway.
+    least, most = weights.min(axis=1), weights.max(axis=1)
+    anyway = (least == 0) & (most == 0) & (low <= 0) & (high >= 0)
+    if people.n is not None:
+        same = least == most
+        anyway |= same & (least * people.n >= low) & (least * people.n <= high)
+    if anyway.all():
+        raise StatementError(f"{label}: everybody's number is such anyway, so nothing is said")
+    is_count = all(count.share == 0 for count in told)
+    return Rows(matrix, low, high, label, index, space.view, exact=is_count).at(np.flatnonzero(~anyway))
+
+
+def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: str = REMEDY) -> None:
+    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not.
+
+    Raises
+    ------
+    StatementError
+        If nobody can.
+    """
+    x = people.x
+    if people.n is None:
+        fits = quantile.fits(x).any() or (x.min() < quantile.low and x.max() > quantile.high)
+    else:
+        first, last = quantile.places(people.n)
+        fits = len(quantile.pairs(people)) > 0 if first < last else quantile.fits(x).any()
+    if not fits:
+        raise StatementError(
+            f"{label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; {remedy}"
+        )
+
+
+def alternatives(quantile: Quantile, people: Subjects, space: Space, label: str) -> list[Rows]:
+    """What can be meant, one of which is true: the pairs of neighbours that have the value between them.
+
+    Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
+    """
+    if people.n is None or len(set(quantile.places(people.n))) == 1:
+        return [quantile_rows(quantile.counts(people), people, space, label)]
+    pairs = quantile.pairs(people)
+    return [
+        quantile_rows(quantile.of_pair(a, b, people.n), people, space, f"{label}, of {a:.12g} and {b:.12g}")
+        for a, b in pairs.tolist()
+    ]
+
+
+NAMES = {Fraction(0): "min", Fraction(1, 2): "median", Fraction(1): "max"}
+#: Denominators up to this are looked for behind a number: 0.333... is a third.
+DENOMINATORS = 1000
+
+
+class PublishedQuantile(Source):
+    """``#(x <= v) >= i`` and ``#(x < v) <= i - 1``: of n people as described, the i-th smallest number x is v.
+
+    Parameters
+    ----------
+    value : float
+        The published quantile v, in the unit of the numbers.
+    q : float or Fraction
+        From 0, the least number, to 1, the largest; 1/2 is the median.
+    given : dict, optional
+        Of whom, as of :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
+    of : str, optional
+        What it is a quantile of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value. By
+        default the only sensitive attribute.
+    values : dict or Series, optional
+        The number that each value stands for; by default they are numbers themselves.
+    method : {"linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf"}
+        How it was computed, as of :func:`numpy.quantile`: "linear" is the default of NumPy, pandas, R and spreadsheets,
+        by which the median of an even number of people is the mean of the two in the middle; "lower" is the lower of
+        the two; "inverted_cdf" the first number at which q of all are reached (PERCENTILE_DISC of SQL), and
+        "averaged_inverted_cdf" the default of SAS.
+    decimals : int, optional
+        To how many decimals the quantile is rounded; None: it is not.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if nobody can have such a number, or it is known anyway.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    Two linear rows say all of a quantile that is one of the numbers: the least, the largest, the lower median, the
+    median of an odd number of people. Between two neighbours it is a disjunction, one of all pairs of values that have
+    v between them: its rows, a relaxation, are what all pairs have in common, and ``model.bounds(..., integer=True)``
+    tries the pairs, which is exact (of a known number of people).
+
+    How many are as described need not be known: then the rows are n's multiples, exact for whole numbers of people; of
+    two neighbours they say only that one is v at most and the other v at least.
+
+    Examples
+    --------
+    Three people whose median is 30, and who earn 20, 30 or 40 each: two cannot earn 20, nor can two earn 40.
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
+    >>> model = mx.MaxEnt(view).add(mx.PublishedQuantile(30))
+    >>> model.solve().conditional().iloc[0].round(3).to_list()
+    [0.333, 0.333, 0.333]
+    >>> model.bounds(mx.P(20), integer=True)
+    (0.0, 0.3333333333333333)
+    """
+
+    def __init__(
+        self,
+        value: float,
+        q: float | Fraction = 0.5,
+        *,
+        given: Mapping[str, object] | None = None,
+        of: str | None = None,
+        values: Mapping[object, float] | pd.Series | None = None,
+        method: str = "linear",
+        decimals: int | None = None,
+    ) -> None:
+        self.value, self.q = check_number(value, "the quantile"), as_fraction(q)
+        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
+        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.of = None if of is None else check_str(of, "of")
+        self.values, self.method = values, check_in(method, "method", METHODS)
+        half_unit(self.value, decimals, "the quantile")
+        self.decimals = decimals
+
+    @property
+    def label(self) -> str:
+        """What it is of, and of whom."""
+        kind = NAMES.get(self.q, f"{float(self.q):g}-quantile")
+        of = f" of {format_value(self.of)}" if self.of else ""
+        return f"{kind}{of}{among(self.given)} is {self.value:.12g}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What it says, if the values are numbers themselves; else no other says the same."""
+        if self.values is not None:
+            return id(self)
+        told = self.value, self.q, frozenset(self.given.items()), self.of, self.method, self.decimals
+        return PublishedQuantile, *told
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit what is linear of it: how many people are below and above.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            Numbers of people; of an unknown number n of people less a multiple of n.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If nobody can be as described, or have such a number, or it is known anyway.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
+        >>> (rows,) = mx.PublishedQuantile(30).rows(mx.MaxEnt(view).space)
+        >>> [(rows.name(i), rows.low[i].item(), rows.high[i].item()) for i in range(len(rows))]
+        [('median is 30: number <= 30', 2.0, inf), ('median is 30: number < 30', -inf, 1.0)]
+        """
+        people = subjects(space, self.of, self.given, self.values)
+        check_attainable(self._quantile(), people, self.label)
+        yield quantile_rows(self._quantile().counts(people), people, space, self.label)
+
+    def alternatives(self, space: Space) -> list[list[Rows]]:
+        """What it can mean, one of which is true; all of it linear.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model.
+
+        Returns
+        -------
+        list of list of Rows
+            A list for each pair of neighbours that have the value between them.
+
+        Raises
+        ------
+        UnknownName, TableError, StatementError
+            As of :meth:`rows`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
+        >>> [rows.label for (rows,) in mx.PublishedQuantile(30).alternatives(mx.MaxEnt(view).space)]
+        ['median is 30, of 20 and 40', 'median is 30, of 30 and 30']
+        """
+        people = subjects(space, self.of, self.given, self.values)
+        check_attainable(self._quantile(), people, self.label)
+        return [[rows] for rows in alternatives(self._quantile(), people, space, self.label)]
+
+    def _quantile(self) -> Quantile:
+        """Between which values it lies."""
+        half = half_unit(self.value, self.decimals, "the quantile")
+        return Quantile(self.q, self.method, self.value - half, self.value + half)
+
+
+def as_fraction(q: object) -> Fraction:
+    """Read a share of the people, from 0 to 1, as the rational number that was meant.
+
+    Raises
+    ------
+    BadProbability
+        If it is none.
+    """
+    if isinstance(q, Fraction):
+        found = q
+    else:
+        typed = check_float(q, "q", 0.0, 1.0)
+        found = Fraction(typed).limit_denominator(DENOMINATORS)
+        found = found if float(found) == typed else Fraction(np.format_float_positional(typed))
+    if not 0 <= found <= 1:
+        raise BadProbability(f"q={q}: a number from 0 to 1 is expected")
+    if found.denominator > 10**6:
+        raise StatementError(f"q={q}: a share with at most six decimals, or a Fraction, is expected")
+    return found

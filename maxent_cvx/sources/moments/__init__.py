@@ -1,1 +1,0 @@
-"""Published statistics of a number: quantiles, means with standard deviations, correlations."""

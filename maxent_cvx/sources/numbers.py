@@ -1,0 +1,250 @@
+"""The regressors of a published regression: one column a coefficient, one row a QI tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, join_names, short_repr, unknown_name
+from .._utils.tables import constant, numbers_of
+from .._utils.validation import check_number
+from ..releases.base import View
+from ..releases.generalized import OUTSIDE
+from ..terms.axes import level_of
+
+__all__ = [
+    "INTERCEPT",
+    "LARGEST",
+    "design_matrix",
+    "known_members",
+    "numbers_of_values",
+    "responses",
+    "told_numbers",
+    "whole_sums",
+    "written_numbers",
+]
+
+# The numbers that attributes of people are, or stand for: one a QI tuple, one a sensitive value.
+
+
+#: How many values a label lists.
+LISTED = 3
+
+
+def numbers_of_tuples(view: View, name: str) -> np.ndarray:
+    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1.
+
+    Raises
+    ------
+    StatementError
+        If the values are no finite numbers.
+    """
+    codes, values = level_of(view.quasi_identifiers, view.qi.index(name))
+    kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
+    if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
+        raise StatementError(
+            f"the values of {name!r} are no numbers, {short_repr(values[0])} for one; of a value, a regression has an "
+            f"indicator, {f'{name}={values[0]}'!r}"
+        )
+    found = np.asarray(values).astype(float)
+    if not np.isfinite(found).all():
+        raise StatementError(f"a value of {name!r} is no finite number")
+    return found[codes]
+
+
+def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
+    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release.
+
+    Raises
+    ------
+    UnknownName
+        If the view has no such sensitive attribute.
+    TableError
+        If a value has no number.
+    """
+    if name not in view.sensitive:
+        raise unknown_name("sensitive attribute", name, view.sensitive)
+    codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
+    inside = np.asarray(level != OUTSIDE)
+    found = np.zeros(len(level))
+    found[inside] = numbers_of(level[inside].rename(name), values).astype(float)
+    return found[codes]
+
+
+def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
+    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute.
+
+    Raises
+    ------
+    UnknownName, TableError
+        If the view has no such attribute or value, or values are no numbers.
+    StatementError
+        If values of several attributes are listed, or of one that cannot be told.
+    """
+    if isinstance(of, str):
+        return numbers_of_values(view, of)
+    levels = [level_of(view.sensitive_values, i) for i in range(len(view.sensitive))]
+    fitting = [i for i, (_, level) in enumerate(levels) if all(value in level for value in of)]
+    if not fitting:
+        known = level_of(view.sensitive_values, 0)[1] if len(levels) == 1 else view.sensitive
+        strange = next((value for value in of if not any(value in level for _, level in levels)), None)
+        if strange is None:
+            raise StatementError(
+                f"{join_names(list(of))} are values of several sensitive attributes; name those of one"
+            )
+        raise unknown_name(f"value of {' or '.join(map(repr, view.sensitive))}", strange, known)
+    if len(fitting) > 1:
+        raise StatementError(
+            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}; only one "
+            "attribute is meant: publish it with values of its own"
+        )
+    codes, level = levels[fitting[0]]
+    return np.array([float(of.get(value, 0.0)) for value in level])[codes]
+
+
+def known_members(view: View, what: str) -> None:
+    """Check that it is known who is in the release: of a population it is not.
+
+    Raises
+    ------
+    StatementError
+        If some may be outside.
+    """
+    if (np.asarray(view.sensitive_values.to_flat_index()) == OUTSIDE).any():
+        raise StatementError(
+            f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
+            "linear; make the view of the people in the release"
+        )
+
+
+def told_numbers(told: object, what: str) -> dict[object, float]:
+    """Read the number of each sensitive value that is listed.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If it is no dictionary or Series of numbers.
+    """
+    if not isinstance(told, Mapping | pd.Series) or not len(told):
+        raise StatementError(
+            f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(told)}"
+        )
+    if isinstance(told, pd.Series) and told.index.has_duplicates:
+        raise StatementError(f"{what} repeats a value; one number each is expected")
+    return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in told.items()}
+
+
+def written_numbers(of: Mapping[object, float] | str) -> str:
+    """Write what responses are, in a label: an attribute, or the first few values with their numbers."""
+    if isinstance(of, str):
+        return of
+    listed = [f"{value}: {y:g}" for value, y in of.items()]
+    return ", ".join(listed[:LISTED] + ["..."] * (len(listed) > LISTED))
+
+
+# Sums of whole numbers are whole: an interval about one is rounded inwards, and is an equation if it is narrow.
+#
+# A statistic that is published as it was computed is known up to rounding errors. The sums behind it are not: of
+# numbers with few decimals, the sum is a multiple of the last one, and the only one in so small an interval. So the
+# rows are equations in whole numbers, which rounding cannot make contradict what is published.
+
+
+#: The most decimals that are looked for.
+DECIMALS = 4
+#: A product of two numbers with few decimals is off by so many unit roundoffs at most.
+ROUNDOFFS = 8 * np.finfo(float).eps
+#: Whole numbers below this are doubles, and so are their products with numbers of people.
+LARGEST = 2.0**40
+#: Rounding of the sides, of their size; it widens.
+SIDES = 1e-12
+
+
+def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, int | None]:
+    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10.
+
+    Parameters
+    ----------
+    weights : ndarray
+        What each person may add to the sum.
+    low, high : float
+
+    Returns
+    -------
+    weights, low, high
+        Whole numbers, if the weights have few decimals and a whole number is in the interval; else as they were.
+    int or None
+        By which power of 10 they were multiplied to be whole; None if they are not.
+    """
+    for places in range(DECIMALS + 1):
+        scaled = weights * 10.0**places
+        nearest = np.rint(scaled)
+        if (np.abs(scaled - nearest) <= ROUNDOFFS * np.abs(scaled)).all() and np.abs(nearest).max(initial=0) < LARGEST:
+            sides = np.array([low, high]) * 10.0**places
+            off = np.where(np.isfinite(sides), SIDES * np.abs(sides), 0.0)
+            least, most = np.ceil(sides[0] - off[0]), np.floor(sides[1] + off[1])
+            return (nearest, float(least), float(most), places) if least <= most else (weights, low, high, None)
+    return weights, low, high, None
+
+
+#: The name of the column of ones.
+INTERCEPT = "intercept"
+
+
+def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
+    """The columns that coefficients are of, shape (QI tuples, names).
+
+    Parameters
+    ----------
+    view : View
+        Whose quasi-identifiers are regressors.
+    names : iterable of str
+        "intercept"; a numeric QI attribute; an indicator "sex=F"; or a product of these, "age:sex=F".
+
+    Raises
+    ------
+    UnknownName
+        If the view has no such attribute, or it no such value.
+    StatementError
+        If the values of an attribute are no numbers.
+    """
+    columns = [_column(view, name) for name in names]
+    return np.column_stack(columns)
+
+
+def _column(view: View, name: str) -> np.ndarray:
+    """One column, or a product of some."""
+    if (found := _factor(view, name)) is not None:
+        return found
+    for at in (i for i, letter in enumerate(name) if letter == ":"):
+        if (found := _factor(view, name[:at])) is not None:
+            return found * _column(view, name[at + 1 :])
+    for attribute in view.qi:
+        written = name.removeprefix(f"{attribute}=")
+        if written != name:
+            known = level_of(view.quasi_identifiers, view.qi.index(attribute))[1]
+            raise unknown_name(f"value of {attribute!r}", written, [str(value) for value in known])
+    raise unknown_name(f"quasi-identifier of the {view.noun}", name.partition("=")[0], [INTERCEPT, *view.qi])
+
+
+def _factor(view: View, name: str) -> np.ndarray | None:
+    """A column that is no product; None if there is none of the name."""
+    if name == INTERCEPT:
+        return np.ones(len(view.n_q))
+    if name in view.qi:
+        return numbers_of_tuples(view, name)
+    for attribute in sorted(view.qi, key=len, reverse=True):
+        written = name.removeprefix(f"{attribute}=")
+        if written != name and (found := _indicator(view, attribute, written)).any():
+            return found
+    return None
+
+
+def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
+    """1 for those who have a value, which is written as text."""
+    codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
+    there = np.array([str(value) == written for value in values])
+    if not there.any():
+        there = np.asarray(values == constant(written))
+    return there[codes].astype(float)

@@ -1,1 +1,0 @@
-"""Numbers that attributes of people are, and sums of them."""

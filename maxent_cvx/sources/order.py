@@ -1,0 +1,203 @@
+"""A probability, or a mean, that rises or falls along an attribute: with age, with the number of cigarettes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError, join_names, short_repr, unknown_name
+from .._utils.tables import choose
+from .._utils.validation import check_bool, check_instance, check_list, check_mapping, check_str
+from ..terms.axes import ordered_values
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+from .statements import Event, ExpectedNumber, Probability, conditions
+
+__all__ = [
+    "Monotone",
+]
+
+#: The largest number of values of a given order that a label spells out.
+MOST_STEPS = 8
+
+
+class Monotone(Source):
+    """``P(s | a = v) <= P(s | a = v')`` for values v, v' of an attribute a that follow each other; or ``>=``.
+
+    Parameters
+    ----------
+    of : Probability
+        ``P("yes")``, ``E("income")``, or a linear combination of such; of each value of the attribute in turn.
+    along : str
+        A quasi-identifier whose values have an order.
+    increasing : bool
+        Whether it does not fall; otherwise it does not rise.
+    given : dict, optional
+        Further conditions, as of :func:`P`: among whom this is so.
+    order : list, optional
+        The values in their order, where they are no numbers and no ordered categories; an entry may be a list of values
+        or a :class:`pandas.Interval`, a group. Values that are not listed are not compared.
+
+    Raises
+    ------
+    StatementError, UnknownName
+        If an argument cannot be read; when added to a model, if the values have no order, or fewer than two of them
+        have people.
+
+    Notes
+    -----
+    A value that nobody as described has is passed over: its neighbours are compared with each other.
+    P(s | a = v) is linear, as P(a = v) is known (Privacy-MaxEnt, section 4.1).
+
+    Examples
+    --------
+    Who smokes more is not less often ill. Of four people two are ill, and the last of them at least as probably as
+    any other:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"smoke": [0, 10, 20, 40]})
+    >>> view = mx.QITable(people, qi="smoke", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
+    >>> rises = mx.Monotone(mx.P("yes"), along="smoke")
+    >>> model = mx.MaxEnt(view).add(rises)
+    >>> [tuple(round(end, 3) for end in model.bounds(mx.P("yes", given={"smoke": n}))) for n in (0, 40)]
+    [(0.0, 0.5), (0.5, 1.0)]
+    """
+
+    def __init__(
+        self,
+        of: Probability,
+        along: str,
+        increasing: bool = True,
+        *,
+        given: Mapping[str, object] | None = None,
+        order: Sequence[object] | None = None,
+    ) -> None:
+        self.of = check_instance(of, Probability, "what rises or falls", "write P('yes') or E('income')")
+        self.along, self.increasing = check_str(along, "along"), check_bool(increasing, "increasing")
+        if strange := [event for event in of.terms if type(event) not in (Event, ExpectedNumber)]:
+            raise StatementError(f"{strange[0]} is no probability or mean, of each value in turn; write P or E")
+        if named := [event for event in of.terms if event.who is not None]:
+            raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
+        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
+        self.given = {name: choose(value, name) for name, value in chosen.items()}
+        self.order = None
+        if order is not None:
+            self.order = tuple(choose(value, along) for value in check_list(order, "order", "values"))
+        if fixed := [name for event in of.terms for name, _ in event.given if name == along or name in self.given]:
+            raise StatementError(f"{fixed[0]!r} is given in {of} already; name it once")
+        if along in self.given:
+            raise StatementError(f"{along!r} is what {of} changes along; it cannot be given as well")
+
+    @property
+    def label(self) -> str:
+        """What does not fall, or does not rise, along what, among whom, and in which order if one was given."""
+        if self.order is None:
+            return self._claim
+        steps = [str(choice) for choice in self.order]
+        shortened = [*steps[:2], "...", steps[-1]] if len(steps) > MOST_STEPS else steps
+        return f"{self._claim}, from {' to '.join(shortened)}"
+
+    @property
+    def _claim(self) -> str:
+        """What does not fall, or does not rise, along what, and among whom; rows name the values in their order."""
+        among = f" given {conditions(self.given.items())}" if self.given else ""
+        return f"{self.of} does not {'fall' if self.increasing else 'rise'} along {self.along}{among}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What rises or falls, along what, among whom, in which order."""
+        said = frozenset(self.of.terms.items()), frozenset(self.given.items())
+        return Monotone, *said, self.along, self.increasing, self.order
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for each value but the first: how much more it is than at the value before.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(s | a = v') - P(s | a = v) >= 0, or <= 0.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute or value.
+        StatementError
+            If the values have no order, or fewer than two of them have people, or it cannot be otherwise.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> degrees = ["high school", "junior", "college", "graduate"]
+        >>> source = mx.Monotone(mx.P("HIV"), along="Degree", order=degrees, given={"Gender": "female"})
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
+        >>> [rows.name(i) for i in range(len(rows))]                             # no woman has high school only
+        ['P(HIV) does not fall along Degree given Gender=female: college after junior',
+         'P(HIV) does not fall along Degree given Gender=female: graduate after college']
+        """
+        view = space.view
+        if self.along not in view.qi:
+            raise unknown_name(f"quasi-identifier of the {view.noun}", self.along, view.qi)
+        codes, values = space.axes.of_column(self.along)
+        place, steps = self._ordered(space, values)
+        of_term = place[codes]  # the place in the order of every term; -1 of those not compared
+        matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
+        for event, coefficient in self.of.terms.items():
+            given = dict(event.given) | self.given
+            n = np.bincount(place[place >= 0], space.records_by(self.along, given)[place >= 0], len(steps))
+            present += n > 0
+            # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
+            row = replace(event, given=frozenset(given.items())).row(space)
+            own = of_term[row.indices]
+            at, own, data = row.indices[own >= 0], own[own >= 0], row.data[own >= 0]
+            factor = space.records_described(given) / np.where(n > 0, n, 1)
+            matrix = matrix + sp.csr_array((coefficient * data * factor[own], (own, at)), shape=matrix.shape)
+        there = np.flatnonzero(present == len(self.of.terms))
+        if len(there) < 2:
+            raise StatementError(
+                f"{self.label}: {'nobody' if not len(there) else f'only {steps[there[0]]} of its values'} has people "
+                "as described, so that there is nothing to compare; leave conditions out, or values together"
+            )
+        yield self._differences(sp.csr_array(matrix)[there], [steps[i] for i in there], space)
+
+    def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
+        """Each row less the one before; those that cannot be otherwise are left out."""
+        difference = sp.csr_array(matrix[1:] - matrix[:-1])
+        difference.eliminate_zeros()
+        index = pd.Index([f"{later} after {before}" for before, later in pairwise(steps)])
+        zeros, open_side = np.zeros(len(index)), np.full(len(index), np.inf)
+        low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
+        said = np.flatnonzero(np.diff(difference.indptr))
+        if not len(said):
+            raise StatementError(f"{self.label}: none of its values can have {self.of} above 0, so nothing is said")
+        return Rows(difference, low, high, self._claim, index, space.view).at(said)
+
+    def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:
+        """The place in the order of every value, -1 where it has none; and how each place is called."""
+        if self.order is None:
+            if not isinstance(values, pd.CategoricalIndex) and any(isinstance(value, str) for value in values):
+                raise StatementError(
+                    f"the values of {self.along!r} are texts, whose order is not known; say it: "
+                    f"order=[{short_repr(values[0])}, ...]"
+                )
+            ordered = ordered_values(space.axes, self.along)
+            return ordered.get_indexer(values), [str(value) for value in ordered]
+        place = np.full(len(values), -1)
+        for i, choice in enumerate(self.order):
+            mask = choice.mask(values, self.along)
+            if (place[mask] >= 0).any():
+                raise StatementError(f"order of {self.along!r} has {join_names(values[mask & (place >= 0)])} twice")
+            place[mask] = i
+        return place, [str(choice) for choice in self.order]

@@ -1,0 +1,390 @@
+"""Statements as text, in the papers' notation: ``P(Flu | Gender=male) = 0.3 +- 0.05``.
+
+::
+
+    statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
+                 |  sum soft sum cost | number "<~" sum "<~" number cost
+    relation     =  "=" | "==" | "<=" | ">="
+    soft         =  "~" | "<~" | ">~"
+    cost         =  "+-" number ["," "delta" number] | "," "weight" number
+    sum          =  ["-"] term { ("+" | "-") term }
+    term         =  number | [number ["*"]] ( probability | mean | count )
+    probability  =  "P(" sensitive ["|" ( person | condition {"," condition} )] ")"
+    mean         =  "E(" name ["|" ( person | condition {"," condition} )] ")"
+    count        =  "#(" sensitive ":" person {"," person} ")"
+    sensitive    =  value {"or" value} | interval | condition {"," condition}
+    condition    =  name "=" value {"or" value} | name interval
+    interval     =  "in" ("[" | "(") number "," number ("]" | ")")
+    name, value, person  =  words | "text in quotes" | 'text in quotes'
+
+Words are anything without ``, | ( ) = : #`` and quotes, spaces inside included; a value (or person) that
+reads as a number, True or False is one unless it is quoted. A text is parsed, never evaluated, and
+str(statement) is read as the same statement (but for values that are neither numbers nor texts, such as
+dates; and the numbers that ``E(..., values=...)`` was told). From ``#`` to the end of a line is comment, unless
+"(" follows it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from .._utils.errors import MaxEntError, StatementError
+from .._utils.tables import NUMBER_PATTERN, PLAIN, constant
+from .._utils.validation import read_file_text
+from ..terms.rows import Penalty
+from .statements import Count, E, P, Probability, Statement
+
+__all__ = [
+    "read_knowledge",
+    "read_probability",
+    "read_statement",
+    "read_statements",
+    "without_comments",
+]
+
+# The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
+
+
+NUMBER, END = re.compile(NUMBER_PATTERN), re.compile(rf"{NUMBER_PATTERN}|inf")
+RELATION = re.compile(r"<=|>=|==|=|<~|>~|~|<|>|≤|≥")
+COST = re.compile(r",\s*(weight|delta)\b")
+ANYTHING = re.compile(r"is\s+anything\b")
+GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
+SIGN = re.compile(r"\+(?!-)|-")
+OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(re.compile, (r"[PE]\s*\(|#\(", r"\)", r"\|", ",", ":", "="))
+OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
+WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
+QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
+LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
+COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
+BOTH = (("<=", "<="), ("<~", "<~"))
+RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
+OFF = "a number, by how much it may be off,"
+CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
+
+
+def without_comments(text: str) -> str:
+    """Blank out what follows a # to the end of its line, unless it is quoted or begins a count; positions stay."""
+    return COMMENT.sub(lambda found: found[1] or " " * len(found[0]), text)
+
+
+class Reader:
+    """Reads one statement from a text."""
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise StatementError(f"a statement is a text, not a {type(text).__name__}")
+        self.text, self.at = without_comments(text).rstrip(), 0
+        self.begun = 0  # where the last token begins
+
+    # -- grammar ---------------------------------------------------------------------------------
+
+    def statement(self) -> Statement:
+        """Read the whole text."""
+        relate, *sides = self.relation()
+        if self.at < len(self.text):
+            raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
+        return relate(*sides)
+
+    def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what.
+
+        With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
+        """
+        left = self.sum()
+        if self.take(ANYTHING):
+            return Probability.anything, left
+        relation, right = self.sign(), self.sum()
+        if self.sees(RELATION):
+            if (relation, self.sign()) not in BOTH or left.terms or not right.terms:
+                raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
+            highest = self.signed("the upper value")
+            return (self.softly() if "~" in relation else Probability.between), right, left.constant, highest
+        if "~" in relation:
+            low, high = -math.inf if relation == "<~" else 0.0, math.inf if relation == ">~" else 0.0
+            return self.softly(), left - right, low, high
+        if self.take(GIVE_OR_TAKE):
+            if relation != "=" or right.terms:
+                raise self.error("+- is read after P(...) = number only", self.begun)
+            return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
+        return RELATE[relation], left, right
+
+    def softly(self) -> Callable[..., Statement]:
+        """``"+-" number ["," "delta" number] | "," "weight" number``: what it costs to miss a soft statement."""
+        costs = {}
+        if self.take(GIVE_OR_TAKE):
+            costs["sd"] = float(self.need(NUMBER, "a number, the standard deviation,"))
+        elif not self.sees(COST):
+            raise self.error("a cost is expected after ~: '+- 0.05' or ', weight 50'")
+        if named := self.take(COST):
+            name = "delta" if named.endswith("delta") else "weight"
+            costs[name] = float(self.need(NUMBER, f"a number, the {name},"))
+        penalty = Penalty(**costs)
+        return lambda probability, low, high: probability.missable(low, high, penalty)
+
+    def sum(self) -> Probability:
+        """``["-"] term { ("+" | "-") term }``."""
+        total = -self.term() if self.take(MINUS) else self.term()
+        while sign := self.take(SIGN):
+            total = total - self.term() if sign == "-" else total + self.term()
+        return total
+
+    def term(self) -> Probability:
+        """``number | [number ["*"]] (probability | mean | count)``."""
+        factor = self.take(NUMBER)
+        if factor is None or self.take(TIMES) or self.sees(OPEN):
+            opened = self.need(OPEN, "a number, P(, E( or #(")
+            return float(factor or 1) * {"#": self.count, "E": self.mean, "P": self.probability}[opened[0]]()
+        return Probability({}, float(factor))
+
+    def probability(self) -> Probability:
+        """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
+        return P(self.sensitive(), **self.among())
+
+    def mean(self) -> Probability:
+        """``"E(" name ["|" (person | condition {"," condition})] ")"``, from the name on."""
+        return E(self.text_of(NAME, "an attribute"), **self.among())
+
+    def among(self) -> dict[str, Any]:
+        """``["|" (person | condition {"," condition})] ")"``."""
+        given, who = None, None
+        if self.take(BAR):
+            if self.sees(LONE):
+                who = self.word(NAME, "a person")
+            else:
+                given = self.conditions({})
+        self.need(CLOSE, "')'" if given else "'|' or ')'")
+        return {"given": given, "who": who}
+
+    def count(self) -> Probability:
+        """``"#(" choice ":" person {"," person} ")"``, from the choice on."""
+        value = self.sensitive()
+        self.need(COLON, "'or' or ':'")
+        names = self.words(NAME, "a person", COMMA)
+        self.need(CLOSE, "',' or ')'")
+        return Count(value, who=names)
+
+    def sensitive(self) -> object:
+        """``choice {"," choice}``; of several, each names its attribute."""
+        attribute, value = self.choice(named=False)
+        return value if attribute is None else self.conditions({attribute: value})
+
+    def conditions(self, found: dict[str, object]) -> dict[str, object]:
+        """``condition {"," condition}``, or what follows the first."""
+        while not found or self.take(COMMA):
+            begun = self.next()
+            name, chosen = self.choice(named=True)
+            if name in found:
+                raise self.error(f"{name!r} is named twice; write {name}=one or other", begun)
+            found[str(name)] = chosen
+        return found
+
+    def choice(self, *, named: bool) -> tuple[str | None, object]:
+        """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
+        begun = self.at
+        if not named and self.take(IN_INTERVAL):
+            return None, self.interval()
+        name: str | None = self.text_of(NAME, "an attribute" if named else "a value")
+        if self.take(IN if named else IN_INTERVAL):
+            return name, self.interval()
+        if self.take(EQUALS) is None:
+            if named:
+                raise self.error("'=' or 'in' is expected")
+            name, self.at = None, begun
+        return name, self.words(WORDS, "a value", OR)
+
+    def interval(self) -> pd.Interval:
+        """``("[" | "(") number "," number ("]" | ")")``."""
+        left = self.need(re.compile(r"[\[(]"), "'[' or '('")
+        low = self.signed("the lower end")
+        self.need(COMMA, "','")
+        begun, high = self.next(), self.signed("the upper end")
+        right = self.need(re.compile(r"[\])]"), "']' or ')'")
+        if low > high:
+            raise self.error("the lower end comes first", begun)
+        return pd.Interval(low, high, CLOSED[left + right])
+
+    # -- tokens ----------------------------------------------------------------------------------
+
+    def words(self, plain: re.Pattern[str], what: str, between: re.Pattern[str]) -> list[object]:
+        """Read one or several."""
+        found = [self.word(plain, what)]
+        while self.take(between):
+            found.append(self.word(plain, what))
+        return found
+
+    def word(self, plain: re.Pattern[str], what: str) -> object:
+        """Read a text in quotes, or words, which may be a number."""
+        is_text = self.sees(QUOTED)
+        found = self.text_of(plain, what)
+        return found if is_text else constant(found)
+
+    def text_of(self, plain: re.Pattern[str], what: str) -> str:
+        """Read a text in quotes, or words."""
+        if quoted := self.take(QUOTED):
+            return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
+        return self.need(plain, what)
+
+    def signed(self, what: str) -> float:
+        """Read a number, whole if it is written so."""
+        sign = self.take(MINUS) or ""
+        return constant(sign + self.need(END, f"a number, {what},"))  # type: ignore[return-value]
+
+    def sign(self) -> str:
+        """Read =, <=, >= or a soft one, however they are written."""
+        found = self.need(RELATION, "=, <=, >= or ~")
+        if found in "<>":
+            raise self.error(f"a strict {found} has no maximum-entropy answer of its own; write {found}=", self.begun)
+        return {"==": "=", "≤": "<=", "≥": ">="}.get(found, found)
+
+    def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a token if it comes next."""
+        return re.compile(r"\s*(" + token.pattern + ")").match(self.text, self.at)
+
+    def take(self, token: re.Pattern[str]) -> str | None:
+        """Go past a token if it comes next."""
+        if (found := self.sees(token)) is None:
+            return None
+        self.begun, self.at = found.start(1), found.end()
+        return found[1]
+
+    def need(self, token: re.Pattern[str], what: str) -> str:
+        """Go past a token that must come next."""
+        if (found := self.take(token)) is None:
+            raise self.error(f"{what} is expected")
+        return found
+
+    def next(self) -> int:
+        """Where the next character is that is no space."""
+        return len(self.text) - len(self.text[self.at :].lstrip())
+
+    def error(self, what: str, at: int | None = None) -> StatementError:
+        """Point at a character; by default the next one."""
+        at = self.next() if at is None else at
+        found = repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {self.text!r}")
+
+
+def read_statement(text: str) -> Statement:
+    """Read one statement in the papers' notation; the grammar is that of the module.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Statement
+
+    Raises
+    ------
+    StatementError
+        If it cannot be read, pointing at the character.
+
+    Examples
+    --------
+    >>> read_statement("P(Flu | Gender=male) = 0.3 +- 0.05")
+    <Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>
+    >>> read_statement("P(Flu | Gender=male) ~ 0.3 +- 0.05")           # soft: a standard deviation, not an interval
+    <Statement: P(Flu | Gender=male) ~ 0.3 +- 0.05>
+    >>> read_statement("P(HIV | Gender=male) <= 2 P(Flu or 'Lung cancer' | Gender=female)")
+    <Statement: P(HIV | Gender=male) <= 2 P(Flu or Lung cancer | Gender=female)>
+    >>> read_statement("E(income | edu=college) = 42.9 +- 0.05")
+    <Statement: 42.85 <= E(income | edu=college) <= 42.95>
+    >>> read_statement("#(HIV: Alice, Bob, Charlie) >= 2")
+    <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
+    >>> read_statement("P(Flu | A=1 = 0.3")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
+    """
+    return Reader(text).statement()
+
+
+def read_probability(text: str) -> Probability:
+    """Read a probability, or a linear combination of some: ``P(Flu | Gender=male) - P(Flu | Gender=female)``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Probability
+
+    Raises
+    ------
+    StatementError
+        If it cannot be read, pointing at the character.
+
+    Examples
+    --------
+    >>> read_probability("P(Flu | Gender=male) - 2 P(HIV)").attainable()
+    (-2.0, 1.0)
+    """
+    reader = Reader(text)
+    found = reader.sum()
+    if reader.at < len(reader.text):
+        raise reader.error("the end is expected")
+    return found
+
+
+def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
+    """Read a file of statements, one a line; empty lines and what follows a ``#`` are left out.
+
+    The notation is that of the papers, ``help("maxent_cvx.sources.parser")`` is its grammar.
+
+    Parameters
+    ----------
+    path : str or path
+        A text in UTF-8.
+
+    Returns
+    -------
+    list of Statement
+        In the order of the lines, for ``model.add(*statements)``.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If there is no such file, or a line cannot be read, naming file and line; so does the error that a model raises
+        when it has no such value or attribute.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "gossip.txt")
+    ...     written = path.write_text("P(Flu | Gender=male) = 0.3 +- 0.05  # from the bakery", encoding="utf-8")
+    ...     mx.read_knowledge(path)
+    [<Statement: 0.25 <= P(Flu | Gender=male) <= 0.35>]
+    """
+    return read_statements(read_file_text(path, "path", StatementError), str(path))
+
+
+def read_statements(text: str, name: str) -> list[Statement]:
+    """Read statements, one a line, of a text that is called by a name in messages.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        As of :func:`read_knowledge`.
+    """
+    found = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not without_comments(line).strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            found.append(replace(read_statement(line), where=where))
+        except MaxEntError as error:
+            raise type(error)(f"{where}: {error}") from None
+    return found

@@ -1,0 +1,147 @@
+"""Two people who probably have the same sensitive value: a family, a couple, room-mates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, StatementError, short_repr
+from .._utils.tables import format_value
+from .._utils.validation import check_number
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "SameValue",
+]
+
+#: Values that both can have, at most, since there is a row for every subset of them.
+MOST_VALUES = 12
+
+
+class SameValue(Source):
+    """P(V | i) - P(V | j) <= 1 - c for every set V of values: two people i, j with P(S_i = S_j) >= c.
+
+    Parameters
+    ----------
+    first, second : str or int
+        Names of people, see :class:`maxent_cvx.MaxEnt`.
+    at_least : float
+        The probability c that both have the same value: 0.5 says "more often than not".
+
+    Raises
+    ------
+    BadProbability
+        If `at_least` is no probability.
+    StatementError
+        If a name cannot be one, or both are the same; when added to a model, if the two can share more than 12 values.
+    UnknownName
+        When added to a model, if it names nobody so.
+
+    Notes
+    -----
+    A pair of distributions has a joint one in which the two agree with probability c if and only if all these rows
+    hold (Strassen, 1965), so that more cannot be said of the two distributions by themselves. Of two people in a
+    release the rows are **necessary, not sufficient**: a model has no term for what two people have *together*, and
+    the published buckets may allow less than the rows do, as below. What is learnt later of one of them moves the
+    other within these rows only, and "the same, or else both healthy", or the probability of both having HIV, cannot
+    be said; that takes the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
+
+    Examples
+    --------
+    A bucket deals two values to two people, so that they never have the same. The rows do not see it:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> pair = pd.DataFrame({"Q": ["A", "B"], "S": ["x", "y"], "Bucket": [1, 1]})
+    >>> release = mx.Release.from_buckets(pair, qi="Q", sa="S", bucket="Bucket")
+    >>> model = mx.MaxEnt(release, people={"Alice": {"Q": "A"}, "Bob": {"Q": "B"}})
+    >>> model.add(mx.SameValue("Alice", "Bob", at_least=1)).solve().people().loc["Alice"].round(6).to_dict()
+    {'x': 0.5, 'y': 0.5}
+    """
+
+    def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
+        if not 0 <= (at_least := check_number(at_least, "at_least")) <= 1:
+            raise BadProbability(f"at_least={at_least:.12g} is no probability; it lies between 0 and 1")
+        for name in (first, second):
+            if not isinstance(name, str | Integral) or isinstance(name, bool):
+                raise StatementError(
+                    f"{short_repr(name)} is no person's name; two people are expected, each a text or a number"
+                )
+        if first == second:
+            raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
+        self.first, self.second, self.at_least = first, second, at_least
+
+    @property
+    def label(self) -> str:
+        """Who is alike."""
+        return f"{format_value(self.first)} and {format_value(self.second)} alike with P >= {self.at_least:.12g}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for every set of values that both can have, with all that only the first can have.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(V | i) - P(V | j) <= 1 - c, probabilities; if c is 1, P(s | i) - P(s | j) = 0 for every value.
+
+        Raises
+        ------
+        UnknownName
+            If the model names nobody so.
+        StatementError
+            If it names nobody at all, or the two can share more than 12 values.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> degree = {"Frank": "college", "James": "graduate"}
+        >>> people = {name: {"Gender": "male", "Degree": degree[name]} for name in degree}
+        >>> source = mx.SameValue("Frank", "James", at_least=0.5)
+        >>> (rows,) = source.rows(mx.MaxEnt(release, people=people).space)
+        >>> print(rows.name(0), rows.relation, rows.high[0], "and", len(rows) - 1, "more")
+        Frank and James alike with P >= 0.5: Breast Cancer or Pneumonia <= 0.5 and 3 more
+        """
+        first, second = (self._by_value(space, name) for name in (self.first, self.second))
+        has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
+        values, view = space.view.sensitive_values, space.view
+        if self.at_least == 1:
+            either = np.flatnonzero(has_first | has_second)
+            nothing = np.zeros(len(either))
+            yield Rows((first - second)[either], nothing, nothing, self.label, values[either], view)
+            return
+        both = np.flatnonzero(has_first & has_second)
+        if len(both) > MOST_VALUES:
+            raise StatementError(
+                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for a row for each set of "
+                f"them (at most {MOST_VALUES}); state the few that matter: "
+                f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
+            )
+        sets = np.zeros((2 ** len(both), len(values)), dtype=bool)
+        sets[:, both] = (np.arange(len(sets))[:, None] >> np.arange(len(both))) & 1
+        of_first = sets | (has_first & ~has_second)
+        said = of_first.any(axis=1)
+        of_first, sets = of_first[said], sets[said]
+        matrix = sp.csr_array(of_first.astype(float)) @ first - sp.csr_array(sets.astype(float)) @ second
+        names = pd.Index([" or ".join(map(format_value, values[chosen])) for chosen in of_first])
+        low, high = np.full(len(names), -np.inf), np.full(len(names), 1 - self.at_least)
+        yield Rows(sp.csr_array(matrix), low, high, self.label, names, view)
+
+    @staticmethod
+    def _by_value(space: Space, name: str | int) -> sp.csr_array:
+        """Coefficients of P(s | i), shape (sensitive values, terms)."""
+        is_person = np.append(space.people.find(name), False)[space.codes["who"]]
+        at = np.flatnonzero(is_person)
+        entries = (np.full(len(at), float(space.n_records)), (space.codes["s"][at], at))
+        return sp.csr_array(entries, shape=(len(space.view.sensitive_values), len(space)))

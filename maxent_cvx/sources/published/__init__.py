@@ -1,1 +1,0 @@
-"""What a published view says of its people, and what is true of whoever is named."""

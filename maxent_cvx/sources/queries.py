@@ -1,0 +1,742 @@
+"""Values that were flipped at random before they were published: randomised response, PRAM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import compress
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
+from .._utils.tables import as_numbers, choose, format_value, numbers_of, one_or_several
+from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
+from ..releases.generalized import OUTSIDE
+from ..terms.axes import level_of
+from ..terms.block import Block
+from ..terms.rows import Penalty, Rows
+from ..terms.space import Space
+from .base import Source
+from .moments import Quantile, check_attainable, quantile_rows, subjects
+
+__all__ = [
+    "AnsweredQueries",
+    "NoisyMarginal",
+    "RandomizedResponse",
+    "noise_interval",
+]
+
+# Intervals for numbers of records, which are integers.
+
+
+#: Roundoff in a side of an interval, records, within which it still reaches an integer.
+ROUNDOFF = 1e-9
+
+
+def integer_counts(
+    low: np.ndarray, high: np.ndarray, names: Iterable[object], what: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Round each interval inwards to integers.
+
+    Parameters
+    ----------
+    low, high : ndarray
+        Records.
+    names : iterable, one an interval
+        What is counted.
+    what : str
+        What a number is of it, for the error: "an answer to".
+
+    Raises
+    ------
+    StatementError
+        If an interval holds no whole number.
+    """
+    low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
+    if (none := low > high).any():
+        raise StatementError(
+            f"no whole number of people is {what} {join_names(compress(names, none))}; integer=False takes any number"
+        )
+    return low, high
+
+
+# Noise of a known distribution, as an interval for what it was added to.
+
+
+class Noise(Protocol):
+    """What is asked of a distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
+
+    def ppf(self, q: float) -> float:
+        """The quantile from below."""
+
+    def isf(self, q: float) -> float:
+        """The quantile from above."""
+
+    def support(self) -> tuple[float, float]:
+        """The least and the largest value."""
+
+
+def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, float]:
+    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`.
+
+    Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If that is no distribution or no confidence, or the noise has no ends and confidence is 1.
+    """
+    _require_parameters(noise)
+    if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
+        raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {short_repr(noise)}")
+    if not 0 < check_number(confidence, "confidence") <= 1:
+        raise BadProbability(f"confidence={confidence!r}: a probability above 0 and at most 1 is expected")
+    tail = (1 - confidence) / (2 * times)
+    try:
+        least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
+    except (OverflowError, TypeError, ValueError) as error:
+        raise StatementError(f"noise has no quantiles: {' '.join(str(error).split())}") from error
+    if math.isnan(least) or math.isnan(most):
+        raise StatementError("noise has no quantiles: its parameters are out of range")
+    if not math.isfinite(most - least):
+        raise StatementError("with confidence=1 noise without ends says nothing; take a confidence below 1")
+    return least, most
+
+
+def noise_penalty(noise: Any) -> Penalty:
+    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If it is not one of ``scipy.stats.norm(scale=...)``, ``laplace(scale=...)`` and ``dlaplace(a)``.
+    """
+    _require_parameters(noise)
+    name = getattr(getattr(noise, "dist", None), "name", None)
+    names = ("a", "loc") if name == "dlaplace" else ("loc", "scale")
+    found = {"loc": 0.0, "scale": 1.0, **dict(zip(names, getattr(noise, "args", ()), strict=False))}
+    found |= getattr(noise, "kwds", {})
+    if name not in ("norm", "laplace", "dlaplace"):
+        raise StatementError(
+            f"the likelihood of {name or short_repr(noise)} is not one of those that are known: norm(scale=...), "
+            "laplace(scale=...) and dlaplace(a) of scipy.stats; take how='box', which reads any noise"
+        )
+    if check_number(found["loc"], "loc of the noise") != 0:
+        raise StatementError(f"noise around {found['loc']} is not around 0: subtract that from the counts instead")
+    match name:
+        case "norm":
+            return Penalty(sd=found["scale"])
+        case "laplace":
+            return Penalty(weight=1 / _above_0(found["scale"], "scale of the noise"))
+    return Penalty(weight=_above_0(found["a"], "a of the noise"))
+
+
+def _above_0(value: Any, what: str) -> float:
+    if not 0 < check_number(value, what) < math.inf:
+        raise BadProbability(f"{what} is {value!r}; a number above 0 is expected")
+    return check_number(value, what)
+
+
+def _require_parameters(noise: Any) -> None:
+    """Refuse a distribution of scipy.stats that has not been called."""
+    import scipy.stats  # takes a third of a second to load
+
+    name = getattr(noise, "name", None)
+    if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
+        raise StatementError(f"noise is scipy.stats.{name}, with no parameters; call it: {name}(scale=...), say")
+
+
+# Answers that a statistical database gave: how many people, what their values sum to, or are on average.
+
+
+#: Multiples of this below the other are products and sums of doubles without any rounding.
+SHORT, SMALL = 2.0**-10, 2.0**42
+KINDS = ("count", "sum", "mean", "median", "min", "max")
+#: Those that are quantiles: which.
+QUANTILES = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
+
+
+class AnsweredQueries(Source):
+    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: COUNT, SUM or AVG of those asked.
+
+    MEDIAN, MIN and MAX are counts of those below and above, as of :class:`PublishedQuantile`.
+
+    Parameters
+    ----------
+    queries : list of dict
+        Whom each query is about: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        Attributes are quasi-identifiers, and sensitive ones too (not of a mean).
+    answers : list of float
+        One a query: people, or the unit of the values.
+    of : {"count", "sum", "mean", "median", "min", "max"}
+        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
+        median of an even number of people is the mean of the two in the middle.
+    eps : float or list of float
+        How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
+    noise : frozen distribution of scipy.stats, optional
+        Of what was added to every answer besides, ``scipy.stats.laplace(scale=2)`` for instance.
+    confidence : float
+        With what probability all rows are true together, if there is noise; as of :class:`NoisyMarginal`.
+    integer : bool
+        Counts are whole, as everybody knows; False takes the interval as it is.
+    attribute : str, optional
+        Of several sensitive attributes, which is summed.
+    values : dict or Series, optional
+        The number that each value of the attribute stands for; by default they are numbers themselves.
+
+    Raises
+    ------
+    StatementError, BadProbability
+        If an argument cannot be read; when added to a model, if a query is about nobody.
+    UnknownName, TableError
+        When added to a model, if it has no such attribute or value, or values are no numbers.
+
+    Notes
+    -----
+    Of linear queries the answers are linear in P; so the range sums of CAE, section 5, are knowledge like any other.
+
+    Examples
+    --------
+    Two means of salaries, rounded to thousands. That of the twenties is next to the lowest salary, which leaves both
+    people hardly another one; with it, the mean of the women points to the salary of the elder:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> staff = pd.DataFrame({"Age": [25, 28, 41, 47], "Sex": ["F", "M", "F", "M"]})
+    >>> view = mx.QITable(staff, qi=["Age", "Sex"], sa="Salary", sa_values=[30, 40, 50])
+    >>> twenties = {"Age": pd.Interval(20, 29, closed="both")}
+    >>> source = mx.AnsweredQueries([twenties, {"Sex": "F"}], [30, 40], of="mean", eps=0.5)
+    >>> print(mx.MaxEnt(view).add(source).solve().conditional().round(2))
+    Salary     30    40    50
+    Age Sex
+    25  F    0.92  0.07  0.01
+    28  M    0.99  0.01  0.00
+    41  F    0.02  0.14  0.84
+    47  M    0.33  0.33  0.33
+    """
+
+    def __init__(
+        self,
+        queries: Iterable[Mapping[str, object]],
+        answers: Iterable[float],
+        of: str = "count",
+        *,
+        eps: float | Iterable[float] = 0.0,
+        noise: Noise | None = None,
+        confidence: float = 0.95,
+        integer: bool = True,
+        attribute: str | None = None,
+        values: Mapping[object, float] | pd.Series | None = None,
+    ) -> None:
+        if isinstance(queries, Mapping | str) or not is_several(queries):
+            raise StatementError(f"queries must be a list of {{attribute: value}}, not {short_repr(queries)}")
+        self.queries = list(queries)
+        if bad := [one for one in self.queries if not isinstance(one, Mapping)]:
+            raise StatementError(f"a query is {{attribute: value}}, not {short_repr(bad[0])}")
+        check_in(of, "of", KINDS)
+        check_bool(integer, "integer")
+        listed, half_widths = one_or_several(answers), one_or_several(eps)
+        if len(listed) == 1 and listed[0] is answers:
+            raise StatementError(f"answers must be a list of numbers, not {short_repr(answers)}")
+        self.answers = np.array([check_number(one, f"answer {i}") for i, one in enumerate(listed, 1)], dtype=float)
+        half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
+        self.eps = np.array([check_number(one, "eps") for one in half_widths], dtype=float)
+        if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
+            raise StatementError(
+                f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
+                "of each are expected, and one at least"
+            )
+        if (self.eps < 0).any():
+            raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
+        if of == "count" and (attribute is not None or values is not None):
+            raise StatementError(
+                "a count adds no values up: attribute= and values= are of sums and means; leave them out"
+            )
+        self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))
+        self.of, self.attribute, self.values, self.integer = of, attribute, values, integer
+
+    @property
+    def label(self) -> str:
+        """What was asked for, of whom, and how often."""
+        more = len(self.queries) - 1
+        return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a query, in the unit of its answer; a count that may be any emits none.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            answer - eps <= N sum w(s) P(q, s) <= answer + eps; wider by the quantiles of the noise, if there is any.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If the view has no such attribute or value, or values are no numbers.
+        StatementError
+            If a query is about nobody, nobody can have the answer, a mean is of a population or of sensitive values, or
+            no whole number is an answer.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2], eps=1)
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
+        >>> rows.name(0), rows.low.tolist(), rows.high.tolist()                  # people
+        ('count: Gender=male, Disease=Flu', [1.0], [3.0])
+        """
+        if self.of in QUANTILES:
+            yield from self._quantiles(space)
+            return
+        view = space.view
+        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
+        if self.of == "mean" and not inside.all():
+            raise StatementError(
+                "how many people of a population are in the release is not known, and so no mean of them; "
+                "ask for a sum, and for a count"
+            )
+        weight = inside.astype(float) if self.of == "count" else self._numbers(space)
+        coefficients, entries, people, names = [], [], [], []
+        for query in self.queries:
+            mask, n, value = self._asked(space, query)
+            at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
+            w = weight[space.codes["s"][at]]
+            at, w = at[w != 0], w[w != 0]
+            people.append(n)
+            entries.append(at)
+            coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
+            names.append(_text(query))
+        indptr = np.cumsum([0, *map(len, entries)])
+        matrix = sp.csr_array(
+            (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
+        )
+        least, most = self.noise
+        low, high = self.answers - self.eps - most, self.answers + self.eps - least
+        if self.of == "count":
+            low, high = self._people(low, high, np.array(people), names)
+        said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
+        exact = self.of != "mean" and all(map(_is_short, short))
+        yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(said)
+
+    def _quantiles(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows of a median, the least or the largest number, query by query."""
+        least, most = self.noise
+        for query, low, high in zip(
+            self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
+        ):
+            people = subjects(space, self.attribute, query, self.values)
+            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high))
+            label = f"{self.of}: {_text(query)}"
+            check_attainable(quantile, people, label, "was it rounded, or further from the truth: eps=...?")
+            yield quantile_rows(quantile.counts(people), people, space, label)
+
+    def _people(
+        self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
+        vague = low < high
+        if self.integer:
+            low, high = integer_counts(low, high, names, "an answer to")
+        return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
+
+    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
+        """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
+        view = space.view
+        of_value = {name: one for name, one in query.items() if name in view.sensitive}
+        value = np.ones(len(view.sensitive_values), dtype=bool)
+        for name, one in of_value.items():
+            if self.of == "mean":
+                raise StatementError(
+                    f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
+                    "ask for a sum, and for a count"
+                )
+            codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
+            value &= choose(one, name).mask(level, name)[codes]
+        given = {name: one for name, one in query.items() if name not in of_value}
+        return space.described(given), space.records_described(given), value
+
+    def _numbers(self, space: Space) -> np.ndarray:
+        """The number of every sensitive value."""
+        view = space.view
+        if self.attribute is None and len(view.sensitive) > 1:
+            raise StatementError(f"a {self.of} is of one of {list(view.sensitive)}; say which: attribute=...")
+        name = self.attribute or view.sensitive[0]
+        if name not in view.sensitive:
+            raise unknown_name("sensitive attribute", name, view.sensitive)
+        codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
+        inside = np.asarray(level != OUTSIDE)
+        found = np.zeros(len(level))
+        found[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
+        return found[codes]
+
+
+def _text(query: Mapping[str, object]) -> str:
+    """Whom a query is about."""
+    return ", ".join(f"{format_value(name)}={choose(one, name)}" for name, one in query.items()) or "everybody"
+
+
+def _is_short(numbers: np.ndarray) -> bool:
+    """Whether numbers have so few digits that what is made of them is not rounded."""
+    return bool(((np.rint(numbers / SHORT) * SHORT == numbers) & (np.abs(numbers) < SMALL)).all())
+
+
+# Counts that were published with noise of a known distribution, differentially private ones among them.
+
+
+class NoisyMarginal(Source):
+    """noisy - z_high <= N P(by) <= noisy - z_low, z the quantiles of the noise; or the log-likelihood of the noise.
+
+    Parameters
+    ----------
+    counts : Series
+        Noisy numbers of people, indexed by the attributes (their names are the names of the levels): quasi-identifiers
+        or sensitive ones. Cells that are left out were not published.
+    noise : frozen distribution of scipy.stats
+        Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
+    confidence : float, optional
+        Of a box alone: with what probability all rows are true together; None is 0.95. Quantiles leave out
+        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 takes the ends of a noise that has some.
+    integer : bool, optional
+        Of a box alone: True, which None is, too, takes the whole numbers in each interval, as numbers of people are
+        whole; False takes the interval as it is.
+    how : {"box", "likelihood"}
+        "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
+        nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
+        (noisy - N P)^2 / (2 scale^2), Laplace noise abs(noisy - N P) / scale, discrete Laplace noise
+        a abs(noisy - N P); others are refused.
+
+    Raises
+    ------
+    TableError, BadProbability, StatementError
+        If an argument cannot be read, or the noise has no ends and confidence is 1; with a likelihood, if the noise is
+        neither normal nor Laplace around 0, or `confidence` or `integer` is given, which it does not use.
+    UnknownName
+        When added to a model, if it has no such attribute, or none of its values.
+
+    Notes
+    -----
+    Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are counted, not those outside.
+
+    A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
+    the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
+    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs.
+    Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
+    privacy) minimises a loss alone, and takes the entropy to choose among the minima: for equal noise in all counts
+    that is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
+
+    Examples
+    --------
+    Two counts of the hospital's patients, with the noise of a differentially private release: the published buckets
+    alone leave a man the flu with a probability from 1/6 to 1/2; with the counts it is 1/3 at least.
+
+    >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> flu = pd.Series([4.2, -0.7], index=pd.MultiIndex.from_tuples(
+    ...     [("male", "Flu"), ("female", "Flu")], names=["Gender", "Disease"]))
+    >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+    >>> low, high = mx.MaxEnt(release).add(source).bounds("P(Flu | Gender=male)")
+    >>> round(low, 3), round(high, 3)
+    (0.333, 0.5)
+
+    The likelihood has one answer, near the noisy counts, and a price for each:
+
+    >>> post = mx.MaxEnt(release).add(mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), how="likelihood")).solve()
+    >>> round(post.prob("Flu", given={"Gender": "male"}), 3), post.penalties.round(2).tolist()
+    (0.409, [1.75, 1.25])
+    """
+
+    def __init__(
+        self,
+        counts: pd.Series,
+        noise: Noise,
+        confidence: float | None = None,
+        integer: bool | None = None,
+        how: Literal["box", "likelihood"] = "box",
+    ) -> None:
+        check_in(how, "how", ("box", "likelihood"))
+        if not isinstance(counts, pd.Series):
+            raise TableError(f"counts must be a pandas Series, indexed by attributes, not {short_repr(counts)}")
+        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
+            counts = counts.set_axis(counts.index.get_level_values(0))
+        labels = list(counts.index.names)
+        if not len(counts) or not all(isinstance(name, str) for name in labels) or len(set(labels)) < len(labels):
+            raise TableError(
+                f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
+            )
+        if counts.index.has_duplicates:
+            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry a cell")
+        as_numbers(counts, "counts")
+        self.counts, self.penalty = counts, None
+        if how == "likelihood":
+            for name, given in (("confidence", confidence), ("integer", integer)):
+                if given is not None:
+                    raise StatementError(f"{name}= is of how='box'; a likelihood has no use for it: leave it out")
+            self.penalty = noise_penalty(noise)
+            return
+        confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
+        check_bool(self.integer, "integer")
+        self.least, self.most = noise_interval(noise, confidence, len(counts))
+
+    @property
+    def label(self) -> str:
+        """The attributes that are counted by, and what it costs to miss a count."""
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= P(by) <= high, probabilities; of a likelihood N P(by) ~ noisy, records.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute, or none of its values.
+        StatementError
+            If with `integer` no whole number of people is within the noise of a count.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> flu = pd.Series([4.2], index=pd.MultiIndex.from_tuples([("male", "Flu")], names=["Gender", "Disease"]))
+        >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
+        >>> rows.name(0), rows.low.round(3).tolist(), rows.high.round(3).tolist()          # from 2 to 6 of 10 people
+        ('noisy counts by Gender, Disease: male, Flu', [0.2], [0.6])
+        """
+        block = self._block(space)
+        noisy = self.counts.to_numpy(dtype=float)
+        at = block.index.get_indexer(self.counts.index)
+        known = np.flatnonzero(at >= 0)
+        pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
+        matrix = sp.csr_array(pick @ block.matrix)
+        if self.penalty is not None:
+            matrix, index = matrix * float(space.n_records), self.counts.index
+            yield Rows(matrix, noisy, noisy.copy(), self.label, index, space.view, penalty=self.penalty)
+            return
+        low, high = noisy - self.most, noisy - self.least
+        if self.integer:
+            low, high = integer_counts(low, high, self.counts.index, "within the noise of")
+        low, high = np.where(low > 0, low, -np.inf), np.where(high < space.n_records, high, np.inf)
+        said = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
+        share = 1 / space.n_records
+        rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
+        yield rows.at(np.flatnonzero(said))
+
+    def _block(self, space: Space) -> Block:
+        """P(by), of those in the release."""
+        view, names = space.view, [str(name) for name in self.counts.index.names]
+        if strangers := [name for name in names if name not in view.columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
+        block = space.marginal(names)
+        for name in names:
+            found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not found.isin(there).any():
+                raise unknown_name(f"value of {name!r}", found[0], there.unique())
+        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+        return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
+
+
+#: Rounding that a row of a transition matrix is forgiven, whose sum is 1.
+ROUNDING = 1e-9
+
+
+class RandomizedResponse(Source):
+    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: of those with Q and the value s, a share T(s, r) reports r.
+
+    Parameters
+    ----------
+    transition : DataFrame
+        T: a row for every sensitive value, a column for every value that can be reported, each row summing to 1.
+    reported : str
+        The QI attribute of the view that holds what people reported, which everybody can see.
+    by : list of lists of str, optional
+        The QI attributes that Q sets, one list a family of rows; by default [] (everybody), and each attribute alone.
+    confidence : float or None
+        With what probability all rows are true together. None takes shares for exact, w = 0, which a sample hardly is.
+
+    Raises
+    ------
+    TableError, BadProbability
+        If `transition` is no transition matrix.
+    StatementError, UnknownName
+        If an argument cannot be read; when added to a model, if `reported` is no QI, or values are missing.
+
+    Notes
+    -----
+    Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
+    number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N,
+    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 there is no doubt. (Privacy-MaxEnt's
+    future work: randomised releases.)
+
+    Examples
+    --------
+    Of 1,000 people 340 say yes; everybody says the truth with probability 3/4. If shares are taken for exact, 180 mean
+    it, as .75 * 180 + .25 * 820 = 340; and of those who say yes 135 do.
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
+    >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
+    >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
+    >>> exact = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
+    >>> mx.MaxEnt(view).add(exact).solve().conditional().round(3)["yes"].to_dict()
+    {'no': 0.068, 'yes': 0.397}
+    >>> vague = mx.RandomizedResponse(honest, reported="Answer", confidence=0.95)
+    >>> low, high = mx.MaxEnt(view).add(vague).bounds("P(yes)")
+    >>> round(low, 3), round(high, 3)
+    (0.053, 0.381)
+    """
+
+    def __init__(
+        self,
+        transition: pd.DataFrame,
+        reported: str,
+        by: Iterable[Sequence[str]] | None = None,
+        confidence: float | None = 0.95,
+    ) -> None:
+        check_str(reported, "reported")
+        if not isinstance(transition, pd.DataFrame):
+            raise TableError(
+                f"transition must be a DataFrame, true values by reported ones, not {short_repr(transition)}"
+            )
+        if transition.index.has_duplicates or transition.columns.has_duplicates:
+            raise TableError(
+                "transition has a value twice; a row for every true value, a column for every reported one"
+            )
+        try:
+            self.matrix = transition.to_numpy(dtype=float)
+        except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
+            raise TableError("transition holds something that is no number; probabilities are expected") from None
+        sums = self.matrix.sum(axis=1)
+        if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
+            first = int((np.abs(sums - 1) > ROUNDING).argmax())
+            raise BadProbability(
+                f"transition: rows of probabilities that sum to 1 are expected; {join_names([transition.index[first]])} "
+                f"sums to {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
+            )
+        if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
+            raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
+        self.transition, self.reported, self.confidence = transition, reported, confidence
+        several = None if by is None else check_list(by, "by", "lists of QI attributes")
+        self.by = several if several is None else [_attributes(one) for one in several]
+
+    @property
+    def label(self) -> str:
+        """The name of this source, with the attribute."""
+        return f"randomised response {self.reported!r}"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for every group of people, true value and reported value.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            Probabilities, a block of rows a family of `by`; rows that say nothing are left out.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such quasi-identifiers.
+        StatementError
+            If several attributes are sensitive, or `transition` lacks a value of the view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
+        >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
+        >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
+        >>> source = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
+        >>> [(rows.name(0), len(rows), rows.relation) for rows in source.rows(mx.MaxEnt(view).space)]
+        [('reported Answer: yes, yes', 4, '==')]
+        """
+        view = space.view
+        if self.reported not in view.qi:
+            raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)
+        if len(view.sensitive) > 1:
+            raise StatementError("randomised response is of one sensitive attribute, and the view has several")
+        reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
+        for what, have, need in (
+            ("a row for", self.transition.index, view.sensitive_values),
+            ("a column for", self.transition.columns, reports),
+        ):
+            if len(missing := need.difference(have)):
+                raise StatementError(
+                    f"transition has not {what} {join_names(missing)}; every value of the view needs one"
+                )
+        others = [name for name in view.qi if name != self.reported]
+        families = [[], *([name] for name in others)] if self.by is None else self.by
+        for name in (name for family in families for name in family):
+            if name == self.reported:
+                raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
+            if name not in others:
+                raise unknown_name(f"quasi-identifier of the {view.noun} (given in by)", name, others)
+        blocks = [self._family(space, family) for family in families]
+        n_rows = sum(len(labels) for _, labels, _, _ in blocks)
+        for matrix, labels, sure, people in blocks:
+            t = np.zeros(len(labels))
+            if self.confidence is not None and n_rows:
+                t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_rows / (1 - self.confidence)) / 2))
+            width = t / space.n_records
+            useful = t < people  # a wider row says nothing
+            yield Rows(matrix, -width, width, f"reported {self.reported}", labels, view).at(np.flatnonzero(useful))
+
+    def _family(self, space: Space, by: list[str]) -> tuple[sp.csr_array, pd.Index, np.ndarray, np.ndarray]:
+        """P(Q, r, s) - T(s, r) P(Q, s) of all groups; their labels, whether T is 0 or 1, and n(Q)."""
+        view = space.view
+        sensitive = view.sensitive[0]
+        true = space.marginal([*by, sensitive])
+        reported = space.marginal([*by, sensitive, self.reported])
+        n, r = len(true), len(self.transition.columns)
+        labels = true.index.to_frame(index=False)
+        every = labels.loc[np.repeat(np.arange(n), r)].reset_index(drop=True)
+        every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
+        wanted = pd.MultiIndex.from_frame(every.astype(object))
+        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(wanted)
+        pick = sp.csr_array(
+            (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
+        )
+        of = self.transition.index.get_indexer(pd.Index(labels[sensitive]))
+        share = self.matrix[of].ravel()
+        repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
+        matrix = sp.csr_array(pick @ reported.matrix - repeat @ true.matrix)
+        people = np.full(n, float(space.n_records))
+        if by:
+            n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
+            keys = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
+            people = n_q.reindex(keys).to_numpy(dtype=float)
+        return matrix, wanted, (share == 0) | (share == 1), np.repeat(people, r)
+
+
+def _attributes(given: object) -> list[str]:
+    """Read one attribute, or a list of them, which may be empty."""
+    found = [given] if isinstance(given, str) else check_list(given, "by", "lists of QI attributes")
+    return [check_str(name, "an attribute in by") for name in found]

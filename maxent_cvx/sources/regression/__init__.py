@@ -1,1 +1,0 @@
-"""What is published of a regression: coefficients, and the score equations that they solve."""

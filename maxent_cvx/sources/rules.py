@@ -1,0 +1,440 @@
+"""Published association rules, and what is not published because it is no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, Infeasible, StatementError, short_repr
+from .._utils.tables import choose
+from .._utils.validation import check_bool, check_in, check_int, check_number, is_several
+from ..releases.base import View
+from ..rules import (
+    NonRules,
+    Patterns,
+    RuleSet,
+    Thresholds,
+    count_patterns,
+    decimals_of,
+    find_values,
+    non_rules,
+    records_of_scores,
+    rule_patterns,
+)
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "PublishedRuleList",
+    "PublishedRules",
+]
+
+# A published rule list: a classifier whose rules are tried one after the other, each with its confidence.
+
+
+class PublishedRuleList(Source):
+    """P(x | Q and none of the Q before) = c, for every rule "else if Q then x, with confidence c" of a list.
+
+    Parameters
+    ----------
+    rules : list of (dict, value, float or None)
+        The rules in order: what Q sets (``{}`` is everybody who is left), the class, and its confidence among the
+        people whom the rule decides. None if that is not published: then the rule only takes its people out.
+    decimals : int, optional
+        To how many decimals the confidences are printed; None is exactly.
+    integer : bool
+        Numbers of people are whole.
+
+    Raises
+    ------
+    StatementError
+        If a rule cannot be read, or, when added to a model, decides for nobody or for no whole number of people.
+    BadProbability
+        If a confidence is no probability.
+    UnknownName
+        When added to a model, if it has no such attribute or value.
+
+    Notes
+    -----
+    Published rules, section VII (future work): the people whom a rule decides are known from everybody's QI.
+
+    Examples
+    --------
+    Of ten people six have a doctorate, of whom the list says that 83% earn more, and of those who are left that 50% do
+    not: five of six and two of four.
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Masters"], "People": [6, 4]})
+    >>> view = mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"], count="People")
+    >>> rules = [({"Education": "Doctorate"}, "50K+", 0.83), ({}, "50K-", 0.5)]
+    >>> post = mx.MaxEnt(view).add(mx.PublishedRuleList(rules, decimals=2)).solve()
+    >>> print(post.conditional().round(3))
+    Salary      50K+   50K-
+    Education
+    Doctorate  0.833  0.167
+    Masters    0.500  0.500
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[tuple[Mapping[str, object], object, float | None]],
+        decimals: int | None = None,
+        integer: bool = True,
+    ) -> None:
+        check_bool(integer, "integer")
+        if decimals is not None:
+            check_int(decimals, "decimals", 0)
+        if not is_several(rules):
+            raise StatementError(f"a list of rules is expected, not {short_repr(rules)}")
+        self.rules: list[tuple[dict[str, Any], object, float | None]] = []
+        for i, rule in enumerate(rules, 1):
+            if not isinstance(rule, tuple) or len(rule) != 3 or not isinstance(rule[0], Mapping):
+                raise StatementError(
+                    f"rule {i} is {short_repr(rule)}; ({{attribute: value}}, class, confidence) is expected"
+                )
+            given, value, confidence = rule
+            if confidence is not None and not 0 <= check_number(confidence, f"the confidence of rule {i}") <= 1:
+                raise BadProbability(f"the confidence of rule {i} is {confidence!r}, which is no probability")
+            self.rules.append((dict(given), value, confidence))
+        self.decimals, self.integer = decimals, integer
+
+    @property
+    def label(self) -> str:
+        """The name of this source, with the number of rules."""
+        return f"list of {len(self.rules)} rules"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for every rule whose confidence is published.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(Q and none before, x), probabilities, between the numbers of people that a confidence may stand for.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute or value.
+        StatementError
+            If a rule decides for nobody, or for no whole number of people.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> source = mx.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "Breast Cancer", None)])
+        >>> (rows,) = source.rows(mx.MaxEnt(release).space)          # of the other rule no confidence is told
+        >>> rows.name(0), rows.low.round(3).tolist(), rows.relation  # half of the six men are 3 of 10 people
+        ('rule: 1. Gender=male => Flu', [0.3], '==')
+        """
+        view = space.view
+        left, members, names = np.ones(len(view.n_q), dtype=bool), [], []
+        for i, (given, value, _) in enumerate(self.rules, 1):
+            decided = space.described(given) & left
+            text = ", ".join(f"{name}={choose(one, name)}" for name, one in given.items()) or "everybody left"
+            names.append(f"{i}. {text} => {value}")
+            if not decided.any():
+                raise StatementError(f"rule {names[-1]!r} decides for nobody: those before it do; leave it out")
+            members.append(decided)
+            left &= ~decided
+        scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
+        if not len(scored):
+            return
+        covered = sp.csr_array(np.array(members)[scored].astype(float))
+        values = pd.Series([self.rules[i][1] for i in scored], index=[names[i] for i in scored], dtype=object)
+        s = find_values(values, view.sensitive_values, f"value of {view.sa!r}")
+        n_q = np.asarray(covered @ view.n_q).astype(np.int64)
+        score = np.array([self.rules[i][2] for i in scored], dtype=float)
+        low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
+        share = 1 / space.n_records
+        yield Rows(space.joint(covered, s), low * share, high * share, "rule", values.index, view)
+
+
+#: More pairs of rules and non-rules than this are not compared one by one.
+MOST_PAIRS = 5 * 10**7
+
+
+class PublishedRules(Source):
+    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is none.
+
+    With published scores P(Q, X) = s', or P(X | Q) = c', of every rule.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    scores : "confidence", "support", both in a list, or None
+        Which scores of the rules are published; by default only that they are above the thresholds.
+    decimals : int, optional
+        To how many decimals the scores are printed; each then says an interval of half a unit on both sides.
+    non_rules : bool
+        Also say what all missing patterns reveal, if the set is complete (NAR-constraints).
+    integer : bool
+        Numbers of people are whole: with N known, a rule has at least ceil(N max(s, c P(Q))) people, and what is none
+        has at most one less. Otherwise "<" is closed to "<=".
+    prune : bool
+        Leave out non-rules that follow from others (Theorem 3); the posterior is the same.
+
+    Raises
+    ------
+    StatementError
+        If an argument cannot be read, or the set is not complete, and non-rules are asked for.
+    Infeasible
+        When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
+        patterns that are missing would be.
+
+    Notes
+    -----
+    Published rules, Eqs. (3), (4) and (6), Theorems 1 and 3. P(Q) is known from everybody's QI.
+
+    Examples
+    --------
+    One rule is published, about doctorates. That there is none about women tells the salary of the third person:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"],
+    ...     "Gender": ["Female", "Male", "Female"], "Salary": ["50K+", "50K+", "50K-"]})
+    >>> rules = mx.anonymize.mine_rules(people, qi=["Education", "Gender"], sa="Salary", support=0.6, confidence=0.9)
+    >>> view = mx.QITable(people, qi=["Education", "Gender"], sa="Salary", sa_values=["50K+", "50K-"])
+    >>> source = mx.PublishedRules(rules)
+    >>> round(mx.MaxEnt(view).add(source).solve().prob("50K-", given={"Education": "Masters"}), 6)
+    1.0
+    >>> source.counts.to_dict()
+    {'ar': 1, 'nar': 13, 'nar_pruned': 7, 'nar_binding': 3}
+    """
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        scores: str | Iterable[str] | None = None,
+        decimals: int | None = None,
+        non_rules: bool = True,
+        integer: bool = True,
+        prune: bool = True,
+    ) -> None:
+        check_bool(non_rules, "non_rules")
+        check_bool(integer, "integer")
+        check_bool(prune, "prune")
+        if not isinstance(rules, RuleSet):
+            raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+        if scores is not None and not isinstance(scores, str | Iterable):
+            raise StatementError(f"scores={short_repr(scores)}: 'confidence', 'support' or None is expected")
+        self.scores = [] if scores is None else [scores] if isinstance(scores, str) else list(scores)
+        for name in self.scores:
+            check_in(name, "scores", ("confidence", "support"))
+        if decimals is not None and not self.scores:
+            raise StatementError(
+                f"decimals={short_repr(decimals)} is of printed scores: say which, scores='confidence'"
+            )
+        if non_rules and not rules.complete:
+            raise StatementError(
+                f"these {len(rules)} rules are not all rules (complete=False), so that a missing pattern may be "
+                "one; pass non_rules=False, or, if they are all, make the RuleSet with complete=True"
+            )
+        self.rules, self.decimals = rules, decimals
+        self.non_rules, self.integer, self.prune = non_rules, integer, prune
+        self._counted: tuple[View, pd.Series] | None = None
+
+    @property
+    def label(self) -> str:
+        """The name of this source, with the number of rules."""
+        return f"{len(self.rules)} published rules"
+
+    @property
+    def counts(self) -> pd.Series:
+        """How many constraints there are for the people of the model that the rules were added to last.
+
+        Returns
+        -------
+        Series
+            ``ar``: rules. ``nar``: patterns of these people that are no rules (0 if the set is not complete).
+            ``nar_pruned``: those that Theorem 3 leaves. ``nar_binding``: those that are emitted, as they can bind, and
+            no other says the same.
+
+        Raises
+        ------
+        StatementError
+            If they were not added to a model yet.
+        """
+        if self._counted is None:
+            raise StatementError("constraints are counted for the people of a model: add the rules to one first")
+        view, counts = self._counted
+        if "nar" not in counts:
+            every = count_patterns(self.rules, view) - len(self.rules) if self.non_rules else 0
+            if self.non_rules and not self.prune:
+                found = rule_patterns(self.rules, view)
+                counts["nar_pruned"] = non_rules(self.rules, found, view, integer=self.integer, prune=True).n_pruned
+            counts = pd.Series({"ar": len(self.rules), "nar": every, **counts})
+            self._counted = view, counts
+        return counts.copy()
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a rule (AR-constraints), and a row for each pattern that is none, if it can bind (NAR).
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(Q, X), probabilities: of the rules, then of the patterns that are none.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            If the view has not the attributes or values of the rules, or the scores that are asked for are not there.
+        Infeasible
+            If the rules cannot be those of its people.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> rules = mx.anonymize.mine_rules(hospital, qi="Gender", sa="Disease", support=0.2, confidence=0.4)
+        >>> for rows in mx.PublishedRules(rules).rows(mx.MaxEnt(release).space):
+        ...     print(f"{rows.name(0)} ({rows.relation}), and {len(rows) - 1} more")
+        published rule: Gender=male => Flu (>=), and 1 more
+        no rule: Gender=female => Flu (<=), and 7 more
+        """
+        view, n = space.view, space.n_records
+        found = rule_patterns(self.rules, view)
+        low, high = self._rule_bounds(found, n)
+        yield self._emit(space, found, low / n, np.where(high < found.n_q, high / n, np.inf), "published rule")
+        if not self.non_rules:
+            self._counted = view, pd.Series({"nar_pruned": 0, "nar_binding": 0})
+            return
+        none = non_rules(self.rules, found, view, integer=self.integer, prune=self.prune)
+        self._counted = view, pd.Series({"nar_pruned": none.n_pruned, "nar_binding": len(none.patterns)})
+        most = self._most(none.patterns, n, self.rules.thresholds)
+        self._check_everybody(none, most, view)
+        self._check_convention(found, low, none.patterns, most, view)
+        yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most / n, "no rule")
+
+    def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
+        """Write low <= P(Q, X) <= high."""
+        matrix = space.joint(patterns.members, patterns.s)
+        return Rows(matrix, low, high, label, pd.Index(patterns.names, dtype=object), space.view)
+
+    def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
+        """The most people that a pattern has which is no rule."""
+        return thresholds.least(patterns.n_q, n) - 1.0 if self.integer else thresholds.bound(patterns.n_q, n) * n
+
+    def _rule_bounds(self, found: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the most people that every rule has, by the thresholds and by its scores."""
+        thresholds = self.rules.thresholds
+        least = thresholds.least(found.n_q, n).astype(float) if self.integer else thresholds.bound(found.n_q, n) * n
+        if (never := least > found.n_q).any():
+            first = int(never.argmax())
+            raise Infeasible(
+                f"{found.names[first]!r} cannot be a rule: {found.n_q[first]} people are as it says, and with "
+                f"{thresholds} it needs {least[first]:.12g}; {self._other(found.n_q[first], n, found.n_q[first])}"
+            )
+        low, high = least.copy(), found.n_q.astype(float)
+        self._check_printed(found, least, n)
+        for which in self.scores:
+            if which not in self.rules.table:
+                raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
+            score = self.rules.table[which].to_numpy(dtype=float)
+            of = found.n_q if which == "confidence" else np.full(len(found), n)
+            fewest, most = records_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
+            self._check_enough(found, most, least, n, which)
+            low, high = np.maximum(low, fewest), np.minimum(high, most)
+        low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
+        if (neither := low > high).any():
+            first = int(neither.argmax())
+            raise Infeasible(
+                f"support and confidence of {found.names[first]!r} say different numbers of people; the rules are of "
+                "other people, or decimals= is wrong"
+            )
+        return low, high
+
+    def _check_printed(self, found: Patterns, least: np.ndarray, n: int) -> None:
+        """Check the scores that the rules have, also if they are not used, by the decimals they are written with."""
+        for which in ("support", "confidence"):
+            if which in self.rules.table and which not in self.scores and len(found):
+                score = self.rules.table[which].to_numpy(dtype=float)
+                of = found.n_q if which == "confidence" else np.full(len(found), n)
+                half = 0.5 * 10.0 ** -max(map(decimals_of, score))
+                most = np.minimum((score + half) * of + 1e-9 * of, found.n_q)
+                self._check_enough(found, np.floor(most) if self.integer else most, least, n, which)
+
+    def _check_enough(self, found: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
+        """Refuse rules that have too few people to be any."""
+        if not (short := most < least - 1e-9 * n).any():
+            return
+        first = int(short.argmax())
+        raise Infeasible(
+            f"{found.names[first]!r} has at most {most[first]:.12g} of {found.n_q[first]} people by its {which}, and "
+            f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
+            f"{self._other(found.n_q[first], n, most[first])}"
+        )
+
+    def _other(self, n_q: int, n: int, people: float) -> str:
+        """Say what would explain a rule with some people that is none by the thresholds."""
+        strict = self.rules.strict
+        turned = Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, not strict)
+        if turned.least(np.array([n_q]), n)[0] <= people and strict:
+            return "by >= it would be one: the rules were mined by >=, so read them with strict=False"
+        return "the rules are of other people, or were mined by other thresholds"
+
+    def _check_convention(self, found: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View) -> None:
+        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=.
+
+        Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
+        """
+        if not len(found) or not len(none) or len(found) * len(none) > MOST_PAIRS:
+            return
+        people = none.members.multiply(view.n_q[None, :]).tocsr()
+        at_least = (people @ found.members.T).toarray() + (low - found.n_q)
+        at_least[none.s[:, None] != found.s] = -np.inf
+        fewest = at_least.max(axis=1)
+        if not (wrong := fewest > most + 1e-9 * view.n_records).any():
+            return
+        first = int(wrong.argmax())
+        thresholds, because = self.rules.thresholds, found.names[int(at_least[first].argmax())]
+        remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._strictly)).any())
+        raise Infeasible(
+            f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "
+            f"{none.n_q[first]} people at least, and with {thresholds} more than {most[first]:.12g} make a rule "
+            f"(so with {int(wrong.sum())} patterns); {remedy}"
+        )
+
+    def _check_everybody(self, none: NonRules, most: np.ndarray, view: View) -> None:
+        """Refuse patterns Q that are no rules with any value if their people together are fewer than those with Q."""
+        q, at, values = np.unique(none.given, return_inverse=True, return_counts=True)
+        of_q, n_q = np.bincount(at, most), np.zeros(len(q))
+        n_q[at] = none.patterns.n_q
+        wrong = (values == len(view.sensitive_values)) & (of_q < n_q - 1e-9 * view.n_records)
+        if not wrong.any():
+            return
+        first = int(wrong.argmax())
+        strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
+        remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
+        raise Infeasible(
+            f"{q[first]} is in no rule, so that with {self.rules.thresholds} all values together have at most "
+            f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
+        )
+
+    @property
+    def _strictly(self) -> Thresholds:
+        """The same thresholds by >."""
+        return Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, strict=True)
+
+    def _remedy(self, explained: bool) -> str:
+        """Say what would explain missing patterns that cannot be missing."""
+        if explained and not self.rules.strict:
+            return "by > none of these is a rule: they were mined by >, so read them with strict=True"
+        return "the set is not complete, or is of other people or thresholds; correct it, or pass non_rules=False"

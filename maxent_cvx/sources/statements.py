@@ -1,0 +1,1091 @@
+"""E(...): the mean of a number that sensitive values are, or stand for, among people as described."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import (
+    BadProbability,
+    LabelMismatch,
+    MaxEntError,
+    StatementError,
+    join_names,
+    short_repr,
+    unknown_name,
+)
+from .._utils.formatting import ReprMixin
+from .._utils.tables import Choice, choose, format_value, group_codes
+from .._utils.validation import check_instance, check_number, check_str, is_several
+from ..solvers.sparse import compact
+from ..terms.axes import values_named
+from ..terms.block import decimal
+from ..terms.rows import Penalty, Rows
+from .base import Source
+
+if TYPE_CHECKING:
+    from ..terms.space import Space
+
+__all__ = [
+    "Count",
+    "E",
+    "Event",
+    "ExpectedNumber",
+    "P",
+    "ParametricStatement",
+    "Probability",
+    "Statement",
+]
+
+# Statements whose value is a CVXPY parameter: what they say is decided whenever a model is solved.
+
+
+class ParametricStatement(Source):
+    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters.
+
+    Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
+
+    Attributes
+    ----------
+    left : Probability
+    relation : str
+        "=", "<=" or ">=".
+    value : cvxpy.Expression
+        A number that depends on parameters alone.
+    penalty : Penalty, optional
+        What it costs to miss it; None if it holds.
+    """
+
+    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
+        if value.variables() or value.size != 1:
+            raise StatementError(
+                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
+                "are written as a function of the space"
+            )
+        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
+
+    @property
+    def label(self) -> str:
+        """The statement's own text, with the names of the parameters."""
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"{self.left} {self.relation} {self.value}{softly}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What it says, and of which parameters."""
+        terms = frozenset(self.left.terms.items()), self.left.constant
+        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
+
+    @property
+    def parameters(self) -> list[Any]:
+        """What the value depends on."""
+        return self.value.parameters()
+
+    def now(self) -> Statement:
+        """The statement at the values that the parameters have now.
+
+        Raises
+        ------
+        StatementError
+            If one has none.
+        BadProbability
+            If the combination cannot have the value.
+        """
+        if (value := self.value.value) is None:
+            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
+        if self.penalty is None:
+            return self.left._state(float(value), self.relation)
+        low = -math.inf if self.relation == "<=" else float(value)
+        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+
+    def softened(self, penalty: Penalty) -> ParametricStatement:
+        """The same, which can be missed at a cost.
+
+        Raises
+        ------
+        StatementError
+            If it can be already.
+        """
+        if self.penalty is not None:
+            raise StatementError(f"{self.label} is soft already; state its cost once")
+        return ParametricStatement(self.left, self.relation, self.value, penalty)
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the row of the statement as it is now."""
+        for rows in self.now().rows(space):
+            yield replace(rows, label=self.label)
+
+
+def is_parametric(value: object) -> bool:
+    """Whether something is an expression of CVXPY, which is not loaded for the question."""
+    return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
+
+
+# Soft statements in the papers' notation: ``P(Flu | Gender=male) ~ 0.3 +- 0.05``.
+
+
+#: How "equal", "at most" and "at least" are written, of hard and of soft statements.
+RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
+
+
+def format_penalty(penalty: Penalty | None) -> str:
+    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one.
+
+    Parameters
+    ----------
+    penalty : Penalty, optional
+        Of one row.
+    """
+    if penalty is None:
+        return ""
+    sd, weight, delta = (
+        "" if side is None else decimal(float(side)) for side in (penalty.sd, penalty.weight, penalty.delta)
+    )
+    return f", weight {weight}" if weight else f" +- {sd}" + f", delta {delta}" * bool(delta)
+
+
+# Statements: what somebody says about linear combinations of probabilities.
+
+
+#: Of an event: for every term the place of its coefficient among the different ones, these, and the event's own.
+Exact = tuple[np.ndarray, list[Fraction], Fraction]
+
+
+@dataclass(frozen=True)
+class Event:
+    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about.
+
+    Attributes
+    ----------
+    value : frozenset of (str or None, Choice)
+        Sensitive attributes and their values; None where the user did not name the attribute.
+    given : frozenset of (str, Choice)
+        QI attributes and their values.
+    who : frozenset, optional
+        Names of people, who are the condition instead of `given`.
+    """
+
+    value: frozenset[tuple[str | None, Choice]]
+    given: frozenset[tuple[str, Choice]] = frozenset()
+    who: frozenset[Any] | None = None
+
+    @property
+    def least(self) -> float:
+        """What it can be at least: 0."""
+        return 0
+
+    @property
+    def most(self) -> float:
+        """What it can be at most: 1, or the number of people."""
+        return 1 if self.who is None else len(self.who)
+
+    def __str__(self) -> str:
+        value, given = conditions(self.value), conditions(self.given)
+        if self.who is not None:
+            given = ", ".join(sorted(map(format_value, self.who)))
+            if len(self.who) > 1:
+                return f"#({value}: {given})"
+        return f"P({value} | {given})" if given else f"P({value})"
+
+    def row(self, space: Space) -> sp.csr_array:
+        """Coefficients on p, shape (1, terms)."""
+        value: object = {name: choice for name, choice in self.value if name is not None}
+        value = value or next(choice for _, choice in self.value)
+        if self.who is not None:
+            return space.row(value, who=self.who)
+        return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+
+    def is_ratio(self, space: Space) -> bool:
+        """Whether it is a quotient of two linear expressions, and no linear expression."""
+        return False
+
+    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients of (event - value) P(given), as of `exact`."""
+        raise NotImplementedError
+
+    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0.
+
+        P(given) is a number of people by N, the coefficient of each of them its inverse.
+        """
+        row, n = self.row(space), space.n_records
+        place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
+        place[row.indices] = 1
+        return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Statement(Source):
+    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge of distributions or of people, exact or vague.
+
+    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
+    Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
+    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, of people i with
+    QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
+
+    Attributes
+    ----------
+    terms : frozenset of (Event, float)
+        Events and their coefficients.
+    low, high : float
+        The values as typed; a side may be infinite.
+    penalty : Penalty, optional
+        What it costs to miss the values, of a soft statement; see :func:`maxent_cvx.soft`.
+    where : str
+        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
+    >>> said.label, said.high
+    ('P(Flu | Gender=male) <= 0.3', 0.3)
+    >>> said == (0.3 >= mx.P(["Flu"], given={"Gender": "male"}))
+    True
+    """
+
+    terms: frozenset[tuple[Event, float]]
+    low: float
+    high: float
+    where: str = ""
+    penalty: Penalty | None = None
+
+    def __str__(self) -> str:
+        return self._said + format_penalty(self.penalty)
+
+    @property
+    def _said(self) -> str:
+        equal, at_most, at_least = RELATIONS[self.penalty is not None]
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"{combination(self.terms)} is anything"
+        left, right = self.terms, frozenset[tuple[Event, float]]()
+        if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
+            left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
+            right = frozenset((event, -a) for event, a in self.terms - left)
+        expression, zero = combination(left), combination(right) if right else "0"
+        if self.low == self.high:
+            return f"{expression} {equal} {zero if self.high == 0 else f'{decimal(self.high)}'}"
+        if math.isinf(self.low):
+            return f"{expression} {at_most} {zero if self.high == 0 else f'{decimal(self.high)}'}"
+        if math.isinf(self.high):
+            return f"{expression} {at_least} {zero if self.low == 0 else f'{decimal(self.low)}'}"
+        return f"{decimal(self.low)} {at_most} {expression} {at_most} {decimal(self.high)}"
+
+    def __repr__(self) -> str:
+        return f"<Statement: {self}>"
+
+    @property
+    def label(self) -> str:
+        """The statement's own text."""
+        return str(self)
+
+    @property
+    def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
+        """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
+        first = min(self.terms, key=lambda term: str(term[0]))
+        if first[1] > 0:
+            return self.terms, self.low + 0.0, self.high + 0.0, self.penalty
+        return frozenset((event, -a) for event, a in self.terms), -self.high + 0.0, -self.low + 0.0, self.penalty
+
+    @property
+    def identity(self) -> Statement:
+        """The statement: two are equal if they say the same."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statement) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is a statement that says the same.
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> (mx.P("Flu") <= 2 * mx.P("HIV")).same_as(2 * mx.P("HIV") - mx.P("Flu") >= 0)
+        True
+        """
+        return self == other
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self} is a statement for model.add(), not true or false. "
+            "Python reads 'low <= P(...) <= high' as two comparisons: write P(...).between(low, high)"
+        )
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row; vagueness that allows everything emits none.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            low <= sum_k a_k P(value_k | given_k) <= high, as typed, in rational numbers that are rounded once.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute or value, or the model names nobody so.
+        StatementError
+            If nobody is as described, or the statement cannot be one of this view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
+        >>> [(rows.relation, rows.high.tolist(), rows.matrix.shape) for rows in said.rows(mx.MaxEnt(release).space)]
+        [('<=', [0.3], (1, 27))]
+        """
+        if math.isinf(self.low) and math.isinf(self.high):
+            return
+        try:
+            told = self._told(space)
+        except MaxEntError as error:
+            if not self.where:
+                raise
+            raise type(error)(f"{self.where}: {error}") from None
+        for label, events, low, high in told:
+            matrix, typed = _added_up(events, len(space))
+            sides = np.array([low]), np.array([high])
+            yield Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
+
+    def _told(self, space: Space) -> list[tuple[str, list[Exact], float, float]]:
+        """Each row with its name, its events with their coefficients, and its sides."""
+        ratios = [event for event, _ in self.terms if event.is_ratio(space)]
+        if not ratios:
+            events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
+            return [(str(self), events, self.low, self.high)]
+        if len(self.terms) > 1 or self.penalty is not None:
+            ratios[0].exact(space)  # which is refused
+        ((event, a),) = self.terms
+        if self.low == self.high:
+            return [(str(self), [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))], 0.0, 0.0)]
+        found = []
+        for is_low, side in ((True, self.low), (False, self.high)):
+            if math.isfinite(side):
+                label = str(replace(self, high=math.inf) if is_low else replace(self, low=-math.inf))
+                above = is_low == (a > 0)
+                rest = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
+                found.append((label, rest, *((0.0, math.inf) if above else (-math.inf, 0.0))))
+        return found
+
+
+def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
+    """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
+    touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
+    # A statement is about few of the terms: only these are looked at.
+    places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
+    pattern = group_codes(places, [len(factors) for _, factors, _ in events])
+    example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
+    example[pattern] = np.arange(len(pattern))
+    total = [
+        sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
+        for at in example.tolist()
+    ]
+    data = np.array([float(a) for a in total], dtype=float)[pattern]
+    matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms)))
+    terms = matrix.indices  # the same array, not a copy, where there is one coefficient
+    of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
+    typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
+    if not data.all():
+        matrix = matrix.copy()  # in place the terms would be written over
+        matrix.eliminate_zeros()
+    return matrix, typed
+
+
+def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
+    """Write what attributes are: ``Gender=male, Age in [20, 30)``; of no attribute, the values only."""
+    return ", ".join(
+        f"{'' if name is None else format_value(name) + (' ' if choice.interval is not None else '=')}{choice}"
+        for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
+    )
+
+
+def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
+    """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
+    ordered = sorted(((str(event), a) for event, a in terms), key=lambda term: (term[1] < 0, term[0]))
+    parts = [(a < 0, event if abs(a) == 1 else f"{decimal(abs(a))} {event}") for event, a in ordered]
+    if constant or not parts:
+        parts.append((constant < 0, decimal(abs(constant))))
+    first, *others = parts
+    return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
+
+
+# Linear combinations of probabilities, and the comparisons that turn them into statements.
+
+
+NOT_LINEAR = (
+    "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
+    "multiply by a number, or state one of the two as a value"
+)
+#: Rounding that is forgiven when a value is compared with the largest attainable one.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Probability(ReprMixin):
+    """A linear combination of probabilities P(value | given), plus a constant.
+
+    Made by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.
+
+    Attributes
+    ----------
+    terms : dict of Event to float
+        The events, and the coefficient of each.
+    constant : float
+        Added to it.
+
+    Examples
+    --------
+    >>> from maxent_cvx import P
+    >>> more = P("Flu", given={"Gender": "male"}) - P("Flu", given={"Gender": "female"})
+    >>> more >= 0.1
+    <Statement: P(Flu | Gender=male) - P(Flu | Gender=female) >= 0.1>
+    >>> more.attainable()
+    (-1.0, 1.0)
+    """
+
+    terms: Mapping[Event, float]
+    constant: float = 0.0
+
+    # NumPy arrays and pandas objects on the left leave the comparison to us, and are refused.
+    __array_ufunc__ = None
+    __pandas_priority__ = 10_000
+
+    # -- arithmetic ------------------------------------------------------------------------------
+
+    def __add__(self, other: Probability | float) -> Probability:
+        other = _combination(other)
+        terms = dict(self.terms)
+        for event, coefficient in other.terms.items():
+            terms[event] = terms.get(event, 0.0) + coefficient
+        return Probability(terms, self.constant + other.constant)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: float) -> Probability:
+        if isinstance(factor, Probability):
+            raise StatementError(NOT_LINEAR)
+        factor = check_number(factor, "the factor of a probability")
+        return Probability({e: factor * c for e, c in self.terms.items()}, factor * self.constant)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Probability:
+        if isinstance(divisor, Probability):
+            raise StatementError(NOT_LINEAR)
+        if (divisor := check_number(divisor, "the divisor of a probability")) == 0:
+            raise BadProbability("the divisor of a probability must not be 0")
+        return self * (1 / divisor)
+
+    def __rtruediv__(self, other: object) -> Probability:
+        raise StatementError(NOT_LINEAR)
+
+    def __neg__(self) -> Probability:
+        return self * -1
+
+    def __sub__(self, other: Probability | float) -> Probability:
+        return self + -_combination(other)
+
+    def __rsub__(self, other: Probability | float) -> Probability:
+        return -self + other
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def __eq__(self, other: Probability | float) -> Statement:  # type: ignore[override]
+        return self._state(other, "=")
+
+    def __le__(self, other: Probability | float) -> Statement:
+        return self._state(other, "<=")
+
+    def __ge__(self, other: Probability | float) -> Statement:
+        return self._state(other, ">=")
+
+    def __lt__(self, other: object) -> Statement:
+        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
+
+    def __gt__(self, other: object) -> Statement:
+        raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
+
+    def __ne__(self, other: object) -> Statement:  # type: ignore[override]
+        raise StatementError("'not equal' is not linear knowledge; write <= or >=")
+
+    def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
+        raise StatementError(f"{self} is no number; write it on the left: P(...) <= parameter")
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} is a probability to be compared, not true or false")
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.terms.items()), self.constant))
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is the same combination (``==`` makes a statement instead).
+
+        Parameters
+        ----------
+        other : object
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> (P("Flu") + P("HIV")).same_as(P("HIV") + P("Flu"))
+        True
+        """
+        if not isinstance(other, Probability):
+            return False
+        return dict(self.terms) == dict(other.terms) and self.constant == other.constant
+
+    def about(self, value: float, eps: float) -> Statement:
+        """``|self - value| <= eps``; a side that lies outside what is possible says nothing, and is left out.
+
+        Parameters
+        ----------
+        value : float
+            A probability, or a number of people of a :func:`~maxent_cvx.Count`.
+        eps : float
+            The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        BadProbability
+            If the value cannot be attained, or eps is negative.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu").about(0.2, eps=0.1), P("Flu").about(0.05, eps=0.1)
+        (<Statement: 0.1 <= P(Flu) <= 0.3>, <Statement: P(Flu) <= 0.15>)
+        """
+        value, eps = check_number(value, "the value"), check_number(eps, "eps")
+        if eps < 0:
+            raise BadProbability(f"eps must not be negative: {eps:.12g}")
+        self._attainable(value)
+        least, most = self.attainable()
+        low, high = (float(Decimal(repr(value)) + Decimal(repr(off))) for off in (-eps, eps))  # 0.2 + 0.1 is 0.3
+        return self._statement(low if low > least else -math.inf, high if high < most else math.inf)
+
+    def softly(
+        self, value: float, *, sd: float | None = None, weight: float | None = None, delta: float | None = None
+    ) -> Statement:
+        """``self = value``, but for a cost, nats: (self - value)^2 / (2 sd^2), or weight abs(self - value).
+
+        Parameters
+        ----------
+        value : float
+            Any number, as a noisy measurement may give: below 0 for example.
+        sd, weight, delta : float, optional
+            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If an argument cannot be read.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu", given={"Gender": "male"}).softly(0.3, sd=0.05)
+        <Statement: P(Flu | Gender=male) ~ 0.3 +- 0.05>
+        >>> P("Flu").softly(0.3, weight=50), P("Flu").softly(0.3, sd=0.05, delta=0.1)
+        (<Statement: P(Flu) ~ 0.3, weight 50>, <Statement: P(Flu) ~ 0.3 +- 0.05, delta 0.1>)
+        """
+        if is_parametric(value):
+            raise StatementError(f"softly takes a number; with a CVXPY parameter write mx.soft({self} == ..., sd=...)")
+        value = check_number(value, "the value")
+        if not math.isfinite(value):
+            raise BadProbability(f"the value is {value:.12g}; a number is expected")
+        return self.missable(value, value, Penalty(sd, weight, delta))
+
+    def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
+        """``low <= self <= high``, which can be missed at a cost.
+
+        Parameters
+        ----------
+        low, high : float
+            Any numbers; a side may be infinite.
+        penalty : Penalty
+            What it costs.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If there is no probability in the combination, both sides are infinite, low is above high, or one of the
+            arguments is something else.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> from maxent_cvx import P
+        >>> P("Flu").missable(0.1, 0.3, mx.soft(P("Flu") == 0.2, sd=0.05).penalty)
+        <Statement: 0.1 <~ P(Flu) <~ 0.3 +- 0.05>
+        """
+        low, high = (
+            side if isinstance(side, float) and math.isinf(side) else check_number(side, f"the {name} value")
+            for side, name in ((low, "lower"), (high, "upper"))
+        )
+        if low > high:
+            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        check_instance(penalty, Penalty, "what it costs to miss a statement")
+        said = self._statement(low, high)
+        if math.isinf(low) and math.isinf(high):
+            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
+        return replace(said, penalty=penalty)
+
+    def between(self, low: float, high: float) -> Statement:
+        """The statement ``low <= self <= high``, which Python does not let anybody write in this way.
+
+        Parameters
+        ----------
+        low, high : float
+            Probabilities, or numbers of people of a :func:`~maxent_cvx.Count`.
+
+        Returns
+        -------
+        Statement
+
+        Raises
+        ------
+        BadProbability
+            If one of them cannot be attained, or low is above high.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> P("Flu", given={"Gender": "male"}).between(0.2, 0.4)
+        <Statement: 0.2 <= P(Flu | Gender=male) <= 0.4>
+        """
+        low, high = check_number(low, "the lower value"), check_number(high, "the upper value")
+        if low > high:
+            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        self._attainable(low)
+        self._attainable(high)
+        return self._statement(low, high)
+
+    def anything(self) -> Statement:
+        """The statement that says nothing."""
+        return self._statement(-math.inf, math.inf)
+
+    def _state(self, other: Probability | float, relation: str) -> Statement:
+        if is_parametric(other):
+            return ParametricStatement(self, relation, other)  # type: ignore[return-value]  # it is added like one
+        difference = self - _combination(other)
+        value = -difference.constant
+        left = Probability({event: c for event, c in difference.terms.items() if c != 0})
+        if not left.terms:
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, which says nothing")
+        left._attainable(value)
+        low = -math.inf if relation == "<=" else value
+        high = math.inf if relation == ">=" else value
+        return left._statement(low, high)
+
+    def attainable(self) -> tuple[float, float]:
+        """The least and the largest value of the combination, were its probabilities independent."""
+        ends = [sorted(a * end if end else 0.0 for end in (e.least, e.most)) for e, a in self.terms.items() if a]
+        return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
+
+    def _attainable(self, value: float) -> None:
+        low, high = self.attainable()
+        if not low - ROUNDING <= value <= high + ROUNDING:
+            raise BadProbability(f"{self} cannot be {value:.12g}: it lies between {low:.12g} and {high:.12g}")
+
+    def _statement(self, low: float, high: float) -> Statement:
+        """Move the constant to the values."""
+        terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
+        if not terms:
+            raise StatementError(f"{self} holds no probability, so nothing is said; compare P(...)")
+        if not all(math.isfinite(a) for _, a in terms):
+            raise BadProbability(f"{self}: a coefficient is too large to be a number")
+        return Statement(terms, low - self.constant, high - self.constant)
+
+    def __str__(self) -> str:
+        return combination(self.terms.items(), self.constant)
+
+    __repr__ = __str__
+
+
+def _combination(value: object) -> Probability:
+    """Read an operand: a probability or a number; anything else is refused by name."""
+    if isinstance(value, Probability):
+        return value
+    if isinstance(value, Real | np.number) and not isinstance(value, bool):
+        return Probability({}, check_number(value, "the value"))
+    raise StatementError(
+        f"a probability is compared with a {type(value).__name__}; a number or another P(...) is expected. "
+        "For a whole Series of values use space.marginal(...) or space.conditional(...), which align labels"
+    )
+
+
+# P(...) and Count(...): probabilities as people write them.
+
+
+def P(value: object, given: Mapping[str, object] | None = None, who: object = None) -> Probability:
+    """P(value | given), or P(value | who), to be compared with a number or with other probabilities.
+
+    Parameters
+    ----------
+    value : object
+        A sensitive value, a list of values ("or"), or ``{attribute: value}``: of several sensitive
+        attributes, any that are named.
+    given : dict, optional
+        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+    who : str or int, optional
+        Instead, the name of a person: one whom the model names, see :class:`maxent_cvx.MaxEnt`.
+
+    Returns
+    -------
+    Probability
+        ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
+        statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
+        may be a :class:`cvxpy.Parameter`: every solve takes the value that it has then.
+
+    Raises
+    ------
+    StatementError
+        If the arguments cannot be read. Whether names exist is checked when a model gets the statement.
+
+    Notes
+    -----
+    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). A probability of a person is that of the maximum-entropy
+    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
+    Fig. 4 has breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer
+    is .731.
+
+    Examples
+    --------
+    >>> from maxent_cvx import P
+    >>> P("Flu", given={"Gender": "male"}) == 0.3
+    <Statement: P(Flu | Gender=male) = 0.3>
+    >>> P("HIV", given={"Gender": "male"}) <= 2 * P("Flu", given={"Gender": "female"})
+    <Statement: P(HIV | Gender=male) <= 2 P(Flu | Gender=female)>
+    >>> P(["Flu", "HIV"]).about(0.5, eps=0.1)
+    <Statement: 0.4 <= P(Flu or HIV) <= 0.6>
+    >>> P(["Breast Cancer", "HIV"], who="Alice") == 1
+    <Statement: P(Breast Cancer or HIV | Alice) = 1>
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
+    if given is not None and who is not None:
+        raise StatementError(f"the QI of {short_repr(who)} are known: they need not be given; leave one of the two out")
+    sensitive = _sensitive(value)
+    if who is not None:
+        names = _names(who)
+        if len(names) != 1 or not isinstance(who, str | Integral):
+            raise StatementError(
+                f"P({conditions(sensitive)} | ...) is about one person; of several, write Count(value, who=[...])"
+            )
+        return Probability({Event(sensitive, who=names): 1.0})
+    given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
+    return Probability({Event(sensitive, given_values): 1.0})
+
+
+def Count(value: object, who: Iterable[object]) -> Probability:
+    """How many of some people have a value, sum_i P(value | i), to be compared with a number.
+
+    It is the expected number, the mean over possible worlds, and nothing else of them: that two have it in
+    every world implies that two have it on the average, but not the other way round. See the notes.
+
+    Parameters
+    ----------
+    value : object
+        As of :func:`P`.
+    who : list of str or int
+        Names of people, each once.
+
+    Returns
+    -------
+    Probability
+        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, as of :func:`P`.
+
+    Raises
+    ------
+    StatementError
+        If the arguments cannot be read.
+
+    Notes
+    -----
+    Privacy-MaxEnt, section 6 (kind 3). The paper lists such rows as the model of what is known of people. They are
+    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, and leaves it open that both have the
+    value, or none. And what is maximised is the entropy of P(i, q, s, b), not that of the possible worlds, in which
+    nobody else has the record that one person has. Over the worlds in which the knowledge is true the probabilities
+    are others: if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and
+    Charlie with 2/3; the maximum-entropy answer is .382 and .618.
+
+    Examples
+    --------
+    >>> from maxent_cvx import Count
+    >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
+    <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
+
+    One x is in Alice's bucket of three, and one in Bob's of six. Alice or Bob has it, but not both: of the worlds
+    1/3 x 5/6 are Alice's and 2/3 x 1/6 are Bob's, 5/7 and 2/7 of those that are left. The rows give another answer:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> table = pd.DataFrame({"Q": list("ABCDEFGHI"), "S": list("xyzxuvwyz"), "Bucket": [1] * 3 + [2] * 6})
+    >>> release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="Bucket")
+    >>> model = mx.MaxEnt(release, people={"Alice": {"Q": "A"}, "Bob": {"Q": "D"}})
+    >>> model.add(Count("x", who=["Alice", "Bob"]) == 1).solve().people()["x"].round(3).to_dict()
+    {'Alice': 0.585, 'Bob': 0.415}
+    """
+    return Probability({Event(_sensitive(value), who=_names(who)): 1.0})
+
+
+def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
+    """Read a sensitive value, or {attribute: value}."""
+    if not isinstance(value, Mapping):
+        return frozenset({(None, choose(value, "the sensitive value"))})
+    if not value:
+        raise StatementError("P({}) names no sensitive attribute; write P({attribute: value})")
+    return frozenset((name, choose(chosen, name)) for name, chosen in value.items())
+
+
+def _names(who: object) -> frozenset[object]:
+    """Read the name of one person, or of several."""
+    names = [who] if isinstance(who, str) or not is_several(who) else list(who)
+    if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
+        raise StatementError(f"who={short_repr(strange[0])}: a person's name is a text or a whole number")
+    if not names:
+        raise StatementError("who=[] names nobody; name at least one person")
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise StatementError(f"{twice[0]!r} is named twice; a person counts once")
+    return frozenset(names)
+
+
+def E(
+    attribute: str,
+    given: Mapping[str, object] | None = None,
+    who: object = None,
+    values: Mapping[object, float] | pd.Series | None = None,
+) -> Probability:
+    """E(attribute | given) = sum_s x(s) P(s | given), the mean of a number, to be compared with a number.
+
+    Parameters
+    ----------
+    attribute : str
+        A sensitive attribute; or a quasi-identifier, of those who have a sensitive value.
+    given : dict, optional
+        Attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+    who : str or int, optional
+        Instead, the name of a person, as of :func:`P`.
+    values : dict or Series, optional
+        The number x that each value stands for, in any unit. By default the values themselves, which must be numbers.
+
+    Returns
+    -------
+    Probability
+        A linear combination of probabilities: it is added to others and to P(...), multiplied by numbers, and
+        compared. ``E(..) == 42.9``, ``.about(42.9, eps=0.5)`` and ``.between(40, 45)`` are statements for
+        ``model.add``. In the notation of :func:`maxent_cvx.read_knowledge` it is ``E(income | edu=college)``, where the
+        values are numbers themselves.
+
+    Raises
+    ------
+    StatementError, BadProbability, LabelMismatch
+        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are
+        numbers, is checked when a model gets it.
+
+    Notes
+    -----
+    A mean among those who have a sensitive value is E[x 1] / P, of which P is known where the view counts the value.
+    Elsewhere ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it is compared with a number
+    only, and its price is per unit of 50 times P(yes).
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
+    >>> told = mx.E("Disease", given={"Gender": "male"}, values=weeks) == 15.5
+    >>> told
+    <Statement: E(Disease | Gender=male) = 15.5>
+    >>> post = mx.MaxEnt(release).add(told).solve()
+    >>> of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
+    >>> round(sum(weeks[disease] * share for disease, share in of_men.items()), 6)
+    15.5
+
+    The mean age of the ill, of whom it is not known how many there are: 70 at least means the eldest only.
+
+    >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
+    >>> model = mx.MaxEnt(view).add(mx.E("age", given={"ill": "yes"}) >= 70)
+    >>> low, high = model.bounds("P(yes | age=40)")
+    >>> low >= 0, high < 1e-9
+    (True, True)
+    """
+    name = check_str(attribute, "attribute")
+    of_people = next(iter(P({name: "any"}, given=given, who=who).terms))
+    if values is None:
+        return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name): 1.0})
+    if not isinstance(values, Mapping | pd.Series):
+        raise StatementError(f"values must be a dictionary {{value: number}} or a Series, not {short_repr(values)}")
+    if isinstance(values, pd.Series) and values.index.has_duplicates:
+        raise LabelMismatch(
+            f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()].unique())}"
+        )
+    if not len(values):
+        raise StatementError("values={} gives no number; give one for each sensitive value")
+    numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
+    return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name, numbers): 1.0})
+
+
+@dataclass(frozen=True)
+class ExpectedNumber(Event):
+    """E(attribute | given): a sum over its values, each times a number.
+
+    Attributes
+    ----------
+    attribute : str
+        A sensitive attribute, or a quasi-identifier.
+    numbers : frozenset of (value, float), optional
+        What each value stands for; None for the value itself.
+    """
+
+    attribute: str = ""
+    numbers: frozenset[tuple[object, float]] | None = None
+
+    @property
+    def least(self) -> float:
+        """The smallest of the numbers, where they are told."""
+        return -math.inf if self.numbers is None else min(x for _, x in self.numbers)
+
+    @property
+    def most(self) -> float:
+        """The largest of the numbers, where they are told."""
+        return math.inf if self.numbers is None else max(x for _, x in self.numbers)
+
+    def __str__(self) -> str:
+        given = conditions(self.given) if self.who is None else ", ".join(sorted(map(format_value, self.who)))
+        return f"E({format_value(self.attribute)} | {given})" if given else f"E({format_value(self.attribute)})"
+
+    def row(self, space: Space) -> sp.csr_array:
+        """Coefficients on p, shape (1, terms)."""
+        place, factors = self.exact(space)
+        row = sp.csr_array(np.array([float(factor) for factor in factors])[place][None])
+        row.eliminate_zeros()
+        return row
+
+    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients on p in rational numbers: for every term its place among the different ones."""
+        there, share = self._among(space)
+        if share is None:
+            raise StatementError(
+                f"how many people have {self._condition()} is not known, and so {self} is no linear expression; "
+                "compare it with a number only, in a statement of its own"
+            )
+        return self._products(space, there, Fraction(0), 1 / share if share else Fraction(0))
+
+    def is_ratio(self, space: Space) -> bool:
+        """Whether it is a quotient of two linear expressions: how many have the sensitive value is not known."""
+        return self._among(space)[1] is None
+
+    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+        """Coefficients of (E(attribute | given) - value) P(given), which is linear whatever P(given) is."""
+        return self._products(space, self._among(space)[0], value, Fraction(1))
+
+    def _products(
+        self, space: Space, there: np.ndarray, value: Fraction, unit: Fraction
+    ) -> tuple[np.ndarray, list[Fraction]]:
+        """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
+        different, at = np.unique(self._of_terms(space), return_inverse=True)
+        factors = [Fraction(0), *((Fraction(float(one)) - value) * unit for one in different)]
+        return np.where(there, at + 1, 0), factors
+
+    def _condition(self) -> str:
+        return conditions(self.given)
+
+    def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
+        """Mark the terms of those as described, and tell their share; None where it is not known."""
+        view = space.view
+        if self.attribute not in view.qi:
+            self._anything(space)
+        having = frozenset(one for one in self.given if one[0] in view.sensitive)
+        if self.attribute in view.qi and not having:
+            raise StatementError(
+                f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
+                f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
+            )
+        space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
+        event = Event(having or self._anything(space), self.given - having, self.who)
+        place, (_, unit) = event.exact(space)
+        if not having or not unit:
+            return place > 0, 1 / unit if unit else Fraction(0)
+        if event.given or view.n_s is None:
+            return place > 0, None
+        return place > 0, Fraction(int(view.n_s[values_named(view, dict(having))].sum()), space.n_records)
+
+    def _anything(self, space: Space) -> frozenset[tuple[str | None, Choice]]:
+        """Any value of the attribute."""
+        if self.attribute not in space.view.sensitive:
+            kinds = "sensitive attribute or quasi-identifier"
+            raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
+        every = list(self._values(space)[1])
+        return next(iter(P({self.attribute: every}).terms)).value
+
+    def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
+        """Codes of the attribute for each term, and what they stand for."""
+        return space.axes.of_column(self.attribute)
+
+    def _of_terms(self, space: Space) -> np.ndarray:
+        """The number of every term."""
+        codes, values = self._values(space)
+        if self.numbers is None:
+            kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
+            if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
+                raise StatementError(
+                    f"the values of {self.attribute!r} are no numbers; say what each stands for: "
+                    f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
+                )
+            numbers = np.array(values, dtype=float)
+            if not np.isfinite(numbers).all():
+                raise BadProbability(f"a value of {self.attribute!r} is no finite number, so that it has no mean")
+        else:
+            told = dict(self.numbers)
+            if strange := [value for value in told if value not in values]:
+                raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
+            if missing := [value for value in values if value not in told]:
+                raise LabelMismatch(
+                    f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each is needed"
+                )
+            numbers = np.array([told[value] for value in values])
+        return numbers[codes]

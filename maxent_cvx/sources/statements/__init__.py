@@ -1,1 +1,0 @@
-"""Statements about probabilities: what they are about, how they are written and read."""

@@ -1,1 +1,0 @@
-"""Published statistics: answers of databases, noisy tables, randomized responses."""

@@ -1,0 +1,583 @@
+"""A published contingency table: cells, margins and the grand total, of which some are suppressed or rounded."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
+from numbers import Integral
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError, TableError, UnknownName, join_names, short_repr, unknown_name
+from .._utils.formatting import TablePreview
+from .._utils.tables import check_columns, names
+from .._utils.validation import check_bool, check_dataframe, check_in, check_instance, check_int, check_str, is_text
+from ..releases.generalized import OUTSIDE
+from ..releases.qi_table import QITable
+from ..terms.axes import find, level_of, pick, subset_keys
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "OPEN",
+    "PublishedTable",
+    "symbol_intervals",
+]
+
+# Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
+
+
+#: The symbol of a cell that says nothing, as it was suppressed to protect another one (complementary suppression).
+OPEN = "*"
+#: The largest count, records: beyond it floating point does not hold every integer.
+LARGEST_COUNT = 2**53
+#: How far from the number that is printed the true one may be, with base b.
+HALF_WIDTHS = {"nearest": lambda base: base // 2, "random": lambda base: base - 1}
+
+Intervals = dict[str, tuple[float, float]]
+
+
+def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
+    """Read what the symbols of suppressed cells stand for: from how many people to how many.
+
+    Parameters
+    ----------
+    suppressed : str, dict or None
+        "<5" or "<=4"; or every symbol to (least, most), None for no limit.
+    zeros_shown : bool
+        Whether zeros are printed, so that "<5" begins at 1.
+    """
+    least = 1.0 if zeros_shown else 0.0
+    if suppressed is None:
+        return {OPEN: (0.0, np.inf)}
+    if isinstance(suppressed, str):
+        symbol = _plain(suppressed)
+        if symbol == OPEN:
+            return {OPEN: (0.0, np.inf)}
+        if (found := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
+            raise StatementError(
+                f"suppressed={short_repr(suppressed)}: a limit such as '<5' or '<=4' is expected, or every symbol with what "
+                "it stands for, {'c': (0, 4)}"
+            )
+        most = float(found[2]) - (found[1] == "<")
+        if most < least:
+            raise StatementError(f"suppressed={suppressed!r}: no count is so small; a limit above it is expected")
+        return {symbol: (least, most), OPEN: (0.0, np.inf)}
+    if not isinstance(suppressed, Mapping):
+        raise StatementError(
+            f"suppressed={short_repr(suppressed)}: a limit such as '<5', a dictionary or None is expected"
+        )
+    if zeros_shown:
+        raise StatementError("zeros_shown is of a limit such as '<5'; in a dictionary say so yourself, {'<5': (1, 4)}")
+    return {OPEN: (0.0, np.inf), **{_symbol(key): _limits(key, value) for key, value in suppressed.items()}}
+
+
+def cell_intervals(
+    counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most people of every cell; the most is infinite where nothing is said.
+
+    Raises
+    ------
+    TableError
+        If something is neither a count nor a symbol, or no multiple of the base.
+    """
+    name = counts.name
+    if not (pd.api.types.is_numeric_dtype(counts) or pd.api.types.is_object_dtype(counts) or _is_text(counts)):
+        raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
+    if pd.api.types.is_bool_dtype(counts) or pd.api.types.is_complex_dtype(counts):
+        raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
+    as_typed = counts.astype(object)
+    strange = as_typed.map(lambda one: isinstance(one, bool | np.bool_ | complex)).to_numpy(dtype=bool)
+    values = pd.to_numeric(as_typed.where(~strange), errors="coerce").to_numpy(dtype=float)
+    is_number = ~np.isnan(values)
+    bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
+    if bad.any():
+        raise TableError(
+            f"column {name!r} of the published table holds {join_names(as_typed[bad].unique())}; whole numbers of people, "
+            "none negative, are expected"
+        )
+    low, high = values.copy(), values.copy()
+    if base is not None:
+        if (off := is_number & (values % base != 0)).any():
+            raise TableError(
+                f"column {name!r} of the published table holds {join_names(as_typed[off].unique())}, no multiple of "
+                f"base={base}; rounded counts are expected, all of them"
+            )
+        width = HALF_WIDTHS[rounding](base)
+        low, high = np.maximum(low - width, 0), high + width
+    said, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
+    if unknown := [symbol for symbol in said.tolist() if symbol not in symbols]:
+        raise TableError(
+            f"column {name!r} of the published table holds {join_names(unknown)}, which is neither a whole number nor a "
+            f"symbol of a suppressed cell: {join_names(symbols)}; say with suppressed={{symbol: (least, most)}} what it "
+            "stands for"
+        )
+    ends = np.array([symbols[symbol] for symbol in said.tolist()]).reshape(-1, 2)
+    low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
+    return low, high
+
+
+def _is_text(counts: pd.Series) -> bool:
+    """Whether a column is one of texts; symbols of a Categorical are."""
+    is_category = isinstance(counts.dtype, pd.CategoricalDtype)
+    return is_category or pd.api.types.is_string_dtype(counts)
+
+
+def _plain(text: str) -> str:
+    """A symbol without the blanks in it."""
+    return "".join(text.split())
+
+
+def _plain_if_text(value: object) -> str:
+    return _plain(value) if isinstance(value, str) else short_repr(value)
+
+
+def _symbol(key: object) -> str:
+    """Read a symbol: a text that is no number."""
+    symbol = _plain(check_str(key, "a symbol of suppressed="))
+    try:
+        float(symbol)
+    except ValueError:
+        return symbol
+    raise StatementError(
+        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is no number"
+    )
+
+
+def _limits(key: object, value: object) -> tuple[float, float]:
+    """Read (least, most), None for no limit."""
+    pair = value if isinstance(value, tuple | list) and len(value) == 2 else ()
+    least, most = pair or (-1, -1)
+    whole = all(one is None or (isinstance(one, Integral) and not isinstance(one, bool)) for one in (least, most))
+    if whole:
+        ends = (0.0 if least is None else float(least), np.inf if most is None else float(most))
+        if 0 <= ends[0] <= ends[1]:
+            return ends
+    raise StatementError(
+        f"suppressed={{{key!r}: {short_repr(value)}}}: (least, most) people are expected, whole numbers, or None where "
+        "there is no limit"
+    )
+
+
+# Cells of a table over the terms of a model.
+
+
+def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_array:
+    """Mark the terms of every cell: those of each margin are found together.
+
+    Parameters
+    ----------
+    space : Space
+    cells : Index
+        The labels of the cells; the names of its levels are columns of the view.
+    is_total : ndarray of bool, shape (cells, attributes)
+        Whether a cell is a sum over an attribute.
+    """
+    margins, margin = np.unique(is_total, axis=0, return_inverse=True)
+    margin = margin.ravel()
+    parts, order = [], []
+    for i, total in enumerate(margins):
+        at = np.flatnonzero(margin == i)
+        by = [str(name) for name, over in zip(cells.names, total, strict=True) if not over]
+        if by:
+            block = space.marginal(by)
+            parts.append(pick(block.matrix, find(block.index, subset_keys(cells[at], by))))
+        else:
+            parts.append(sp.csr_array(np.ones((len(at), len(space)))))
+        order.append(at)
+    back = np.argsort(np.concatenate(order), kind="stable")
+    inside = np.asarray(space.view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+    matrix = sp.csr_array(sp.vstack(parts, format="csr")[back])
+    return matrix if inside.all() else _without_zeros(sp.csr_array(matrix @ sp.diags_array(inside.astype(float))))
+
+
+def unknown_values(
+    space: Space, cells: pd.Index, is_total: np.ndarray, attribute: int
+) -> Iterator[tuple[object, np.ndarray]]:
+    """Give each value of an attribute that the view does not know, and the cells with it."""
+    codes, values = level_of(cells, attribute)
+    known = space.axes.of_column(str(cells.names[attribute]))[1]
+    unknown = ~values.isin(known)
+    if not unknown.any():
+        return
+    for code in np.flatnonzero(unknown):
+        at = np.flatnonzero((codes == code) & ~is_total[:, attribute])
+        if len(at):
+            yield values.to_list()[code], at
+
+
+def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
+    matrix.eliminate_zeros()
+    return matrix
+
+
+# The people whom a table counts, as a view: what there is when nothing is published but tables.
+
+
+def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
+    """Make the QI table of the totals over what is sensitive.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `low` and `high`, by attributes.
+    is_total : ndarray of bool, shape (cells, attributes)
+    sa : str or several
+        The sensitive attributes.
+    n_records : int, optional
+        The number of people, if it is not among the cells.
+    """
+    attributes = [str(name) for name in cells.index.names]
+    sensitive = names(sa, "sa")
+    if strangers := [name for name in sensitive if name not in attributes]:
+        raise unknown_name("attribute of the published table", strangers[0], attributes)
+    if n_records is not None:
+        check_int(n_records, "n_records", 1, error=TableError)
+    qi = [name for name in attributes if name not in sensitive]
+    is_sensitive = np.array([name in sensitive for name in attributes])
+    labels = {
+        name: pd.unique(np.asarray(cells.index.get_level_values(name)[~total]))
+        for name, total in zip(attributes, is_total.T, strict=True)
+    }
+    domain = _domain([labels[name] for name in sensitive])
+    if not qi:
+        total = _grand_total(cells, is_total, n_records)
+        alone = next(name for name in ("people", "_people", "__people") if name not in attributes)
+        everybody = pd.DataFrame({alone: ["everybody"], f"n of {alone}": [total]})
+        return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
+    if n_records is not None:
+        raise TableError("n_records is for a table whose attributes are all sensitive; leave it out")
+    of_people = np.flatnonzero((is_total == is_sensitive).all(axis=1))
+    margin = cells.iloc[of_people]
+    people = margin.index.to_frame(index=False)[qi].infer_objects()
+    _check_margin(people, margin, [labels[name] for name in qi], sensitive)
+    _check_sum(cells.iloc[np.flatnonzero(is_total.all(axis=1))], margin, math.prod(len(labels[name]) for name in qi))
+    count = next(name for name in ("n", "_n", "__n") if name not in qi)
+    people[count] = margin["low"].to_numpy().astype(np.int64)
+    return QITable(people, qi=qi, sa=sensitive, sa_values=domain, count=count)
+
+
+def _domain(values: list[np.ndarray]) -> list[object]:
+    """All combinations of the values of the sensitive attributes."""
+    return list(values[0]) if len(values) == 1 else list(itertools.product(*values))
+
+
+def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | None) -> int:
+    """The number of people."""
+    everybody = cells[is_total.all(axis=1)]
+    if n_records is not None:
+        if len(everybody) and not everybody["low"].iloc[0] <= n_records <= everybody["high"].iloc[0]:
+            low, high = everybody.iloc[0]
+            raise TableError(f"n_records={n_records}, and the published table counts {low:.0f} to {high:.0f} people")
+        return n_records
+    if not len(everybody) or everybody["low"].iloc[0] != everybody["high"].iloc[0]:
+        raise TableError(
+            "the published table has no grand total that is a number, and so no number of people; say it, n_records=..."
+        )
+    return int(everybody["low"].iloc[0])
+
+
+def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.ndarray], sa: tuple[str, ...]) -> None:
+    """Check that the people of every quasi-identifier that the table names are published."""
+    over = f"over {', '.join(map(repr, sa))}"
+    if (vague := (margin["low"] != margin["high"]).to_numpy()).any():
+        whom = join_names(people[vague].itertuples(index=False, name=None))
+        raise TableError(
+            f"the total {over} of {whom} is suppressed or rounded, so that nobody knows how many people have these "
+            f"quasi-identifiers; let all attributes be sensitive, sa={[*people.columns, *sa]}"
+        )
+    for name, some in zip(people.columns, values, strict=True):
+        if missing := some[~pd.Index(some).isin(people[name])].tolist():
+            raise TableError(
+                f"the published table has no total {over} of {name}={join_names(missing)}; add the row, or let all "
+                f"attributes be sensitive, sa={[*people.columns, *sa]}"
+            )
+
+
+def _check_sum(everybody: pd.DataFrame, margin: pd.DataFrame, n_combinations: int) -> None:
+    """Check that nobody is missing: the totals add up to the grand total, or there is one for every combination."""
+    total = int(margin["low"].sum())
+    if len(everybody):
+        least, most = everybody["low"].iloc[0], everybody["high"].iloc[0]
+        if not least <= total <= most or (least < most and len(margin) < n_combinations):
+            raise TableError(
+                f"the published totals over what is sensitive add up to {total} people, and the grand total is "
+                f"{least:.0f} to {most:.0f}; add the totals that are missing"
+            )
+    elif len(margin) < n_combinations:
+        raise TableError(
+            f"the published table has {len(margin)} totals over what is sensitive, of {n_combinations} combinations "
+            "of quasi-identifiers; add the others, 0 where there is nobody, or the grand total"
+        )
+
+
+class PublishedTable(Source):
+    """least <= N sum P(terms of a cell) <= most, for every cell, margin and total of a published table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a cell, in long form: the column `count`, and a column an attribute, quasi-identifiers and sensitive
+        ones. `total` in a column is the sum over it. Cells that are left out say nothing.
+    count : str
+        The column of counts, people: whole numbers, or symbols of suppressed cells. "*" is a cell that says nothing, as
+        one that is suppressed to protect another (complementary suppression).
+    suppressed : str, dict or None
+        The symbol of cells that are too small to be published, "<5" or "<=4"; or every symbol to what it stands for,
+        ``{"c": (0, 4), "*": (1, None)}``, least and most people.
+    base : int, optional
+        All numbers are rounded to multiples of it.
+    rounding : {"nearest", "random"}
+        Then within base // 2 of the truth, or, to either of the two next multiples at random, within base - 1.
+    zeros_shown : bool
+        Whether a zero is published as such: then "<5" is 1 to 4, and otherwise 0 to 4.
+    total : object
+        What stands for the total over a column.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        The columns that are counted by.
+    cells : DataFrame
+        The least and the most people of each cell, `low` and `high`, by the attributes.
+
+    Raises
+    ------
+    UnknownName, TableError, StatementError
+        If the table or an argument cannot be read, or a cell is there twice.
+
+    Notes
+    -----
+    The conventions are those of statistical offices (Hundepool et al., Statistical Disclosure Control, 2012,
+    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded by
+    themselves, and need not be the sums of their cells.
+
+    Counts are of the people of the view; of a population (:class:`maxent_cvx.GroupedRelease`), of those in the release.
+
+    Examples
+    --------
+    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and those beside them,
+    which would tell them otherwise. What an intruder can still work out, and what maximum entropy makes of it:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> table = mx.PublishedTable(pd.DataFrame(
+    ...     [("North", "Flu", "<5"), ("North", "HIV", "<5"), ("North", "Cold", 20), ("North", "*", 24),
+    ...      ("South", "Flu", "*"), ("South", "HIV", "*"), ("South", "Cold", 10), ("South", "*", 29),
+    ...      ("*", "Flu", 20), ("*", "HIV", 3), ("*", "Cold", 30), ("*", "*", 53)],
+    ...     columns=["Region", "Disease", "n"]))
+    >>> model = mx.MaxEnt(table.to_view(sa="Disease")).add(table)
+    >>> print(model.audit(table).round(3))
+                     low  high  certain
+    Region Disease
+    North  Flu       1.0   4.0    False
+           HIV       0.0   3.0    False
+    South  Flu      16.0  19.0    False
+           HIV       0.0   3.0    False
+    >>> print(model.solve().conditional().round(3))
+    Disease    Flu    HIV   Cold
+    Region
+    North    0.145  0.022  0.833
+    South    0.570  0.085  0.345
+
+    Totals of the sensitive attribute alone are SA-constraints, P(s), here of people whose gender is known:
+
+    >>> hospital = mx.datasets.load_hospital()
+    >>> people = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=hospital["Disease"].unique())
+    >>> totals = hospital["Disease"].value_counts().rename("n").reset_index()
+    >>> told = mx.MaxEnt(people).add(mx.PublishedTable(totals)).solve()
+    >>> told.conditional().loc["male"].round(3).to_dict()
+    {'Flu': 0.3, 'Pneumonia': 0.2, 'Breast Cancer': 0.2, 'HIV': 0.2, 'Lung Cancer': 0.1}
+    """
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        count: str = "n",
+        suppressed: str | Mapping[str, tuple[int | None, int | None]] | None = "<5",
+        base: int | None = None,
+        *,
+        rounding: str = "nearest",
+        zeros_shown: bool = False,
+        total: Hashable = "*",
+    ) -> None:
+        check_dataframe(table, "the published table")
+        if not is_text(count):
+            raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+        check_in(rounding, "rounding", tuple(HALF_WIDTHS))
+        check_bool(zeros_shown, "zeros_shown")
+        if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
+            raise StatementError(f"total={short_repr(total)}: what stands for a total, a text say, is expected")
+        base = None if base is None else check_int(base, "base", 1)
+        symbols = symbol_intervals(suppressed, zeros_shown)
+        if count not in table.columns and table.index.names != [None]:
+            raise TableError(
+                f"the published table has no column {count!r} of counts, and names in its index: a table with a column "
+                f"for each value is expected in long form, table.stack().rename({count!r}).reset_index()"
+            )
+        by = [column for column in table.columns if column != count]
+        check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
+        if not by:
+            raise TableError("the published table has a column of counts only; name what is counted in other columns")
+        self.attributes, self.total = tuple(by), total
+        low, high = cell_intervals(table[count], symbols, base, rounding)
+        index = _labels(table[by])
+        if index.has_duplicates:
+            twice = index[index.duplicated()].unique()
+            raise TableError(
+                f"the published table has more than one row for {join_names(twice)}; one a cell is expected"
+            )
+        self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
+
+    @property
+    def label(self) -> str:
+        """What is counted by."""
+        return f"published table by {', '.join(self.attributes)}"
+
+    @cached_property
+    def identity(self) -> Hashable:
+        """The cells and what they say."""
+        cells = frozenset(zip(self.cells.index.tolist(), *self.cells.T.to_numpy().tolist(), strict=True))
+        return "PublishedTable", self.attributes, self.total, cells
+
+    @cached_property
+    def is_total(self) -> np.ndarray:
+        """For every cell and attribute, whether the cell is a sum over it."""
+        values = [self.cells.index.get_level_values(name) for name in self.attributes]
+        return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row a cell, people; a cell that may hold anybody or nobody emits none.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            least <= N P(cell) <= most.
+
+        Raises
+        ------
+        UnknownName
+            If the view has no such attribute, or no such value, unless the table says that nobody has it.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> cells = [("male", "Flu", 3), ("female", "Flu", "<5"), ("*", "HIV", 2)]
+        >>> table = mx.PublishedTable(pd.DataFrame(cells, columns=["Gender", "Disease", "n"]))
+        >>> (rows,) = table.rows(mx.MaxEnt(release).space)
+        >>> rows.name(2), rows.low.tolist(), rows.high.tolist()                         # people
+        ('published table by Gender, Disease: *, HIV', [3.0, -inf, 2.0], [3.0, 4.0, 2.0])
+        """
+        low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
+        exact, matrix = low == high, self.matrix(space)
+        low = np.where(exact | (low > 0), low, -np.inf)
+        high = np.where(exact | (high < space.n_records), high, np.inf)
+        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 says nothing, more contradicts the view
+        said = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
+        scaled = sp.csr_array(matrix * float(space.n_records))
+        rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)
+        yield rows.at(np.flatnonzero(said))
+
+    def matrix(self, space: Space) -> sp.csr_array:
+        """The terms of every cell, in the order of `cells`: entries of 1.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model.
+
+        Returns
+        -------
+        csr_array, shape (cells, terms)
+
+        Raises
+        ------
+        UnknownName
+            As :meth:`rows`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> table = mx.PublishedTable(pd.DataFrame({"Gender": ["male", "*"], "n": [6, 10]}))
+        >>> space = mx.MaxEnt(release).space
+        >>> (table.matrix(space) @ space.count(hospital)).tolist()                      # people
+        [6.0, 10.0]
+        """
+        check_instance(space, Space, "space")
+        view = space.view
+        if strangers := [name for name in self.attributes if name not in view.columns]:
+            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
+        index, is_total = self.cells.index, self.is_total
+        for i, name in enumerate(self.attributes):
+            for value, at in unknown_values(space, index, is_total, i):
+                low, high = self.cells["low"].to_numpy()[at], self.cells["high"].to_numpy()[at]
+                if name not in view.qi or low.any() or not (high == 0).any():
+                    error = unknown_name(f"value of {name!r}", value, space.axes.of_column(name)[1])
+                    raise UnknownName(f"the published table by {', '.join(self.attributes)}: {error}")
+        return cell_terms(space, index, is_total)
+
+    def to_view(self, sa: str | Iterable[str], n_records: int | None = None) -> QITable:
+        """The people who are counted, as a view, if nothing is published but tables.
+
+        Parameters
+        ----------
+        sa : str or list of str
+            The attributes that are sensitive. The others are quasi-identifiers, known of everybody: their totals must
+            be published, as numbers. If all are sensitive, only the number of people is known.
+        n_records : int, optional
+            Instead of the grand total, if all are sensitive and that is not published as a number.
+
+        Returns
+        -------
+        QITable
+            Values are those that are in the table; an attribute has no others.
+
+        Raises
+        ------
+        UnknownName, TableError
+            If there is no such attribute, or a total is not there.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> cells = [("North", "Flu", "<5"), ("North", "Cold", "*"), ("North", "*", 24), ("*", "*", 24)]
+        >>> table = mx.PublishedTable(pd.DataFrame(cells, columns=["Region", "Disease", "n"]))
+        >>> table.to_view(sa="Disease")
+        <QITable: 24 people; 1 distinct (Region), 2 values of 'Disease'>
+        >>> table.to_view(sa=["Region", "Disease"])
+        <QITable: 24 people; 1 distinct (people), 2 values of 'Region', 'Disease'>
+        """
+        return people_of(self.cells, self.is_total, sa, n_records)
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.cells, "cells")]
+
+    def __repr__(self) -> str:
+        open_ = int((self.cells["low"] < self.cells["high"]).sum())
+        return f"<PublishedTable: {len(self.cells)} cells by {', '.join(self.attributes)}, {open_} of them not exact>"
+
+
+def _labels(columns: pd.DataFrame) -> pd.Index:
+    """The labels of the cells."""
+    try:
+        if columns.shape[1] == 1:
+            name = columns.columns[0]
+            return pd.Index(columns[name].astype(object).array, name=name)
+        return pd.MultiIndex.from_frame(columns.astype(object))
+    except TypeError as error:  # a list in a cell, say
+        raise TableError(f"the published table holds something that is no single value: {error}") from error

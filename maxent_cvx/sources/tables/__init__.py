@@ -1,1 +1,0 @@
-"""Contingency tables as statistical offices publish them: margins, suppressed and rounded cells."""

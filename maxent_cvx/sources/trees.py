@@ -1,0 +1,380 @@
+"""A published decision tree: its leaves divide the people, and say how many of each have which value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import StatementError, short_repr
+from .._utils.validation import check_bool, check_callable, check_in
+from ..releases.base import View
+from ..rules import find_values
+from ..terms.rows import Rows
+from ..terms.space import Space
+from .base import Source
+
+__all__ = [
+    "PublishedTree",
+]
+
+# The fitted tree inside pipelines and searches of scikit-learn, and what stands before it.
+
+
+Encoder = Callable[[pd.DataFrame], Any]
+
+
+def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encoder | None]:
+    """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search.
+
+    Parameters
+    ----------
+    estimator : fitted DecisionTreeClassifier, Pipeline or search
+        GridSearchCV, RandomizedSearchCV and the like have a `best_estimator_`, which is fitted on everybody.
+    encode : callable, optional
+        What encodes QI, if that is not a pipeline's.
+
+    Returns
+    -------
+    tree : DecisionTreeClassifier
+    names : ndarray or None
+        The columns that the estimator was fitted on.
+    encode : callable or None
+        From a table of QI to what the tree was fitted on.
+
+    Raises
+    ------
+    StatementError
+        If there is no such tree.
+    """
+    names, steps, given = getattr(estimator, "feature_names_in_", None), [], estimator
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            before, estimator = estimator[:-1], estimator[-1]
+            steps += [before] if len(before) else []
+        else:
+            break
+        names = getattr(estimator, "feature_names_in_", None) if names is None and not steps else names
+    if hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
+        raise StatementError(
+            f"{short_repr(given)} has no best_estimator_: fit the search, with refit=True, its default"
+        )
+    if not (hasattr(estimator, "tree_") and hasattr(estimator, "classes_")) or np.ndim(estimator.classes_) != 1:
+        raise StatementError(
+            "a fitted DecisionTreeClassifier of one output is expected, or a pipeline or a search that ends in one, "
+            f"not {short_repr(estimator)}"
+        )
+    return estimator, names, encode or (_through(steps) if steps else None)
+
+
+def _through(steps: list[Any]) -> Encoder:
+    """Encode by one step after the other."""
+
+    def encode(people: pd.DataFrame) -> Any:
+        for step in steps:
+            people = step.transform(people)
+        return people
+
+    return encode
+
+
+# What leaves of a tree with monotonic constraints say: some have their shares clipped, and count nobody.
+
+
+#: Shares nearer than this are equal: what is left of rounding a sum of a few doubles below 1.
+SAME = 1e-9
+#: Halvings until an interval of width 1/2 is as short as doubles allow.
+HALVINGS = 60
+
+
+def is_monotone(tree: Any) -> bool:
+    """Whether a fitted classifier's tree was grown under monotonic constraints."""
+    constraints = getattr(tree, "monotonic_cst", None)
+    return constraints is not None and bool(np.any(np.asarray(constraints) != 0))
+
+
+def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree.
+
+    A node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is which.
+    Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it (as
+    scikit-learn has it): shares that are none of these are not clipped, and count people.
+
+    Parameters
+    ----------
+    tree : fitted DecisionTreeClassifier
+    leaf : ndarray of int
+        Numbers of its leaves.
+
+    Returns
+    -------
+    least, most : ndarray
+        Counts, shape (leaves, 2); equal where they are certain.
+
+    Raises
+    ------
+    StatementError
+        If an impurity is not that of any number of people.
+    """
+    fitted = tree.tree_
+    people = fitted.n_node_samples.astype(float)
+    fewer = _fewer(fitted.impurity, people, tree.criterion == "gini")
+    first = fitted.value[:, 0, 0] / fitted.value[:, 0, :].sum(axis=1)
+    sure = ~_at_a_bound(fitted, first, fewer / people, np.asarray(tree.monotonic_cst))
+    exact = np.rint(first * people)
+    if (np.abs(exact - first * people)[sure] > 1e-6 * people[sure]).any():
+        raise StatementError("the tree's leaves do not count people; fit it without class_weight and sample_weight")
+    least, most = np.where(sure, exact, fewer)[leaf], np.where(sure, exact, people - fewer)[leaf]
+    total = people[leaf]
+    return np.column_stack([least, total - most]), np.column_stack([most, total - least])
+
+
+def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
+    """How many people of a node have the class that fewer have, counts."""
+    low, high = np.zeros(len(impurity)), np.full(len(impurity), 0.5)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        less = _impurity(middle, gini) < impurity
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    found = np.rint((low + high) / 2 * people)
+    if (np.abs(_impurity(found / people, gini) - impurity) > SAME).any():
+        raise StatementError(
+            "the impurities of the tree's nodes are not those of whole people; fit it without class_weight and "
+            "sample_weight"
+        )
+    return found
+
+
+def _impurity(share: np.ndarray, gini: bool) -> np.ndarray:
+    """The impurity of two classes, one of which has this share; entropy is in bits."""
+    other = 1 - share
+    if gini:
+        return 2 * share * other
+    inside = (share > 0) & (other > 0)
+    p, q = np.where(inside, share, 0.5), np.where(inside, other, 0.5)
+    return np.where(inside, -p * np.log2(p) - q * np.log2(q), 0.0)
+
+
+def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints: np.ndarray) -> np.ndarray:
+    """Mark the nodes whose share is what a split above it may clip to."""
+    left, right = fitted.children_left, fitted.children_right
+    inner = np.flatnonzero(left >= 0)
+    parent = np.full(len(left), -1)
+    parent[left[inner]], parent[right[inner]] = inner, inner
+    middles = np.full((len(left), 4), np.nan)
+    split = inner[constraints[fitted.feature[inner]] != 0]
+    a, b = fewer[left[split]], fewer[right[split]]
+    middles[split] = np.column_stack([a + b, a + 1 - b, 1 - a + b, 2 - a - b]) / 2
+    found, above = np.zeros(len(left), dtype=bool), parent.copy()
+    while (above >= 0).any():
+        found |= (above >= 0) & (np.abs(middles[above] - shares[:, None]) <= SAME).any(axis=1)
+        above = np.where(above >= 0, parent[above], -1)
+    return found
+
+
+class PublishedTree(Source):
+    """n(leaf, x) as counted in every leaf; or, of classes alone, n(leaf, x) >= n(leaf, y) for the class x of a leaf.
+
+    Parameters
+    ----------
+    tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline, GridSearchCV or the like that ends in one
+        Fitted on the people of the view, each with weight 1. Weights are refused where they can be seen.
+    encode : callable, optional
+        From a table of QI tuples, a column an attribute, to what the tree was fitted on. Not needed of a pipeline,
+        nor of a tree that was fitted on QI as they are, by name or in the view's order.
+    leaves : str
+        What is published of a leaf: "counts", or only its "class".
+    integer : bool
+        Numbers of people are whole: of classes alone, one that is listed before the leaf's own has fewer people.
+
+    Raises
+    ------
+    StatementError
+        If it is no such tree; when added to a model, if its leaves were fitted on other numbers of people than come to
+        them, or on weighted ones.
+    UnknownName
+        If a class is no sensitive value of the view.
+
+    Notes
+    -----
+    Published rules, section VII (future work). The people of a leaf are known from everybody's QI. Of classes that are
+    equally frequent a tree takes the first.
+
+    Of a tree with `monotonic_cst` scikit-learn clips the shares of some leaves, to keep to the order. These do not
+    count people: of such a leaf of n people only the numbers k and n - k are known, from its impurity, and not which of
+    the two classes has which; so every class has from one to the other. All leaves together have as many as the root,
+    which is never clipped. Nothing is said of the class of such a leaf, which need not be that of most of its people.
+
+    Examples
+    --------
+    A tree of one split, fitted on five people; its leaves say that three of those below 40 earn 30, and one of the
+    others. Ages within one leaf are interchangeable:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> people = pd.DataFrame({"Age": [25, 28, 35, 47, 52], "Salary": ["30", "30", "30", "30", "50"]})
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=2).fit(people[["Age"]], people["Salary"])
+    >>> view = mx.QITable(people, qi="Age", sa="Salary", sa_values=["30", "50"])
+    >>> print(mx.MaxEnt(view).add(mx.PublishedTree(tree)).solve().conditional().round(3))
+    Salary   30   50
+    Age
+    25      1.0  0.0
+    28      1.0  0.0
+    35      1.0  0.0
+    47      0.5  0.5
+    52      0.5  0.5
+    """
+
+    def __init__(
+        self,
+        tree: Any,
+        encode: Callable[[pd.DataFrame], Any] | None = None,
+        leaves: str = "counts",
+        integer: bool = True,
+    ) -> None:
+        check_in(leaves, "leaves", ("counts", "class"))
+        check_bool(integer, "integer")
+        if encode is not None:
+            check_callable(encode, "encode")
+        tree, self.names, encode = fitted_tree(tree, encode)
+        weights = getattr(tree, "class_weight", None)
+        if weights is not None and (not isinstance(weights, dict) or set(weights.values()) != {1}):
+            raise StatementError(
+                f"the tree has class_weight={weights!r}: its leaves do not count people; fit it without"
+            )
+        self.tree, self.encode, self.leaves, self.integer = tree, encode, leaves, integer
+
+    @property
+    def label(self) -> str:
+        """The name of this source, with the number of leaves."""
+        return f"decision tree with {self.tree.get_n_leaves()} leaves"
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit a row for every leaf and value, or every leaf and value that is not its class.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of the model, by which rows are numbered.
+
+        Yields
+        ------
+        Rows
+            P(leaf, x), or P(leaf, x) - P(leaf, y), probabilities.
+
+        Raises
+        ------
+        StatementError
+            If the tree cannot take the view's people, or was fitted on others, or on weighted ones.
+        UnknownName
+            If a class is no sensitive value of the view.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> people = pd.DataFrame({"Age": [25, 28, 35, 47, 52], "Salary": ["30", "30", "30", "30", "50"]})
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=2).fit(people[["Age"]], people["Salary"])
+        >>> view = mx.QITable(people, qi="Age", sa="Salary", sa_values=["30", "50"])
+        >>> (rows,) = mx.PublishedTree(tree).rows(mx.MaxEnt(view).space)
+        >>> [rows.name(i) for i in range(len(rows))], rows.low.tolist()
+        (['leaf: 1, 30', 'leaf: 1, 50', 'leaf: 2, 30', 'leaf: 2, 50'], [0.6, 0.0, 0.2, 0.2])
+        """
+        view = space.view
+        leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
+        members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
+        counts, most = self._counts(leaf, np.asarray(members @ view.n_q), view)
+        sure = (counts == most).all(axis=1)
+        n, n_values = space.n_records, counts.shape[1]
+        every, value = np.divmod(np.arange(counts.size), n_values)
+        if self.leaves == "counts":
+            names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(every, value, strict=True)]
+            low, high = counts.ravel() / n, most.ravel() / n
+            yield Rows(space.joint(members[every], value), low, high, "leaf", pd.Index(names, dtype=object), view)
+            if not sure.all():
+                yield self._root(space)
+            return
+        order = self._order(view)  # the place of every value among the classes
+        winner = np.lexsort((np.broadcast_to(order, counts.shape), -counts), axis=1)[:, 0]
+        other = (value != winner[every]) & sure[every]
+        every, value, first = every[other], value[other], winner[every[other]]
+        ahead = space.joint(members[every], first) - space.joint(members[every], value)
+        fewer = (order[value] < order[first]).astype(float) * self.integer
+        names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(every, first, strict=True)]
+        names = [f"{a} rather than {view.sensitive_values[s]}" for a, s in zip(names, value, strict=True)]
+        most = np.full(len(every), np.inf)
+        yield Rows(sp.csr_array(ahead), fewer / n, most, "leaf", pd.Index(names, dtype=object), view)
+
+    def _apply(self, view: View) -> np.ndarray:
+        """Find the leaf of every QI tuple."""
+        people = view.quasi_identifiers.to_frame(index=False)
+        try:
+            if self.names is not None and set(self.names) <= set(people):
+                people = people[list(self.names)]
+            encoded = self.encode(people) if self.encode else people if self.names is not None else people.to_numpy()
+            leaves = np.asarray(self.tree.apply(encoded))
+        except (ValueError, TypeError, KeyError) as error:
+            raise StatementError(
+                f"the tree cannot take the {view.noun}'s {', '.join(view.qi)}: {str(error).splitlines()[0]}; pass "
+                "encode=, a function from a table of them to what the tree was fitted on"
+            ) from error
+        if leaves.shape != (len(view.n_q),):
+            raise StatementError(
+                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one a tuple is expected"
+            )
+        return leaves
+
+    def _root(self, space: Space) -> Rows:
+        """Count everybody with each class, as the root of the tree does."""
+        view, fitted = space.view, self.tree.tree_
+        counts = np.rint(fitted.value[0, 0, :] / fitted.value[0, 0, :].sum() * fitted.n_node_samples[0])
+        s = self._classes(view)
+        everybody = sp.csr_array(np.ones((len(s), len(view.n_q))))
+        names = pd.Index([f"root, {view.sensitive_values[one]}" for one in s], dtype=object)
+        people = counts / space.n_records
+        return Rows(space.joint(everybody, s), people, people, "tree", names, view)
+
+    def _counts(self, leaf: np.ndarray, n_q: np.ndarray, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """The least and most people of every leaf that have every sensitive value, in the view's order."""
+        fitted = self.tree.tree_
+        people, weighted = fitted.n_node_samples[leaf], fitted.weighted_n_node_samples[leaf]
+        shares = fitted.value[leaf, 0, :]  # counts, before scikit-learn 1.3
+        found = shares / shares.sum(axis=1, keepdims=True) * people[:, None]
+        monotone = is_monotone(self.tree)
+        off = np.abs(weighted - people) > 1e-6
+        if off.any() or (not monotone and (np.abs(found - np.rint(found)) > 1e-6).any()):
+            raise StatementError(
+                "the tree was fitted with weights of people or of classes, so that its leaves do not count people; fit "
+                "it without class_weight and sample_weight"
+            )
+        reached = np.isin(np.flatnonzero(fitted.children_left == -1), leaf)
+        if (off := people != n_q).any() or not reached.all():
+            where = (
+                f"leaf {leaf[off][0]} was fitted on {people[off][0]} people, and {int(n_q[off][0])} of the {view.noun} "
+                "come to it"
+                if off.any()
+                else f"nobody in the {view.noun} comes to {int((~reached).sum())} of its leaves"
+            )
+            raise StatementError(
+                f"{where}: the tree was fitted on other people, or on another encoding of them than encode= makes"
+            )
+        both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(found),) * 2
+        every = np.zeros((2, len(leaf), len(view.sensitive_values)))
+        every[:, :, self._classes(view)] = both
+        return every[0], every[1]
+
+    def _classes(self, view: View) -> np.ndarray:
+        """The position of every class among the view's sensitive values."""
+        classes = pd.Series(self.tree.classes_, index=[f"class {c}" for c in self.tree.classes_], dtype=object)
+        return find_values(classes, view.sensitive_values, f"value of {view.sa!r}")
+
+    def _order(self, view: View) -> np.ndarray:
+        """The place of every sensitive value among the classes; those that are no class come last."""
+        order = np.full(len(view.sensitive_values), len(self.tree.classes_))
+        order[self._classes(view)] = np.arange(len(self.tree.classes_))
+        return order

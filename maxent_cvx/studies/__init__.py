@@ -1,1 +1,0 @@
-"""Experiments: one model after another, and what changes from one to the next."""

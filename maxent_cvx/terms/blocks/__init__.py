@@ -1,1 +1,0 @@
-"""Blocks: labelled families of linear expressions, their algebra and their comparisons."""

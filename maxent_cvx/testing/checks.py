@@ -1,0 +1,642 @@
+"""What every view promises."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError
+from .._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
+from ..model.loading import load_posterior
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..model.system import build_rows
+from ..releases.base import View
+from ..solvers.answer import Answer, Status
+from ..solvers.backends import Backend
+from ..solvers.backends import find as find_backend
+from ..solvers.form import LinearForm
+from ..sources.base import Source
+from ..terms.space import Space
+from .problems import PROBLEMS, find
+from .problems.problem import Problem
+
+__all__ = [
+    "check_backend",
+    "check_source",
+    "check_technique",
+    "check_view",
+]
+
+# What is wrong with a solver's answer, in words: the mistakes that everybody makes once.
+
+
+#: Answers that are as close to each other as this, relative to the largest count, are the same but for precision.
+SAME = 1e-3
+
+
+def far(post: Posterior, counts: np.ndarray) -> float:
+    """The largest |P(s, b | q) - P'(s, b | q)| between a posterior and other counts of its terms."""
+    q, n_q = post.space.groups
+    return float((np.abs(post.counts - counts) / n_q[q]).max())
+
+
+def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
+    """Say what is wrong with an answer to a whole problem without zeros, if it is one of the usual mistakes.
+
+    Parameters
+    ----------
+    form : LinearForm
+    answer : Answer, optional
+        What the backend returned for it.
+    exact : ndarray
+        The counts that are right.
+
+    Returns
+    -------
+    str
+        Empty if nothing can be said.
+    """
+    if answer is None:
+        return ""
+    x, m = answer.counts, answer.multipliers
+    if x is None or m is None:
+        return f"it returns no answer, {answer.status.value}: {answer.message}"
+    if not _same(x, exact):
+        if _same(x * exact.sum(), exact):
+            return f"the counts are shares, which sum to 1; records x = N p are expected, which sum to {exact.sum():g}"
+        worst, off = int(np.abs(x - exact).argmax()), form.residual(np.maximum(x, 0.0))
+        row = int(off.argmax())
+        broken = f"; the row {form.name(row)!r} is off by {off[row]:.2g}" if off[row] > SAME else "; all rows hold"
+        return f"a count is {x[worst]:.6g} records and {exact[worst]:.6g} is exact{broken}"
+    exponent, own = form.exponent(m), form.matrix.T @ m
+    with np.errstate(over="ignore"):
+        if _same(np.exp(exponent), exact):
+            return ""
+        if _same(np.exp(form.exponent(-m)), exact):
+            return "the multipliers have the other sign: x = w exp(A' m - 1) holds with -m"
+        if _same(np.exp(exponent + 1), exact):
+            return "the multipliers are those of x = w exp(A' m); x = w exp(A' m - 1) is expected"
+        if _same(np.exp(own - 1), exact):
+            return "the multipliers are those of x = exp(A' m - 1), without the weights w: the objective has them"
+    return "the counts are right, and the multipliers are not: x = w exp(A' m - 1) does not hold"
+
+
+def _same(x: np.ndarray, exact: np.ndarray) -> bool:
+    return bool(np.abs(x - exact).max() <= SAME * exact.max())
+
+
+# What every solver promises, tried on problems whose answers are known.
+
+
+#: Rounding, a probability, by which an answer may be further from the exact one than its certificate says.
+ROUNDING = 1e-6
+#: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand. It
+#: is divided by the least count, if below 1, where the solver calls its answer inaccurate.
+PRECISE = 0.02
+#: Problems that an error tells of; the others are counted.
+TOLD = 5
+
+
+@dataclass
+class Trial:
+    """One problem, and what a backend makes of it."""
+
+    backend: Backend
+    problem: Problem
+    outcome: str = "not taken"
+    bound: float = np.nan
+    error: float = np.nan
+
+    def faults(self) -> Iterator[str]:
+        """Solve it in every way; say what is wrong."""
+        model = self.problem.model()
+        answer = None
+        if not self.problem.needs_convex:  # which come as an argument of their own
+            try:
+                answer = untouched(self.backend, model.form)
+            except Exception as error:  # whatever the backend raises is to be told
+                yield _raised(error)
+                return
+        if not self.problem.feasible:
+            self.outcome = "infeasible"
+            yield from self.contradicted()
+            return
+        exact = self.problem.expected(model.space)
+        post = None
+        for presolve in (True, False):
+            try:
+                post = model.solve(self.backend, presolve=presolve)
+            except Infeasible as error:
+                yield f"the knowledge can hold, and is called infeasible: {error}"
+                return
+            except (Inaccurate, SolverError) as error:
+                told = fault(model.form, answer, exact) if self.problem.interior else ""
+                sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
+                if presolve or (told and sure):
+                    yield told or str(error)
+                    return
+                self.outcome = "certified after presolve"
+            except Exception as error:
+                yield _raised(error)
+                return
+            else:
+                if presolve:
+                    self.outcome, self.bound, self.error = "certified", post.certificate.bound, far(post, exact)
+                if far(post, exact) > post.certificate.bound + ROUNDING:
+                    yield f"an answer is certified to {post.certificate.bound:.1e} and off by {far(post, exact):.1e}"
+        if self.outcome == "certified" and self.problem.dual:
+            yield from self.mispriced(post, list(model.knowledge), exact, fault(model.form, answer, exact))
+
+    def contradicted(self) -> Iterator[str]:
+        """Ask for what cannot be."""
+        for presolve in (True, False):
+            try:
+                self.problem.model().solve(self.backend, presolve=presolve)
+            except Infeasible:
+                continue
+            except Exception as error:
+                yield f"of contradictory knowledge: {_raised(error)}"
+            else:
+                yield "the knowledge is contradictory, and there is an answer"
+
+    def mispriced(self, post: Posterior | None, labels: list[str], counts: np.ndarray, usual: str) -> Iterator[str]:
+        """Compare the multipliers of what is known with the exact ones."""
+        assert post is not None
+        dual = np.array(self.problem.dual)
+        found = np.concatenate([post.multipliers[label] for label in labels])
+        least = 1.0 if post.status is Status.OPTIMAL else min(1.0, float(counts[counts > 0].min()))
+        if np.abs(found - dual).max() > PRECISE / least:
+            exact = np.round(dual, 6).tolist()
+            yield usual or f"the multipliers of what is known are {found.round(6).tolist()}, and {exact} are exact"
+
+
+def check_backend(backend: str | object, problems: Iterable[Problem | str] | None = None) -> pd.DataFrame:
+    """Check the contract of a solver on problems with known answers; an :exc:`AssertionError` says what is broken.
+
+    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises
+       nothing, and leaves the form as it is.
+    2. After presolve every problem that has an answer is solved to a certificate, and the answer is as close to the
+       exact one as that says. Without presolve it may be refused as not precise enough, if the backend does not call it
+       optimal, or it has zeros; but if it is certified it is so close, too.
+    3. Multipliers are signed and scaled as those that are known. They are compared more loosely if the backend calls
+       its answer inaccurate and the problem has terms of less than one record.
+    4. What cannot be ends in :exc:`maxent_cvx.Infeasible`, and nothing else does.
+
+    Problems that need inequalities, soft rows or convex constraints are left out where the backend says that it does
+    not take them (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
+
+    Parameters
+    ----------
+    backend : str or object
+        A solver's name, or one of your own; see :func:`maxent_cvx.solvers.register`.
+    problems : iterable of Problem or str, optional
+        Those to try, or their names; by default all of :data:`maxent_cvx.testing.problems.PROBLEMS`.
+
+    Returns
+    -------
+    DataFrame
+        By `problem`: its `outcome` ("certified", "certified after presolve" where it was refused without, "infeasible",
+        "not taken"); the certificate's `bound` and the true `error`, the largest of any P(s, b | q), after presolve.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, and on which problems, it says.
+    UnknownName, SolverError, StatementError
+        If there is no such solver, or it is not installed; if there is no such problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.solvers import Answer, Status
+    >>> class Scaling:
+    ...     "Generalised iterative scaling."
+    ...     name = "SCALING"
+    ...     takes_inequalities = False
+    ...     sign = 1
+    ...     def solve(self, form, start=None, *, sweeps=2000):
+    ...         m, a = np.zeros(form.shape[0]), form.matrix.toarray()
+    ...         for _ in range(sweeps):
+    ...             for i in range(len(m)):
+    ...                 x = np.exp(form.exponent(m))
+    ...                 m[i] += (form.low[i] - a[i] @ x) / max(a[i] ** 2 @ x, 1e-300)
+    ...         return Answer(Status.OPTIMAL, np.exp(form.exponent(m)), self.sign * m)
+    >>> some = ["one equation", "one value or another", "active at most", "two values"]
+    >>> mx.testing.check_backend(Scaling(), some)["outcome"].to_dict()       # doctest: +NORMALIZE_WHITESPACE
+    {'one equation': 'certified', 'one value or another': 'certified', 'active at most': 'not taken',
+     'two values': 'infeasible'}
+    >>> wrong = Scaling()
+    >>> wrong.sign = -1
+    >>> try:
+    ...     mx.testing.check_backend(wrong, ["one equation"])
+    ... except AssertionError as error:
+    ...     print(error)
+    SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
+    with -m
+    """
+    found = find_backend(backend)
+    chosen = _chosen(problems)
+    assert not found.trouble, f"{found.name} is installed, but not usable: {found.trouble}"
+    trials = [Trial(found, problem) for problem in chosen]
+    able = [trial for trial in trials if trial.problem.suits(found)]
+    assert able, (
+        f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+    )
+    told = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
+    says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(told.items())[:TOLD])
+    more = f" And {len(told) - TOLD} more." if len(told) > TOLD else ""
+    assert not told, f"{found.name} is broken on {len(told)} of {len(able)} problems. {says}{more}"
+    rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
+    return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
+
+
+def untouched(backend: Backend, form: LinearForm) -> Answer:
+    """Ask a backend twice, without a start and with one, for an answer to a problem that it must not change."""
+    form = replace(form, coefficients=form.matrix)  # one matrix, and not made anew whenever it is asked for
+    sides = [form.matrix.data, form.low, form.high, form.weights]
+    before = [side.copy() for side in sides]
+    answer = backend.solve(form)
+    backend.solve(form, np.full(form.shape[0], 0.1))
+    if not all(np.array_equal(*pair) for pair in zip(sides, before, strict=True)):
+        raise AssertionError("solve changes the form that it is given")
+    return answer
+
+
+def _raised(error: Exception) -> str:
+    """What a backend raised, or what an own check says."""
+    if isinstance(error, AssertionError | SolverError):
+        return str(error)
+    return f"solve raises {type(error).__name__}: {error}; return an Answer with Status.FAILED instead"
+
+
+def _chosen(problems: Any) -> list[Problem]:
+    """Read what problems to try."""
+    if problems is None:
+        return list(PROBLEMS.values())
+    chosen = check_list(problems, "problems", "problems, or their names")
+    if not chosen:
+        raise StatementError("problems is empty; leave it out to try all of them")
+    return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
+
+
+# What every information source promises.
+
+
+def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
+    """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
+
+    1. Its class has a docstring, and the source a label that is a non-empty text.
+    2. :meth:`maxent_cvx.Source.rows` emits rows over the terms of the space (or CVXPY constraints), every value is a
+       number, no row has an empty range, and every row has a name.
+    3. Asked twice it says the same: building a model twice must not change it.
+    4. Given the original records, its rows are true of them, but for soft ones: knowledge is sound.
+
+    Parameters
+    ----------
+    source : Source
+        One that you wrote, see :class:`maxent_cvx.Source`.
+    space : Space
+        Of a model that it is for: ``mx.MaxEnt(release).space``.
+    truth : DataFrame, optional
+        The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
+        of them.
+    id : str, optional
+        Their column of names, if the space names people.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, it says.
+    StatementError
+        If `source` is no Source, or `space` no Space.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the space.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> class AtMost(mx.Source):
+    ...     "P(s | q) <= limit for every q and s."
+    ...     def __init__(self, limit):
+    ...         self.limit = limit
+    ...     def rows(self, space):
+    ...         yield space.conditional("s", given="q") <= self.limit
+    >>> space = mx.MaxEnt(release).space
+    >>> mx.testing.check_source(AtMost(0.5), space)                          # keeps its promises ...
+    >>> try:
+    ...     mx.testing.check_source(AtMost(0.5), space, truth=hospital)          # ... but is not true of the patients
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    AtMost(0.5): Breast Cancer, female, junior is false of the original records by 0.5
+    """
+    check_instance(source, Source, "source")
+    check_instance(space, Space, "space")
+    name = type(source).__name__
+    assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
+    assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
+    assert source.label, f"the label of {name} is empty"
+    try:
+        emitted, again = (build_rows(source, space).rows for _ in range(2))
+    except (StatementError, Infeasible) as error:
+        raise AssertionError(str(error)) from error
+    assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
+    for rows, twin in zip(emitted, again, strict=True):
+        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term, one value a row"
+        assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
+        assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row bounds nothing"
+        assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), "a row has no name; give its Rows a label"
+        assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
+        if truth is not None and rows.penalty is None:  # a soft row may be missed
+            off = rows.residual(space.count(truth, id) / space.n_records)
+            worst = int(off.argmax()) if len(off) else 0
+            assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
+
+
+# What every technique of disclosure control promises.
+
+
+def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
+    """Check the contract of a technique of disclosure control; an :exc:`AssertionError` says what is broken.
+
+    1. It has ``publish`` and ``infer``, and leaves the table and the population as they are.
+    2. ``infer`` gives a Series of probabilities, none negative, that sum to 1, over values of the confidential
+       attribute; whatever other attributes of a person are known, from none to all, a value or a list of them.
+    3. Published again it is the same, as far as ``infer`` tells.
+
+    Parameters
+    ----------
+    technique : Technique
+        See :class:`maxent_cvx.sdc.Technique`.
+    table : DataFrame
+        Some records to try it on.
+    confidential : str
+        The confidential attribute, a column of the table.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, it says.
+    TableError, StatementError, UnknownName
+        If there is no table, or it has no such column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> mx.testing.check_technique(mx.sdc.Sampling(0.5), people, "Salary")           # nothing is broken
+    >>> class Nothing:
+    ...     def publish(self, table, confidential):
+    ...         return table[confidential].unique()
+    ...     def infer(self, published, known, population):
+    ...         return pd.Series(0.2, index=published)
+    >>> try:
+    ...     mx.testing.check_technique(Nothing(), people, "Salary")
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    Nothing.infer, where nothing is known, gives probabilities that sum to 0.8
+    """
+    check_dataframe(table, "table")
+    check_str(confidential, "confidential")
+    check_label(confidential, "column of the table (given as confidential)", list(table.columns))
+    assert not isinstance(technique, type), f"{technique.__name__} is a class; make a technique of it"
+    name = type(technique).__name__
+    for method in ("publish", "infer"):
+        assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
+    given = table.copy()
+    published, again = (technique.publish(given, confidential) for _ in range(2))
+    pd.testing.assert_frame_equal(given, table, obj=f"the table that {name}.publish was given")
+    column, population = table[confidential], table.drop(columns=confidential)
+    domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
+    rng = np.random.default_rng(0)
+    for known in [0, *range(len(population.columns) + 1)] * 2:
+        person = population.iloc[rng.integers(len(table))]
+        names = list(rng.permutation(population.columns)[:known])
+        some: dict[str, object] = {attribute: person[attribute] for attribute in names}
+        if known > 1:
+            others = population[names[0]].iloc[rng.integers(len(table), size=2)]
+            some[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
+        given = population.copy()
+        p, twin = (technique.infer(one, some, given) for one in (published, again))
+        about = f"{name}.infer, where {', '.join(names) or 'nothing'} is known,"
+        pd.testing.assert_frame_equal(given, population, obj=f"the population that {about} was given")
+        assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
+        assert not p.index.has_duplicates, f"{about} gives one value more than once"
+        assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
+        assert pd.api.types.is_numeric_dtype(p), f"{about} gives {p.dtype}, which is no probability"
+        assert np.isfinite(p).all(), f"{about} gives NaN"
+        assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is no probability"
+        assert abs(p.sum() - 1) < 1e-9, f"{about} gives probabilities that sum to {p.sum():.12g}"
+        same = p.index.equals(twin.index) and np.allclose(p, twin)
+        assert same, f"{about} says something else when all is published again"
+
+
+def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
+    """Check the contract of a kind of published data; an :exc:`AssertionError` says what is broken.
+
+    1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and no label twice.
+    2. :meth:`maxent_cvx.View.terms` numbers terms by labels that there are, each term once, sorted by bucket, if any,
+       then q, then s; everybody has a term; asked twice it says the same.
+    3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; whoever is counted has a term.
+    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` give None or a mark for every QI tuple.
+    5. A model takes it and is solved to a certificate, and what it says keeps :func:`check_source`: it is true of the
+       original records, if these are given.
+    6. If it can be written as tables (``to_frames``), it comes back as it was, and so does a posterior that is saved.
+
+    Parameters
+    ----------
+    view : View
+        One that you wrote, with some data.
+    truth : DataFrame, optional
+        The original records with all columns that play a role.
+    id : str, optional
+        Their column of names, if the view names people.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; which, it says.
+    StatementError
+        If `view` is no View.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the view.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> mx.testing.check_view(release, truth=hospital)                       # keeps its promises
+    >>> class Backwards(mx.QITable):
+    ...     "A table whose terms are in another order."
+    ...     def terms(self):
+    ...         return {role: codes[::-1] for role, codes in super().terms().items()}
+    >>> try:
+    ...     mx.testing.check_view(Backwards(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"]))
+    ... except AssertionError as error:
+    ...     print(error)
+    Backwards.terms are not sorted by q, s, at term 1
+    """
+    check_instance(view, View, "view")
+    name = type(view).__name__
+    assert type(view).__doc__, f"{name} has no docstring of its own; open it with what is published"
+    assert isinstance(view.noun, str), f"{name}.noun is {view.noun!r}, not what it is called in messages"
+    assert view.noun, f"{name}.noun is empty; it is what the view is called in messages"
+    _check_roles(view, name)
+    _check_terms(view, name)
+    _check_published(view, name)
+    _check_marks(view, name)
+    try:
+        model = MaxEnt(view)
+    except (StatementError, TableError) as error:
+        raise AssertionError(f"no model takes the {view.noun}: {error}") from error
+    for fact in model.facts:
+        check_source(fact, model.space, truth, id)
+    try:
+        post = model.solve()
+    except MaxEntError as error:
+        raise AssertionError(f"what the {view.noun} says by itself has no answer: {error}") from error
+    _check_storage(view, name, post)
+
+
+def _check_roles(view: View, name: str) -> None:
+    """Columns and labels of every role."""
+    assert list(view.axes)[:2] == ["q", "s"], f"{name}.axes begin with {list(view.axes)[:2]}, not with q, s"
+    for role, (columns, labels) in view.axes.items():
+        named = isinstance(columns, tuple) and all(isinstance(column, Hashable) for column in columns)
+        assert named, f"{name}.axes: the columns of {role} are {columns!r}, not a tuple of names"
+        assert isinstance(labels, pd.Index), f"{name}.axes: the labels of {role} are a {type(labels).__name__}"
+        assert not labels.has_duplicates, f"{name}.axes: a label of {role} is there twice"
+    for role, counts, labels in (("q", view.n_q, view.quasi_identifiers), ("s", view.n_s, view.sensitive_values)):
+        if counts is None and role == "s":
+            continue
+        is_counts = isinstance(counts, np.ndarray) and counts.shape == (len(labels),) and counts.dtype.kind in "iu"
+        assert is_counts, f"{name}.n_{role} must be an array of {len(labels)} whole numbers, one a label"
+        assert (np.asarray(counts) >= 0).all(), f"{name}.n_{role} has a negative count"
+    assert view.n_records > 0, f"{name}.n_q counts nobody"
+
+
+def _check_terms(view: View, name: str) -> None:
+    """Each term once, of labels that there are, in order, everybody with one, and the same again."""
+    terms, again = view.terms(), view.terms()
+    assert set(terms) == set(view.axes), f"{name}.terms are of {sorted(terms)}; its axes are {sorted(view.axes)}"
+    sizes = {role: np.shape(codes) for role, codes in terms.items()}
+    assert len(set(sizes.values())) == 1, f"{name}.terms has codes of several lengths: {sizes}"
+    for role, codes in terms.items():
+        n = len(view.axes[role][1])
+        is_codes = isinstance(codes, np.ndarray) and codes.ndim == 1 and codes.dtype.kind in "iu"
+        assert is_codes, f"{name}.terms: codes of {role} must be an array of whole numbers"
+        assert ((codes >= 0) & (codes < n)).all(), f"{name}.terms: a code of {role} is not from 0 to {n - 1}"
+        assert np.array_equal(codes, again[role]), f"{name}.terms are others when asked again"
+    order = [*(role for role in terms if role not in ("q", "s")), "q", "s"]
+    rows = np.column_stack([terms[role] for role in order]).astype(np.int64)
+    step = np.diff(rows, axis=0)
+    first = np.take_along_axis(step, (step != 0).argmax(axis=1)[:, None], axis=1).ravel()
+    assert (first != 0).all(), f"{name}.terms has a term twice, at term {np.flatnonzero(first == 0)[0] + 1}"
+    down = np.flatnonzero(first < 0)
+    assert not len(down), f"{name}.terms are not sorted by {', '.join(order)}, at term {down[0] + 1}"
+    without = np.flatnonzero((view.n_q > 0) & ~np.isin(np.arange(len(view.n_q)), terms["q"]))
+    assert not len(without), f"{name}.terms has none for {len(without)} QI tuples that somebody has"
+
+
+def _check_published(view: View, name: str) -> None:
+    """Counts agree with each other, and nobody is counted where no term is."""
+    terms = view.terms()
+    for by, counts in view.published.items():
+        about = f"{name}.published[{', '.join(map(repr, by))}]"
+        assert isinstance(counts, pd.Series), f"{about} is a {type(counts).__name__}, not a Series"
+        assert not counts.index.has_duplicates, f"{about} has a label twice"
+        assert np.isfinite(counts).all(), f"{about} has a count that is no number"
+        assert (counts >= 0).all(), f"{about} has a negative count"
+        if not set(by) <= set(view.axes):  # by columns, which a model checks
+            continue
+        labels = _labels(view, by, counts)
+        there = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
+        held = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
+        assert held.isin(there).all(), f"{about} counts somebody where there is no term"
+        for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
+            if role in by and total is not None:
+                found = np.bincount(labels[by.index(role)], counts, len(total))
+                assert np.array_equal(found, total), f"{about} does not add up to n_{role}"
+
+
+def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarray]:
+    """Codes of the labels of a published table, role by role."""
+    found, level = [], 0
+    for role in by:
+        labels = view.axes[role][1]
+        n = labels.nlevels if counts.index.nlevels > 1 else 1
+        levels = [counts.index.get_level_values(i) for i in range(level, level + n)]
+        own = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
+        if isinstance(labels, pd.MultiIndex) and not isinstance(own, pd.MultiIndex):
+            labels = labels.get_level_values(0)
+        codes = labels.get_indexer(own)
+        assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
+        found.append(codes)
+        level += n
+    return found
+
+
+def _check_marks(view: View, name: str) -> None:
+    """What marks people gives a mark for each QI tuple, or None, or refuses."""
+    first = [view.quasi_identifiers.get_level_values(i)[0] for i in range(view.quasi_identifiers.nlevels)]
+    asked: Iterable[tuple[str, Any, tuple[Any, ...]]] = [
+        ("named", view.named, ("nobody has this name",)),
+        *(("described", view.described, (column, value)) for column, value in zip(view.qi, first, strict=False)),
+        ("described", view.described, ("no such attribute", 1)),
+    ]
+    for method, function, given in asked:
+        try:
+            marks = function(*given)
+        except MaxEntError:
+            continue
+        shape = np.shape(marks)
+        fits = marks is None or (shape == (len(view.n_q),) and np.asarray(marks).dtype == bool)
+        assert fits, f"{name}.{method}{given} gives neither None nor {len(view.n_q)} times True or False"
+
+
+def _check_storage(view: View, name: str, post: Posterior) -> None:
+    """Written and read again it is the same, if it can be written."""
+    if not hasattr(view, "to_frames"):
+        return
+    try:
+        frames = view.to_frames()
+    except TableError:  # which says that this one cannot
+        return
+    try:
+        twin = type(view).from_frames(frames)
+        _check_same(view, twin, f"{name}.from_frames(view.to_frames())")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "posterior.parquet"
+            post.save(file)
+            loaded = load_posterior(file)
+    except AssertionError:
+        raise
+    except Exception as error:  # of the author's own code
+        raise AssertionError(f"a {name} cannot be written and read again: {type(error).__name__}: {error}") from error
+    _check_same(view, loaded.space.view, f"a {name} that is saved and loaded")
+    assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts when saved and loaded"
+
+
+def _check_same(view: View, twin: View, what: str) -> None:
+    """The same class, labels, terms and published counts."""
+    assert type(twin) is type(view), f"{what} is a {type(twin).__name__}"
+    for role, (columns, labels) in view.axes.items():
+        same = role in twin.axes and twin.axes[role][0] == columns and twin.axes[role][1].equals(labels)
+        assert same, f"{what} has other labels of {role}"
+    terms, others = view.terms(), twin.terms()
+    assert all(np.array_equal(terms[role], others[role]) for role in terms), f"{what} has other terms"
+    assert _equal(view.published, twin.published), f"{what} has other published counts"
+
+
+def _equal(first: Mapping[tuple[str, ...], pd.Series], second: Mapping[tuple[str, ...], pd.Series]) -> bool:
+    return set(first) == set(second) and all(counts.equals(second[by]) for by, counts in first.items())

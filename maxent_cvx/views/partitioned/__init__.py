@@ -1,1 +1,0 @@
-"""A release in partitions of whole buckets, each as large as one worker can hold."""

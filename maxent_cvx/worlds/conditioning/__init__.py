@@ -1,1 +1,0 @@
-"""What worlds say in which sentences are true."""

@@ -1,0 +1,716 @@
+"""Sentences over atoms "person has value": objects, text, and what is left of them once values are known."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import StatementError, short_repr
+from .._utils.formatting import ReprMixin
+from .._utils.tables import PLAIN, constant
+from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "PersonKnowledge",
+    "Residuals",
+    "Sentence",
+    "at_least",
+    "at_most",
+    "atoms",
+    "exactly",
+    "has",
+    "listed",
+    "read_sentence",
+]
+
+# Sentences as objects: atoms, how many of some sentences are true, implications.
+
+
+#: Words that join sentences; a name or a value with one of them is written in quotes.
+RESERVED = ("and", "or", "not")
+#: One word of a name or a value; no arrow begins inside.
+PLAIN_WORD = rf"(?:(?!->){PLAIN.removesuffix('+')})+"
+#: How an amount begins; a name that begins so is written in quotes.
+AMOUNT_BEGUN = r"(?:exactly|at least|at most) \d+ of(?: |$)"
+#: How deep sentences may be nested: what reads, writes or evaluates them calls itself for every level.
+DEEPEST = 100
+#: How strongly connectives bind, from the weakest.
+IMPLIES, SYNTAX_OR, SYNTAX_AND, SYNTAX_NOT, ALONE = range(5)
+
+
+class Sentence(ReprMixin):
+    """What is true or false of who has what: an atom "person has value", or a combination of some.
+
+    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and from these
+    by ``&``, ``|``, ``~`` and ``a.implies(b)``. Its text is read as the same sentence, if all names and values
+    are texts, numbers, True or False; tuples and dates have no text that can be read. Two are equal if they are written
+    alike; whether they mean the same is not asked.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> ann, bob = mx.worlds.has("Ann", "HIV"), mx.worlds.has("Bob", "HIV")
+    >>> print((ann | bob) & ~(ann & bob))
+    (Ann=HIV or Bob=HIV) and not (Ann=HIV and Bob=HIV)
+    >>> mx.worlds.read_sentence("Ann=HIV -> Bob=HIV") == ann.implies(bob)
+    True
+    """
+
+    #: How many levels of sentences it has.
+    _depth: int = 1
+    #: Which of the connectives holds it together.
+    _binds: int = ALONE
+
+    @property
+    def parts(self) -> tuple[Sentence, ...]:
+        """The sentences that it is made of; none of an atom."""
+        return ()
+
+    def implies(self, other: Sentence) -> Sentence:
+        """If this is true, so is the other.
+
+        Parameters
+        ----------
+        other : Sentence
+
+        Returns
+        -------
+        Sentence
+
+        Raises
+        ------
+        StatementError
+            If the other is no sentence.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> mx.worlds.has("Ann", "Flu").implies(mx.worlds.has("Bob", "Flu"))
+        <Sentence: Ann=Flu -> Bob=Flu>
+        """
+        return Implication(self, _sentence(other))
+
+    def __and__(self, other: Sentence) -> Sentence:
+        parts = _joined(SYNTAX_AND, self, _sentence(other))
+        return Counted(len(parts), len(parts), parts)
+
+    def __or__(self, other: Sentence) -> Sentence:
+        parts = _joined(SYNTAX_OR, self, _sentence(other))
+        return Counted(1, len(parts), parts)
+
+    def __invert__(self) -> Sentence:
+        return Counted(0, 0, (self,))
+
+    def __bool__(self) -> bool:
+        raise StatementError(
+            f"whether {str(self)!r} is true depends on the world; write & for `and`, | for `or`, ~ for `not`"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Sentence: {self}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Has(Sentence):
+    """The atom: a person has a value."""
+
+    person: Hashable
+    value: Hashable
+
+    def __str__(self) -> str:
+        return f"{_written(self.person)}={_written(self.value)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Counted(Sentence):
+    """From `low` to `high` of some sentences are true: all of them (and), any (or), none of one (not), exactly k."""
+
+    low: int
+    high: int
+    counted: tuple[Sentence, ...]
+
+    def __post_init__(self) -> None:
+        _check_depth(self)
+
+    @property
+    def parts(self) -> tuple[Sentence, ...]:
+        """What is counted."""
+        return self.counted
+
+    @property
+    def _binds(self) -> int:  # type: ignore[override]
+        """As "and", "or", "not", or as an amount, which has parentheses of its own."""
+        n = len(self.counted)
+        as_pair = {(n, n): SYNTAX_AND, (1, n): SYNTAX_OR} if n > 1 else {(0, 0): SYNTAX_NOT}
+        return as_pair.get((self.low, self.high), ALONE)
+
+    def __str__(self) -> str:
+        if self._binds == SYNTAX_NOT:
+            return f"not {_inside(self.counted[0], SYNTAX_NOT)}"
+        if self._binds in (SYNTAX_AND, SYNTAX_OR):
+            word = " and " if self._binds == SYNTAX_AND else " or "
+            return word.join(_inside(part, self._binds + 1) for part in self.counted)
+        n = len(self.counted)
+        how = f"exactly {self.low}" if self.low == self.high else f"at least {self.low}"
+        how = f"at most {self.high}" if self.low == 0 and 0 < self.high < n else how
+        return f"{how} of ({', '.join(map(str, self.counted))})"
+
+
+@dataclass(frozen=True, repr=False)
+class Implication(Sentence):
+    """If one is true, so is the other."""
+
+    premise: Sentence
+    conclusion: Sentence
+
+    _binds = IMPLIES
+
+    def __post_init__(self) -> None:
+        _check_depth(self)
+
+    @property
+    def parts(self) -> tuple[Sentence, ...]:
+        """Premise and conclusion."""
+        return self.premise, self.conclusion
+
+    def __str__(self) -> str:
+        return f"{_inside(self.premise, SYNTAX_OR)} -> {_inside(self.conclusion, IMPLIES)}"
+
+
+def has(person: Hashable, value: Hashable) -> Sentence:
+    """The atom "person has value".
+
+    Parameters
+    ----------
+    person, value : hashable
+        A name, and a sensitive value; of several sensitive attributes a tuple of their values.
+
+    Returns
+    -------
+    Sentence
+
+    Raises
+    ------
+    StatementError
+        If one of them is no label.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.has("Ann", "HIV") & ~mx.worlds.has("Bob", "Lung Cancer")
+    <Sentence: Ann=HIV and not Bob=Lung Cancer>
+    """
+    for label, what in ((person, "person"), (value, "value")):
+        if not _is_label(label):
+            raise StatementError(f"{what}={short_repr(label)}: a label, such as a text or a number, is expected")
+    return Has(person, value)
+
+
+def atoms(sentence: Sentence) -> Iterator[Has]:
+    """Every atom in a sentence, from left to right."""
+    if isinstance(sentence, Has):
+        yield sentence
+    for part in sentence.parts:
+        yield from atoms(part)
+
+
+def _check_depth(sentence: Sentence) -> None:
+    """Count the levels of a new sentence, and refuse too many."""
+    depth = 1 + max(part._depth for part in sentence.parts)
+    if depth > DEEPEST:
+        raise StatementError(f"a sentence has more than {DEEPEST} levels; give it in several, which all hold")
+    object.__setattr__(sentence, "_depth", depth)
+
+
+def _sentence(other: object) -> Sentence:
+    """Check the other side of an operator."""
+    return check_instance(other, Sentence, "the other side", "write worlds.read_sentence(text) for a text")
+
+
+def _joined(connective: int, *sides: Sentence) -> tuple[Sentence, ...]:
+    """Put the parts of sides of one connective together."""
+    return tuple(part for side in sides for part in (side.parts if side._binds == connective else (side,)))
+
+
+def _inside(part: Sentence, least: int) -> str:
+    """Write a part, in parentheses if it binds less than what is around it."""
+    return str(part) if part._binds >= least else f"({part})"
+
+
+def _is_label(value: Any) -> bool:
+    """Whether something can be the label of a row or a column: of tuples, all that is in them."""
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_label, value))
+    missing = pd.api.types.is_scalar(value) and pd.isna(value)
+    return isinstance(value, Hashable) and not missing and not callable(value)
+
+
+def _written(label: Any) -> str:
+    """Write a name or a value so that it is read as the same: in quotes where it needs them."""
+    if not isinstance(label, str):
+        return str(label)
+    words = re.fullmatch(rf"{PLAIN_WORD}(?: {PLAIN_WORD})*", label)
+    reserved = set(RESERVED) & set(label.split(" ")) or re.match(AMOUNT_BEGUN, label)
+    if words and isinstance(constant(label), str) and not reserved:
+        return label
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+# Sentences as text: ``Ann=HIV or Bob=HIV``.
+#
+# ::
+#
+#     sentence     =  either ["->" sentence]
+#     either       =  both {"or" both}
+#     both         =  one {"and" one}
+#     one          =  "not" one | "(" sentence ")" | amount | atom
+#     amount       =  ("exactly" | "at least" | "at most") number "of" "(" sentence {"," sentence} ")"
+#     atom         =  person "=" value
+#     person, value  =  words | "text in quotes" | 'text in quotes'
+#
+# Words are anything without ``, | ( ) = : # ->`` and quotes, spaces inside included; and, or, not stand for themselves
+# only in quotes. A person or value that reads as a number, True or False is one unless it is quoted. ``not`` binds more
+# than ``and``, that more than ``or``, and all more than ``->``.
+
+
+#: Digits of the number of an amount; no list of sentences is as long as a larger one.
+MOST_DIGITS = 18
+#: What comes after a word that joins sentences: no more of the same word.
+ENDS = r"(?=[\s(),=\"']|->|\Z)"
+WORD = rf"(?!(?:{'|'.join(RESERVED)}){ENDS}){PLAIN_WORD}"
+WORDS = re.compile(rf"{WORD}(?:[ \t]+{WORD})*")
+QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
+AMOUNT = re.compile(rf"(?:exactly|at\s+least|at\s+most)(?=\s+\d+\s+of{ENDS})")
+AND, OR, NOT, OF = (re.compile(rf"{word}{ENDS}") for word in ("and", "or", "not", "of"))
+OPEN, CLOSE, COMMA, EQUALS, ARROW, NUMBER = map(re.compile, (r"\(", r"\)", ",", "=", "->", r"\d+"))
+
+
+def read_sentence(text: str) -> Sentence:
+    """Read a sentence: atoms "person=value" with and, or, not, ->, exactly (at least, at most) k of (...), and ( ).
+
+    Parameters
+    ----------
+    text : str
+        Names and values with spaces need no quotes, those with ``and``, ``or``, ``not`` or punctuation do.
+
+    Returns
+    -------
+    Sentence
+
+    Raises
+    ------
+    StatementError
+        If it cannot be read, pointing at the character.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.read_sentence("exactly 1 of (Ann=HIV, Mary Ann = 'Flu, mild')")
+    <Sentence: exactly 1 of (Ann=HIV, Mary Ann="Flu, mild")>
+    >>> mx.worlds.read_sentence("Ann=HIV or Bob")
+    Traceback (most recent call last):
+    ...
+    maxent_cvx._utils.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
+    """
+    reader = Reader(text)
+    found = reader.sentence()
+    if reader.at < len(reader.text):
+        raise reader.error("'and', 'or', '->' or the end is expected")
+    return found
+
+
+def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
+    """Read a list of sentences, texts or objects; one alone is a list."""
+    if isinstance(sentences, str | Sentence):
+        sentences = [sentences]
+    found = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
+    if strange := [one for one in found if not isinstance(one, str | Sentence)]:
+        raise StatementError(f"{short_repr(strange[0])} is no sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
+    return [read_sentence(one) if isinstance(one, str) else one for one in found]
+
+
+class Reader:
+    """Reads one sentence, by recursive descent over one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = check_str(text, "sentence").rstrip()
+        self.at = self.depth = 0
+
+    # -- grammar ---------------------------------------------------------------------------------
+
+    def sentence(self) -> Sentence:
+        """``either ["->" sentence]``."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.error(f"no more than {DEEPEST} levels are expected")
+        left = self.either()
+        found = Implication(left, self.sentence()) if self.take(ARROW) else left
+        self.depth -= 1
+        return found
+
+    def either(self) -> Sentence:
+        """``both {"or" both}``."""
+        parts = [self.both()]
+        while self.take(OR):
+            parts.append(self.both())
+        return parts[0] if len(parts) == 1 else Counted(1, len(parts), tuple(parts))
+
+    def both(self) -> Sentence:
+        """``one {"and" one}``."""
+        parts = [self.one()]
+        while self.take(AND):
+            parts.append(self.one())
+        return parts[0] if len(parts) == 1 else Counted(len(parts), len(parts), tuple(parts))
+
+    def one(self) -> Sentence:
+        """``"not" one | "(" sentence ")" | amount | atom``."""
+        if self.take(NOT):
+            self.depth += 1
+            if self.depth > DEEPEST:
+                raise self.error(f"no more than {DEEPEST} levels are expected")
+            found: Sentence = Counted(0, 0, (self.one(),))
+            self.depth -= 1
+            return found
+        if self.take(OPEN):
+            found = self.sentence()
+            self.need(CLOSE, "'and', 'or', '->' or ')'")
+            return found
+        return self.amount(how) if (how := self.take(AMOUNT)) else self.atom()
+
+    def amount(self, how: str) -> Sentence:
+        """``number "of" "(" sentence {"," sentence} ")"``, after "exactly", "at least" or "at most"."""
+        begun = self.next()
+        digits = self.need(NUMBER, "a number")
+        self.need(OF, "'of'")
+        self.need(OPEN, "'('")
+        parts = [self.sentence()]
+        while self.take(COMMA):
+            parts.append(self.sentence())
+        self.need(CLOSE, "',' or ')'")
+        k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
+        if k > len(parts):
+            raise self.error(f"a number up to {len(parts)}, of so many sentences, is expected", begun)
+        low, high = {"exactly": (k, k), "least": (k, len(parts)), "most": (0, k)}[how.split()[-1]]
+        return Counted(low, high, tuple(parts))
+
+    def atom(self) -> Sentence:
+        """``person "=" value``."""
+        person = self.label("a person")
+        self.need(EQUALS, "'='")
+        return Has(person, self.label("a value"))
+
+    # -- tokens ----------------------------------------------------------------------------------
+
+    def label(self, what: str) -> object:
+        """Read a text in quotes, or words, which may be a number."""
+        if quoted := self.take(QUOTED):
+            return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
+        return constant(self.need(WORDS, what))
+
+    def take(self, token: re.Pattern[str]) -> str | None:
+        """Go past a token if it comes next."""
+        if (found := token.match(self.text, self.next())) is None:
+            return None
+        self.at = found.end()
+        return found[0]
+
+    def need(self, token: re.Pattern[str], what: str) -> str:
+        """Go past a token that must come next."""
+        if (found := self.take(token)) is None:
+            raise self.error(f"{what} is expected")
+        return found
+
+    def next(self) -> int:
+        """Where the next character is that is no space."""
+        return len(self.text) - len(self.text[self.at :].lstrip())
+
+    def error(self, what: str, at: int | None = None) -> StatementError:
+        """Point at a character; by default the next one."""
+        at = self.next() if at is None else at
+        found = short_repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {short_repr(self.text)}")
+
+
+# How many of some sentences are true: exactly, at least, at most k of them.
+
+
+def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
+    """Exactly k of the sentences are true.
+
+    Parameters
+    ----------
+    k : int
+        From 0 to their number.
+    sentences : list of Sentence or str
+        One that is listed twice counts twice.
+
+    Returns
+    -------
+    Sentence
+
+    Raises
+    ------
+    StatementError
+        If `k` is no such number, or something listed no sentence.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.exactly(2, [mx.worlds.has(name, "HIV") for name in ("Alice", "Bob", "Charlie")])
+    <Sentence: exactly 2 of (Alice=HIV, Bob=HIV, Charlie=HIV)>
+    """
+    parts = _several(sentences)
+    k = check_int(k, "k", 0, len(parts))
+    return Counted(k, k, parts)
+
+
+def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
+    """At least k of the sentences are true.
+
+    Parameters
+    ----------
+    k : int
+        From 0 to their number.
+    sentences : list of Sentence or str
+
+    Returns
+    -------
+    Sentence
+
+    Raises
+    ------
+    StatementError
+        If `k` is no such number, or something listed no sentence.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.at_least(2, ["Ann=HIV", "Bob=HIV", "Eve=HIV"])
+    <Sentence: at least 2 of (Ann=HIV, Bob=HIV, Eve=HIV)>
+    """
+    parts = _several(sentences)
+    return Counted(check_int(k, "k", 0, len(parts)), len(parts), parts)
+
+
+def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
+    """At most k of the sentences are true.
+
+    Parameters
+    ----------
+    k : int
+        From 0 to their number.
+    sentences : list of Sentence or str
+
+    Returns
+    -------
+    Sentence
+
+    Raises
+    ------
+    StatementError
+        If `k` is no such number, or something listed no sentence.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> mx.worlds.at_most(1, ["Ann=HIV", "Bob=HIV", "Eve=HIV"])
+    <Sentence: at most 1 of (Ann=HIV, Bob=HIV, Eve=HIV)>
+    """
+    parts = _several(sentences)
+    return Counted(0, check_int(k, "k", 0, len(parts)), parts)
+
+
+def _several(sentences: object) -> tuple[Sentence, ...]:
+    """Read what is counted."""
+    parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
+    if not parts:
+        raise StatementError("sentences is empty: there is nothing to count")
+    return parts
+
+
+# Knowledge about the people and values of a group or a release: sentences whose names are known.
+
+
+@dataclass(frozen=True, eq=False)
+class PersonKnowledge:
+    """Sentences, and where the people and values of their atoms are among those that there are.
+
+    Attributes
+    ----------
+    sentences : list of Sentence
+    positions : dict of Has to tuple of int
+        Of every atom the positions of person and value.
+    """
+
+    sentences: list[Sentence]
+    positions: dict[Has, tuple[int, int]]
+
+    @classmethod
+    def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
+        """Find everybody and everything that is spoken of.
+
+        Parameters
+        ----------
+        knowledge : list of Sentence or str
+        people, values : Index
+            Who, and what, can be spoken of; `who` is what the people are called in messages.
+
+        Raises
+        ------
+        StatementError
+            If something is no sentence, or a name or value is not a single one.
+        UnknownName
+            If there is no such person or value.
+        """
+        sentences = listed(knowledge)
+        spoken = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
+        at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in spoken}
+        return cls(sentences, at)
+
+    @property
+    def people(self) -> np.ndarray:
+        """Everybody whom the sentences mention, by position, sorted."""
+        return np.array(sorted({person for person, _ in self.positions.values()}), dtype=np.int64)
+
+    def about(self, sentence: Sentence) -> set[int]:
+        """Whom a sentence mentions."""
+        return {self.positions[atom][0] for atom in atoms(sentence)}
+
+
+def _at(known: pd.Index, label: object, what: str) -> int:
+    """The position of a label, which is there once."""
+    at = known.get_loc(check_label(label, what, known))
+    if not isinstance(at, int | np.integer):
+        whole = f"; write a tuple of {', '.join(map(str, known.names))}" * (known.nlevels > 1)
+        raise StatementError(f"{short_repr(label)} is more than one {what}: a sentence is about one{whole}")
+    return int(at)
+
+
+# What is left of sentences when it is known what some of the people have.
+#
+# Every sentence is a count, "from low to high of these are true"; sentences that are written alike once what is known
+# is taken out are one, with a number. What is left is all that the values of people who are done with matter for, so
+# that a dynamic program remembers a number in place of who has what.
+
+
+FALSE, TRUE = 0, 1
+
+
+class Residuals:
+    """All that sentences were found to come to, each by its number: FALSE, TRUE, atoms, and counts."""
+
+    def __init__(self) -> None:
+        #: (person, value) of an atom, (low, high, numbers of the parts) of a count.
+        self.held: list[tuple[int, ...]] = [(FALSE,), (TRUE,)]
+        self.number: dict[tuple[object, ...], int] = {}
+        self.people_of: list[frozenset[int]] = [frozenset(), frozenset()]
+        self._after: dict[tuple[int, int, int], int] = {}
+
+    def of(self, sentence: Sentence, atom: dict[Has, tuple[int, int]]) -> int:
+        """Number a sentence, whose atoms are given as the positions of person and value."""
+        if isinstance(sentence, Has):
+            return self._numbered(atom[sentence], frozenset(atom[sentence][:1]))
+        parts = [self.of(part, atom) for part in sentence.parts]
+        if isinstance(sentence, Implication):
+            return self.any([self.negation(parts[0]), parts[1]])
+        assert isinstance(sentence, Counted)
+        return self.count(sentence.low, sentence.high, parts)
+
+    def every(self, parts: Iterable[int]) -> int:
+        """All are true."""
+        parts = list(parts)
+        return self.count(len(parts), len(parts), parts)
+
+    def any(self, parts: Iterable[int]) -> int:
+        """At least one is true."""
+        parts = list(parts)
+        return self.count(1, len(parts), parts)
+
+    def negation(self, part: int) -> int:
+        """It is not true."""
+        return self.count(0, 0, [part])
+
+    def count(self, low: int, high: int, parts: Iterable[int]) -> int:
+        """From low to high of the parts are true; what is written alike gets one number."""
+        known = Counter(parts)
+        low, high = low - known[TRUE], high - known[TRUE]
+        left = sorted(part for part in known.elements() if part not in (FALSE, TRUE))
+        n = len(left)
+        low, high = max(low, 0), min(high, n)
+        if low > high or (low, high) == (0, n):
+            return FALSE if low > high else TRUE
+        if n == 1:
+            return left[0] if low else self._negated(left[0])
+        if high == 0:
+            return self.every(self.negation(part) for part in left)
+        if low == n or (low, high) == (1, n):
+            return self._flat(left, every=low == n)
+        return self._numbered((low, high, *left), self._people(left))
+
+    def after(self, residual: int, person: int, value: int) -> int:
+        """What is left when a person has a value: -1 for one that no sentence mentions."""
+        if person not in self.people_of[residual]:
+            return residual
+        key = (residual, person, value)
+        if (found := self._after.get(key)) is None:
+            held = self.held[residual]
+            if len(held) == 2:
+                found = TRUE if held[1] == value else FALSE
+            else:
+                found = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
+            self._after[key] = found
+        return found
+
+    def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
+        """What is left of each residual when a person has each value, shape (residuals, values)."""
+        after = [[self.after(one, person, value) for value in values.tolist()] for one in residuals.tolist()]
+        return np.array(after, dtype=np.int64).reshape(len(residuals), len(values))
+
+    def _flat(self, parts: list[int], *, every: bool) -> int:
+        """All (or any) of the parts, of which those that are of the same kind are taken apart, and each counts once."""
+        opened: set[int] = set()
+        for part in parts:
+            held = self.held[part]
+            n = len(held) - 2
+            same = n > 1 and (held[:2] == (n, n) if every else held[:2] == (1, n))
+            opened |= set(held[2:]) if same else {part}
+        if len(opened) == 1:
+            return opened.pop()
+        if any(self._negated(part, new=False) in opened for part in opened):
+            return FALSE if every else TRUE
+        n = len(opened)
+        return self._numbered((n if every else 1, n, *sorted(opened)), self._people(opened))
+
+    def _negated(self, part: int, *, new: bool = True) -> int:
+        """The number of "not"; -1 if it has none yet and is to have none."""
+        held = self.held[part]
+        low, high, n = held[0], held[1], len(held) - 2
+        if n == 1:  # not not
+            return held[2]
+        if n > 1 and (low == 0 or high == n):
+            bounds = (high + 1, n) if low == 0 else (0, low - 1)
+            if new:
+                return self.count(*bounds, held[2:])
+            return self.number.get((*bounds, *held[2:]), -1)
+        return self._numbered((0, 0, part), self.people_of[part]) if new else self.number.get((0, 0, part), -1)
+
+    def _numbered(self, held: tuple[int, ...], people: frozenset[int]) -> int:
+        """The number of what is written so."""
+        if (found := self.number.get(held)) is None:
+            found = self.number[held] = len(self.held)
+            self.held.append(held)
+            self.people_of.append(people)
+        return found
+
+    def _people(self, parts: Iterable[int]) -> frozenset[int]:
+        """Whom the parts mention."""
+        return reduce(frozenset.union, (self.people_of[part] for part in parts), frozenset())

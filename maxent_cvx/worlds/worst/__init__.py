@@ -1,1 +1,0 @@
-"""The worst that pieces of knowledge about people can do to a release in which nobody is linked to anything else."""

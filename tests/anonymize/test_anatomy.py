@@ -1,0 +1,191 @@
+"""Anatomy: buckets of l people in which no value but the exempt ones occurs twice (Xiao and Tao, 2006)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import TableError, UnknownName
+from maxent_cvx.anonymize.anatomy import anatomy, anatomy_buckets
+from support.helpers import refused
+
+PROPERTY = settings(deadline=None, max_examples=50)
+ROLES = {"qi": ["A"], "sa": "S"}
+
+
+@st.composite
+def people(draw: st.DrawFn) -> tuple[pd.DataFrame, int]:
+    """Draw a table of one to 40 people, some of its values frequent, and an l that its size allows."""
+    values = draw(st.lists(st.sampled_from("aaaaabbbccdefgh"), min_size=1, max_size=40))
+    return pd.DataFrame({"A": np.arange(len(values)) % 3, "S": values}), draw(st.integers(1, min(6, len(values))))
+
+
+def needed(frame: pd.DataFrame, l: int) -> int:
+    """How many values are too frequent to stand in every bucket once."""
+    return int((frame["S"].value_counts() > len(frame) // l).sum())
+
+
+@PROPERTY
+@given(people(), st.integers(0, 2), st.integers(0, 10))
+def test_buckets(drawn, more, seed):
+    """Buckets: floor(N/l) of them, of l records or more, with no value twice but the most frequent, exempt ones."""
+    frame, l = drawn
+    exempt = needed(frame, l) + more
+    bucket = anatomy_buckets(frame, **ROLES, l=l, exempt=exempt, seed=seed)
+    assert bucket.name == "Bucket"
+    assert sorted(bucket.unique()) == list(range(1, len(frame) // l + 1))
+    sizes = bucket.value_counts()
+    assert sizes.min() >= l
+    assert sizes.sum() == len(frame)
+    counts = frame["S"].value_counts()
+    least = counts.iloc[min(exempt, len(counts)) - 1] if exempt else np.inf
+    kept_apart = frame[frame["S"].map(counts) < least]
+    repeats = kept_apart.groupby([bucket.loc[kept_apart.index], "S"]).size()
+    assert (repeats == 1).all()
+    ties = counts[counts == least].index  # of the values at the border as many repeat as are exempt
+    twice = frame[frame["S"].isin(ties)].groupby([bucket, "S"]).size()
+    assert twice[twice > 1].index.get_level_values("S").nunique() <= exempt - (counts > least).sum()
+
+
+@PROPERTY
+@given(people(), st.integers(0, 10))
+def test_release(drawn, seed):
+    """What is published are those buckets, with every record in one of them."""
+    frame, l = drawn
+    options = {**ROLES, "l": l, "exempt": needed(frame, l), "seed": seed}
+    release = anatomy(frame, **options)
+    expected = mx.Release.from_buckets(frame.assign(K=anatomy_buckets(frame, **options)), **ROLES, bucket="K")
+    assert release.n_records == len(frame)
+    assert release.bucket == "Bucket"
+    for name in ("n_qb", "n_sb"):
+        assert np.array_equal(getattr(release, name).toarray(), getattr(expected, name).toarray())
+
+
+@PROPERTY
+@given(people())
+def test_eligibility(drawn):
+    """A table with a value in more than 1/l of it is refused, and what the message advises works."""
+    frame, l = drawn
+    if not (k := needed(frame, l)):
+        assert len(anatomy_buckets(frame, **ROLES, l=l)) == len(frame)
+        return
+    for exempt in range(k):
+        with refused(TableError, f"({len(frame) // l} bucket", f"of l={l})", f"exempt={k}", "smaller l"):
+            anatomy_buckets(frame, **ROLES, l=l, exempt=exempt)
+    assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
+
+
+def test_eligibility_in_words():
+    """The refusal names the value, how often it occurs and how often it may."""
+    frame = pd.DataFrame({"A": range(9), "S": list("xxxxyzuvw")})
+    with refused(TableError, "'x'", "4 times", "3 buckets of l=3"):
+        anatomy(frame, **ROLES, l=3)
+
+
+def test_exempt_values_are_the_most_frequent():
+    """With exempt=1 the most frequent value may fill a bucket, and the second may not stand in one twice."""
+    frame = pd.DataFrame({"A": range(12), "S": list("xxxxxxyyyzuv")})
+    for seed in range(5):
+        bucket = anatomy_buckets(frame, **ROLES, l=4, exempt=1, seed=seed)
+        in_bucket = frame.groupby([bucket, "S"]).size()
+        assert set(in_bucket[in_bucket > 1].index.get_level_values("S")) == {"x"}
+
+
+def test_seed():
+    """The same seed makes the same buckets, another seed others."""
+    frame = pd.DataFrame({"A": range(60), "S": [f"s{i % 20}" for i in range(60)]})
+    first = anatomy_buckets(frame, **ROLES, l=4, seed=1)
+    pd.testing.assert_series_equal(first, anatomy_buckets(frame, **ROLES, l=4, seed=1))
+    assert not first.equals(anatomy_buckets(frame, **ROLES, l=4, seed=2))
+    assert first.equals(anatomy_buckets(frame, **ROLES, l=4, seed=1)), "no state is kept between calls"
+
+
+def test_records_that_are_alike_do_not_go_together():
+    """Which records of a value share a bucket is random: neighbours in the table do not stay neighbours."""
+    frame = pd.DataFrame({"A": range(200), "S": ["x", "y"] * 100})
+    bucket = anatomy_buckets(frame, **ROLES, l=2).to_numpy()
+    together = (bucket[::2] == bucket[1::2]).sum()  # 1 expected by chance, of 100
+    assert together < 10
+
+
+@pytest.mark.parametrize(
+    "index",
+    [list("hgfedcba"), [0, 0, 1, 1, 2, 2, 3, 3], pd.MultiIndex.from_product([["a", "b"], range(4)])],
+    ids=["text", "repeated", "two levels"],
+)
+def test_index_is_kept(index):
+    """Row labels mean nothing, repeated ones included: records are assigned by position, and keep their labels."""
+    plain = pd.DataFrame({"A": range(8), "S": list("aabbccdd")})
+    frame = plain.set_axis(index, axis=0)
+    bucket = anatomy_buckets(frame, **ROLES, l=2)
+    assert bucket.index.equals(frame.index)
+    assert bucket.tolist() == anatomy_buckets(plain, **ROLES, l=2).tolist()
+    same = anatomy(frame, **ROLES, l=2).n_qb.toarray() == anatomy(plain, **ROLES, l=2).n_qb.toarray()
+    assert same.all()
+
+
+@pytest.mark.parametrize("l", [0, -1, 9, 2.5])
+def test_l_out_of_range(l):
+    """An l is a whole number from 1 to the size of the table."""
+    with refused(TableError, f"l={l}", "from 1 to 8"):
+        anatomy(pd.DataFrame({"A": range(8), "S": list("aabbccdd")}), **ROLES, l=l)
+
+
+@pytest.mark.parametrize("options", [{"exempt": -1}, {"seed": -1}], ids=str)
+def test_counts_are_not_negative(options):
+    """No value is exempt less than never, and seeds count from 0."""
+    frame = pd.DataFrame({"A": range(8), "S": list("aabbccdd")})
+    with refused(TableError, "-1"):
+        anatomy(frame, **ROLES, l=2, **options)
+
+
+def test_l_of_one():
+    """With l = 1 everybody is alone, and everything is known."""
+    frame = pd.DataFrame({"A": range(4), "S": list("aaab")})
+    bucket = anatomy_buckets(frame, **ROLES, l=1)
+    assert sorted(bucket) == [1, 2, 3, 4]
+    post = mx.MaxEnt(anatomy(frame, **ROLES, l=1)).solve()
+    assert mx.measures.overall_divergence(post, frame) == pytest.approx(0, abs=1e-12)
+
+
+def test_column_called_bucket(hospital):
+    """A quasi-identifier may be called Bucket: the published column takes another name."""
+    frame = hospital.rename(columns={"Gender": "Bucket", "Bucket": "Old"})
+    release = anatomy(frame, qi=["Bucket", "Degree"], sa="Disease", l=2)
+    assert release.qi == ("Bucket", "Degree")
+    assert release.bucket not in {"Bucket", "Degree", "Disease"}
+    assert sorted(release.quasi_identifiers.levels[0]) == ["female", "male"]
+    assert mx.MaxEnt(release).solve().conditional().shape == (6, 5)
+
+
+def test_a_table_that_has_buckets_already(hospital):
+    """A column Bucket that the table had before is not taken for Anatomy's: the release can be scored on its table."""
+    release = anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2)
+    scored = mx.quantify(release, hospital, [(0, 0)])
+    assert np.isfinite(scored["score"]).all()
+
+
+def test_columns_are_checked(hospital):
+    """Unknown columns and missing values are refused before anything is assigned."""
+    with refused(UnknownName, "'Gendr'", "'Gender'"):
+        anatomy(hospital, qi="Gendr", sa="Disease", l=2)
+    with refused(TableError, "'Disease' (1 of 10)"):
+        anatomy(hospital.assign(Disease=hospital["Disease"].where(hospital.index > 0)), qi="Gender", sa="Disease", l=2)
+
+
+def test_the_size_of_the_papers_experiment():
+    """14,210 people of Adult, education, l = 5 but for two values: 2,842 buckets of five (section 7, footnote 3)."""
+    adult = mx.datasets.load_adult().head(14_210)
+    roles = {"qi": list(mx.datasets.ADULT_QI), "sa": "education", "l": 5}
+    bucket = anatomy_buckets(adult, **roles, exempt=2)
+    assert bucket.value_counts().tolist() == [5] * 2842
+    repeats = adult.groupby([bucket, "education"]).size()
+    assert set(repeats[repeats > 1].index.get_level_values("education")) == {"HS-grad", "Some-college"}
+    with pytest.raises(TableError, match=re.escape("exempt=2")):
+        anatomy_buckets(adult, **roles, exempt=1)

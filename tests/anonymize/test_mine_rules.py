@@ -1,0 +1,286 @@
+"""Mined rules: by definition, by mlxtend, in files (Published rules, section V.A)."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, RuleSet, RulesLeftOut, StatementError, TableError, UnknownName
+from support.helpers import refused
+from support.rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random_table, written_rules
+from support.solving import examples
+
+seeds = st.integers(0, 10**6)
+#: Thresholds as they are typed; many are hit exactly by small tables.
+SHARES = ("0.1", "0.2", "0.25", "0.3", "0.5", "0.6", "0.75", "0.9", "1")
+
+
+def mine(frame, support=0.3, confidence=0.8, **options) -> RuleSet:
+    return mx.anonymize.mine_rules(frame, qi=QI, sa="Salary", support=support, confidence=confidence, **options)
+
+
+def test_fig_1():
+    """Fig. 1(b) lists three rules with their scores: those above 0.3 and 0.8, by >."""
+    rules = mine(EXAMPLE_1, strict=True)
+    assert rules.table.round(2)[["confidence", "support"]].to_dict("index") == {
+        "Education=Doctorate => 50K+": {"confidence": 0.83, "support": 0.42},
+        "Education=Doctorate, Gender=Female => 50K+": {"confidence": 1.0, "support": 0.33},
+        "Gender=Female => 50K+": {"confidence": 0.89, "support": 0.67},
+    }
+    assert rules.complete
+    assert rules.strict
+
+
+def test_by_at_least_there_are_two_more():
+    """Masters, 4 of 5, have just the confidence 0.8: a rule by >=, and none by >."""
+    more = set(mine(EXAMPLE_1).table.index) - set(mine(EXAMPLE_1, strict=True).table.index)
+    assert more == {"Education=Masters => 50K+", "Education=Masters, Gender=Female => 50K+"}
+
+
+def test_fig_2():
+    """Example 2: one rule of 0.6 and 0.9, with support 0.67 and confidence 1."""
+    assert mine(EXAMPLE_2, 0.6, 0.9).table.round(2)[["support", "confidence"]].to_dict("index") == {
+        "Education=Doctorate => 50K+": {"support": 0.67, "confidence": 1.0}
+    }
+
+
+@examples(150)
+@given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans(), data=st.data())
+def test_all_rules_and_no_others(seed: int, s: str, c: str, strict: bool, data: st.DataObject):
+    """Every pattern over every subset of the attributes is a rule if, in fractions, it is one."""
+    frame = random_table(np.random.default_rng(seed))
+    qi = [column for column in frame if column != "S"]
+    sizes = data.draw(st.none() | st.sets(st.integers(1, len(qi)), min_size=1))
+    rules = mx.anonymize.mine_rules(
+        frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict, attributes=sizes
+    )
+    expected = {
+        key
+        for key, (n_q, n_qx) in patterns(frame).items()
+        if is_rule(n_q, n_qx, len(frame), s, c, strict=strict) and (sizes is None or len(key[0]) in sizes)
+    }
+    assert written_rules(rules) == expected
+    table = rules.table
+    assert table["confidence"].is_monotonic_decreasing
+
+
+@examples(40)
+@given(seed=seeds, s=st.sampled_from([0.11, 0.23, 0.37]), c=st.sampled_from([0.31, 0.53, 0.77]))
+def test_mlxtend_finds_the_same(seed: int, s: float, c: float):
+    """An independent miner's rules of the form QI => SA, read from its own table, with the same scores."""
+    frequent = pytest.importorskip("mlxtend.frequent_patterns")
+    frame = random_table(np.random.default_rng(seed))
+    qi = [column for column in frame if column != "S"]
+    ours = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=s, confidence=c)
+    items = frequent.apriori(pd.get_dummies(frame), min_support=s, use_colnames=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = frequent.association_rules(items, metric="confidence", min_threshold=c) if len(items) else None
+        if found is None or found.empty:
+            assert not len(ours)
+            return
+        theirs = RuleSet.from_mlxtend(found, qi=qi, sa="S", support=s, confidence=c, complete=True)
+    scores = ["support", "confidence"]
+    pd.testing.assert_frame_equal(
+        ours.table[scores].sort_index(), theirs.table[scores].astype(float).sort_index(), rtol=1e-12
+    )
+
+
+def test_rules_that_mlxtend_finds_and_that_are_not_read():
+    """A rule with sensitive values on its left says something, and is reported; rules among QI say nothing."""
+    frequent = pytest.importorskip("mlxtend.frequent_patterns")
+    items = frequent.apriori(pd.get_dummies(EXAMPLE_1, dtype=bool), min_support=0.3, use_colnames=True)
+    found = frequent.association_rules(items, metric="confidence", min_threshold=0.79)
+    with pytest.warns(RulesLeftOut, match="sensitive values on the left"):
+        rules = RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8)
+    assert set(rules.table.index) == set(mine(EXAMPLE_1).table.index)
+    with refused(StatementError, "'Education_Doctorate'", "separator="):
+        RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8, separator="=")
+    with refused(TableError, "association_rules", "antecedents"):
+        RuleSet.from_mlxtend(EXAMPLE_1, qi=QI, sa="Salary", support=0.3, confidence=0.8)
+
+
+def test_mlxtend_by_its_defaults():
+    """Tables encoded and mined as mlxtend's manual does are read, or one sentence says what to pass."""
+    frequent = pytest.importorskip("mlxtend.frequent_patterns")
+    encoder = pytest.importorskip("mlxtend.preprocessing").TransactionEncoder()
+
+    def mined(table: pd.DataFrame, **options) -> pd.DataFrame:
+        """Take the defaults, but for few records."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return frequent.association_rules(frequent.apriori(table, min_support=0.3, **options))
+
+    def read(rules: pd.DataFrame, **options) -> RuleSet:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RulesLeftOut)
+            return RuleSet.from_mlxtend(rules, qi=QI, sa="Salary", **options)
+
+    named = mined(pd.get_dummies(EXAMPLE_1), use_colnames=True)
+    rules = read(named)
+    assert 0 < len(rules) < len(mine(EXAMPLE_1))  # (4/12) / (5/12) is less than 0.8 in floating point
+    assert set(rules.table.index) < set(mine(EXAMPLE_1).table.index)
+    assert (rules.support, rules.confidence) == (rules.table["support"].min(), rules.table["confidence"].min())
+    for sets in (list, tuple, set):
+        assert len(read(named.assign(antecedents=named["antecedents"].map(sets)))) == len(rules)
+    for exact in ("complete", "strict"):
+        with refused(StatementError, "pass support=... and confidence=...", f"{exact}=True"):
+            read(named, **{exact: True})
+    assert read(named, support=0.3, confidence=0.8, complete=True).complete
+    with refused(StatementError, "pass support=..., what was mined with", "no rule"):
+        read(named.head(0), confidence=0.8)
+    with refused(StatementError, "number of a column", "use_colnames=True"):
+        read(mined(pd.get_dummies(EXAMPLE_1)))
+    with refused(StatementError, "pass separator='='"):
+        read(mined(pd.get_dummies(EXAMPLE_1, prefix_sep="="), use_colnames=True))
+    transactions = encoder.fit(EXAMPLE_1.to_numpy().tolist()).transform(EXAMPLE_1.to_numpy().tolist())
+    with refused(StatementError, "is not an item", "pandas.get_dummies"):
+        read(mined(pd.DataFrame(transactions, columns=encoder.columns_), use_colnames=True))
+    with refused(TableError, "no confidence", "support_only=True"):
+        read(named.assign(confidence=np.nan))
+
+
+def test_items_of_truth_values():
+    """pandas.get_dummies leaves columns of True and False as they are: their items are names of columns."""
+    found = pd.DataFrame(
+        {"antecedents": [{"Smoker"}, {"Smoker", "Sex_f"}], "consequents": [{"S_y"}, {"S_y"}], "support": [0.5, 0.25],
+         "confidence": [0.75, 1.0]}
+    )  # fmt: skip
+    rules = RuleSet.from_mlxtend(found, qi=["Smoker", "Sex"], sa="S")
+    assert set(rules.table.index) == {'Smoker="True" => y', 'Sex=f, Smoker="True" => y'}
+    people = pd.DataFrame({"Smoker": [True] * 4, "Sex": list("ffmm")})
+    view = mx.QITable(people.iloc[[0, 2, 2, 3]], qi=["Smoker", "Sex"], sa="S", sa_values=["y", "n"])
+    post = mx.MaxEnt(view).add(mx.PublishedRules(RuleSet.from_mlxtend(
+        found.assign(support=[0.75, 0.25]), qi=["Smoker", "Sex"], sa="S"), non_rules=False)).solve()  # fmt: skip
+    assert post.prob("y", given={"Sex": "f"}) == pytest.approx(1)
+    assert post.prob("y", given={"Sex": "m"}) == pytest.approx(2 / 3)
+    with refused(StatementError, "'A_b'", "'A', 'A_b'", "prefix_sep"):
+        RuleSet.from_mlxtend(found.assign(antecedents=[{"A_b"}] * 2), qi=["A", "A_b"], sa="S")
+
+
+def test_thresholds_are_exact():
+    """0.1 of 30 people is 3, and three tenths of 10 is 3: in floating point 0.1 * 3 is above 0.3."""
+    frame = pd.DataFrame({"Education": ["a"] * 10, "Gender": "f", "Salary": ["+"] * 3 + ["-"] * 7})
+    assert "Education=a => +" in mine(frame, 0.3, 0.3).table.index
+    assert 0.1 * 3 > 0.3
+    assert "Education=a => +" not in mine(frame, 0.1 * 3, 0.3).table.index
+    assert "Education=a => +" in mine(frame, Fraction(1, 10) * 3, 0.3).table.index
+    assert "Education=a => +" not in mine(frame, 0.3, 0.3, strict=True).table.index
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_written_and_read(tmp_path, strict):
+    """A file holds the rules, and what is known of them."""
+    rules = mine(EXAMPLE_1, strict=strict)
+    rules.to_csv(tmp_path / "rules.csv")
+    again = RuleSet.from_csv(tmp_path / "rules.csv")
+    pd.testing.assert_frame_equal(again.table, rules.table)
+    assert (again.qi, again.sa, again.thresholds) == (rules.qi, rules.sa, rules.thresholds)
+    assert again.complete
+    with refused(StatementError, f"strict={strict}", f"strict={not strict}", "by >"):
+        RuleSet.from_csv(tmp_path / "rules.csv", strict=not strict)
+
+
+@pytest.mark.parametrize(
+    "values", [["007", "7"], [7, 70], [0.5, 1.0], ["NA", "None"], [True, False], [2**53, 2**53 + 1]]
+)
+def test_values_that_look_like_others(tmp_path, values):
+    """A file says of the same people what the rules say, whatever their values look like."""
+    frame = pd.DataFrame({"A": [values[0]] * 2 + [values[1]] * 2, "B": list("uvuv"), "S": list("yyny")})
+    rules = mx.anonymize.mine_rules(frame, qi=["A", "B"], sa="S", support=0.25, confidence=1)
+    rules.to_csv(tmp_path / "rules.csv")
+    again = RuleSet.from_csv(tmp_path / "rules.csv")
+    p = [mx.MaxEnt(people_of(frame, ["A", "B"], "S")).add(mx.PublishedRules(r)).solve() for r in (rules, again)]
+    pd.testing.assert_frame_equal(p[0].conditional(), p[1].conditional())
+
+
+def test_thresholds_survive_a_file(tmp_path):
+    """Five sixths are five sixths; some rules of a complete file may be said not to be all."""
+    frame = pd.DataFrame({"Education": ["a"] * 6, "Gender": "f", "Salary": ["+"] * 5 + ["-"]})
+    rules = mine(frame, Fraction(1, 3), Fraction(5, 6))
+    rules.to_csv(tmp_path / "rules.csv")
+    assert RuleSet.from_csv(tmp_path / "rules.csv", support=Fraction(1, 3)).thresholds == rules.thresholds
+    assert not RuleSet.from_csv(tmp_path / "rules.csv", complete=False).complete
+    with refused(TableError, "empty text", "'Gender'"):
+        mine(frame.assign(Gender=""), 0.1, 0.1).to_csv(tmp_path / "rules.csv")
+
+
+def test_items_that_fit_two_attributes():
+    """A_b_c may be A with b_c, or A_b with c."""
+    found = pd.DataFrame({"antecedents": [{"A_b_c"}], "consequents": [{"S_y"}], "support": [0.5], "confidence": [1.0]})
+    with refused(StatementError, "'A_b_c'", "'A', 'A_b'", "prefix_sep"):
+        RuleSet.from_mlxtend(found, qi=["A", "A_b"], sa="S", support=0.1, confidence=0.1)
+
+
+def test_a_file_of_somebody_else(tmp_path):
+    """A plain table of rules needs to be told what it is; it is not taken for complete."""
+    path = tmp_path / "rules.csv"
+    path.write_text("Education,Gender,Salary\nDoctorate,,50K+\n,Female,50K+\n")
+    with refused(StatementError, "'qi', 'sa', 'support', 'confidence'", "qi=..."):
+        RuleSet.from_csv(path)
+    rules = RuleSet.from_csv(path, qi=QI, sa="Salary", support=0.3, confidence=0.8)
+    assert list(rules.table.index) == ["Education=Doctorate => 50K+", "Gender=Female => 50K+"]
+    assert not rules.complete
+    with refused(TableError, "no file"):
+        RuleSet.from_csv(tmp_path / "other.csv")
+    path.write_text("# {not json\nEducation\n")
+    with refused(TableError, "first line"):
+        RuleSet.from_csv(path)
+
+
+def test_some_of_the_rules_are_not_all():
+    """The first T rules are no longer complete; all of them are."""
+    rules = mine(EXAMPLE_1)
+    assert not rules.head(2).complete
+    assert rules.head(len(rules)).complete
+    assert list(rules.head(2).table.index) == list(rules.table.index[:2])
+    assert list(rules.without_scores().table.columns) == [*QI, "Salary"]
+    assert rules.rounded(1).table["confidence"].tolist() == [1.0, 0.9, 0.8, 0.8, 0.8]
+
+
+TABLE = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female"], "Salary": "50K+"})
+WRONG = [
+    (TABLE.drop(columns="Gender"), {}, UnknownName, ["'Gender'", "column of the rules"]),
+    (TABLE.assign(Salary=["50K+", None]), {}, TableError, ["rule 2", "'Salary'"]),
+    (TABLE.assign(Gender=None, Education=["a", None]), {}, TableError, ["rule 2", "sets no QI"]),
+    (pd.concat([TABLE, TABLE]), {}, TableError, ["Education=Doctorate => 50K+", "more than once"]),
+    (TABLE.assign(support=0.2), {}, StatementError, ["support 0.2", "support >= 0.3"]),
+    (TABLE.assign(confidence=1.2), {}, StatementError, ["confidence 1.2"]),
+    (TABLE, {"qi": ["Education", "Education"]}, TableError, ["'Education'", "twice"]),
+    (TABLE.assign(confidence="high"), {}, BadProbability, ["'high'", "number"]),
+    (TABLE, {"support": 604}, BadProbability, ["support=604", "between 0 and 1"]),
+    (TABLE, {"confidence": np.nan}, BadProbability, ["confidence"]),
+    (TABLE, {"attributes": 2}, StatementError, ["Education=Doctorate => 50K+", "[2]"]),
+    ([1], {}, TableError, ["DataFrame"]),
+    (TABLE.rename(columns={"Gender": "support"}), {"qi": ["Education", "support"]}, TableError, ["rename"]),
+]
+
+
+@pytest.mark.parametrize(("table", "options", "error", "says"), WRONG)
+def test_what_is_no_rule_set(table, options, error, says):
+    """What is missing, or cannot be, is said; rounded scores are given half a unit."""
+    asked = {"qi": QI, "sa": "Salary", "support": 0.3, "confidence": 0.8} | options
+    with refused(error, *says):
+        RuleSet(table, **asked)
+
+
+def test_rounded_scores_may_fall_short_by_rounding():
+    """0.8 may be 0.804 rounded, and 0.79 may be 0.795, but not 0.8."""
+    RuleSet(TABLE.assign(confidence=0.8), qi=QI, sa="Salary", support=0.3, confidence=0.804)
+    with refused(StatementError, "confidence 0.79"):
+        RuleSet(TABLE.assign(confidence=0.79), qi=QI, sa="Salary", support=0.3, confidence=0.8)
+
+
+def test_reprs():
+    """A rule set says what it is, in a terminal and in a notebook."""
+    rules = mine(EXAMPLE_1)
+    assert "5 rules (Education, Gender) => Salary; all rules with support >= 0.3, confidence >= 0.8" in repr(rules)
+    assert "some of the rules" in repr(rules.head(1))
+    assert "Doctorate" in rules._repr_html_()

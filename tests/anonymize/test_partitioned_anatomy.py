@@ -1,0 +1,113 @@
+"""Anatomy by partition: buckets of l people of one partition, in which no value but the exempt ones occurs twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from support.helpers import refused
+from support.partitions import same_release
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+
+ADULT = mx.datasets.load_adult()
+ROLES = {"qi": ["age", "sex", "workclass"], "sa": "education"}
+
+
+def published(table: pd.DataFrame, n: int, **options: object) -> mx.PartitionedRelease:
+    return mx.anonymize.anatomy(dd.from_pandas(table, npartitions=n), **{**ROLES, "l": 5, "exempt": 2, **options})
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_promise(n):
+    """Every bucket has l people or more, and no value twice but the two most frequent of the whole table."""
+    release = mx.Release.from_partitions(published(ADULT, n))
+    exempt = ADULT["education"].value_counts().index[:2]
+    sizes = np.asarray(release.n_qb.sum(axis=0))
+    assert sizes.min() >= 5
+    assert sizes.sum() == len(ADULT)
+    kept_apart = ~release.sensitive_values.isin(exempt)
+    assert release.n_sb[np.flatnonzero(kept_apart)].max() == 1
+    assert release.buckets.to_list() == list(range(1, len(release.buckets) + 1))
+    whole = mx.Release.from_buckets(ADULT.assign(K=0), **ROLES, bucket="K")
+    assert list(release.quasi_identifiers) == list(whole.quasi_identifiers)
+    assert (release.n_q == whole.n_q).all()
+    assert (release.n_s == whole.n_s).all()
+
+
+def test_partitions_stay():
+    """Each partition's people are in buckets of their own, as many as fit; the parts are those that were announced."""
+    release = published(ADULT, 3)
+    lengths = dd.from_pandas(ADULT, npartitions=3).map_partitions(len).compute().to_list()
+    assert release.describe()["records"].to_list() == lengths
+    assert release.describe()["buckets"].to_list() == [length // 5 for length in lengths]
+    for maker, size in zip(release.makers, release.sizes, strict=True):
+        part = maker.compute(scheduler="synchronous")
+        assert (part.n_own, len(part.buckets), len(part.quasi_identifiers)) == size
+
+
+def test_seed():
+    """The same seed deals the same buckets, another others; and so does every partition's own stream."""
+    first, again, other = (mx.Release.from_partitions(published(ADULT, 2, seed=seed)) for seed in (1, 1, 2))
+    same_release(first, again)
+    assert (first.n_qb != other.n_qb).nnz
+    twice = pd.concat([ADULT, ADULT], ignore_index=True)  # two partitions of the same people
+    one, two = (make.compute(scheduler="synchronous") for make in published(twice, 2).makers)
+    assert one.n_qb.shape == two.n_qb.shape
+    assert (one.n_qb != two.n_qb).nnz
+
+
+def test_order_of_records():
+    """A partition whose records come in another order, as after a shuffle that is repeated, is the same part."""
+    parts = [ADULT.head(2000), ADULT.tail(1000)]
+    mixed = [part.sample(frac=1, random_state=7) for part in parts]
+    first, again = (
+        mx.Release.from_partitions(mx.anonymize.anatomy(_of(*some), **ROLES, l=5, exempt=2)) for some in (parts, mixed)
+    )
+    same_release(first, again)
+
+
+def test_partitions_that_cannot_be_bucketized():
+    """A partition that is too small, or too much alike, is named; one without people is left out."""
+    with refused(mx.TableError, "partition 3 of the table has 3 records", "repartition"):
+        mx.anonymize.anatomy(
+            _of(ADULT.head(100), ADULT.head(0), ADULT.head(50), ADULT.head(3)), **ROLES, l=5, exempt=16
+        )
+    with refused(mx.TableError, "partition 1 of the table: 1 value occurs", ", 'Doctorate' 375 times", "smaller l"):
+        mx.anonymize.anatomy(_of(ADULT, ADULT[ADULT["education"] == "Doctorate"]), **ROLES, l=5, exempt=2)
+    release = mx.anonymize.anatomy(_of(ADULT.head(100), ADULT.head(0)), **ROLES, l=5, exempt=3)
+    assert release.n_partitions == 1
+    with refused(mx.TableError, "no rows"):
+        mx.anonymize.anatomy(_of(ADULT.head(0), ADULT.head(0)), **ROLES, l=5)
+
+
+def _of(*tables: pd.DataFrame):
+    return dd.from_delayed([dask.delayed(table) for table in tables], meta=tables[0].head(0))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"l": 0}, mx.TableError),
+        ({"exempt": -1}, mx.TableError),
+        ({"seed": "x"}, mx.TableError),
+        ({"qi": "wage"}, mx.UnknownName),
+        ({"sa": "sex"}, mx.TableError),
+    ],
+)
+def test_wrong_arguments(change, error):
+    """They are refused as those of a table in memory, in the same words."""
+    with pytest.raises(error) as expected:
+        mx.anonymize.anatomy(ADULT, **{**ROLES, "l": 5, **change})
+    with pytest.raises(error) as found:
+        published(ADULT, 2, **change)
+    assert str(found.value).partition(":")[0] == str(expected.value).partition(":")[0]
+
+
+def test_columns_like_counts_are_refused():
+    """Every row is a person."""
+    with refused(mx.TableError, "looks like how many people"):
+        published(ADULT.assign(n=2), 2)

@@ -1,0 +1,154 @@
+"""(c, k)-safety of what Anatomy and Mondrian publish: no k implications make anybody's value as likely as c."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import TableError
+from maxent_cvx.anonymize.anatomy import SafeGroups
+from maxent_cvx.worlds.worst_case import Safety
+from support.helpers import refused
+
+ROLES = {"qi": ["A", "B"], "sa": "S"}
+
+
+def people(seed: int, n: int = 60) -> pd.DataFrame:
+    """A random table."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "A": rng.integers(0, 50, n),
+            "B": rng.integers(0, 9, n),
+            "S": rng.choice(list("abcdefg"), n, p=rng.dirichlet([4] * 7)),
+        }
+    )
+
+
+def disclosure(release: mx.Release, k: int, sensitive: object = None) -> float:
+    """The worst that k implications can do."""
+    return float(mx.attacks.worst_case(release, k, sensitive=sensitive)["disclosure"].item())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_anatomy_takes_the_smallest_buckets_that_are_safe(seed: int) -> None:
+    """They are safe, and of every smaller l from the given one on the buckets are not."""
+    table, safe = people(seed), (0.55, 1 + seed % 2)
+    frequent = table["S"].value_counts()
+    exempt = int((frequent > 60 // 4).sum())
+    sensitive = [value for value in frequent.index if value not in set(_exempt(table, exempt))]
+    try:
+        release = mx.anonymize.anatomy(table, **ROLES, l=2, exempt=exempt, safe=safe)
+    except TableError:
+        largest = 60 // frequent[sensitive].max()
+        release = None
+    else:
+        largest = 60 // len(release.buckets)
+        assert disclosure(release, safe[1], sensitive) < safe[0]
+    for l in range(2, largest + (release is None)):
+        smaller = mx.anonymize.anatomy(table, **ROLES, l=l, exempt=exempt)
+        if release is None or len(smaller.buckets) > len(release.buckets):
+            assert disclosure(smaller, safe[1], sensitive) >= safe[0]
+
+
+def _exempt(table: pd.DataFrame, exempt: int) -> list[str]:
+    """The most frequent values, of equally frequent ones the first."""
+    return list(table["S"].value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:exempt])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_mondrian_is_safe_and_cuts_as_before_where_it_may(seed: int) -> None:
+    """Its groups are safe together; where no cut does harm they are those of Mondrian without it."""
+    table = people(seed)
+    plain = mx.anonymize.mondrian(table, **ROLES, k=4)
+    whole = disclosure(mx.Release.from_buckets(table.assign(Bucket=1), **ROLES, bucket="Bucket"), 1)
+    for c in np.linspace(whole, 1, 4)[1:]:
+        found = mx.anonymize.mondrian(table, **ROLES, k=4, safe=(float(c), 1))
+        assert disclosure(found, 1) < c
+        assert len(found.buckets) <= len(plain.buckets)
+        assert np.asarray(found.n_sb.sum(axis=0)).min() >= 4
+    lenient = disclosure(plain, 1)
+    if lenient < 1:
+        again = mx.anonymize.mondrian(table, **ROLES, k=4, safe=(float(np.nextafter(lenient, 1) + 1e-9), 1))
+        assert again.buckets.equals(plain.buckets)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_groups_are_judged_together(seed: int) -> None:
+    """Whatever is cut and kept, all groups count, as the worst case of the table in groups says."""
+    rng = np.random.default_rng(seed)
+    shares = np.repeat([[0.7, 0.1, 0.1, 0.1], [0.25, 0.25, 0.25, 0.25]], 80, axis=0)  # cuts tell the two kinds apart
+    value = (rng.random((160, 1)) > shares.cumsum(axis=1)).sum(axis=1).clip(max=3)
+    groups, waiting, kept, elsewhere = SafeGroups(value, Safety(1.0, 1)), [np.arange(160)], [], 0
+    while waiting:
+        records = waiting.pop()
+        middle = len(records) // 2
+        halves, others = [records[:middle], records[middle:]], [*waiting, *kept]
+        allowed = False
+        if middle >= 8:
+            elsewhere += disclosed(value, halves) < (expected := disclosed(value, [*halves, *others]))
+            groups.safety = Safety(max(expected - 1e-9, 1e-9), 1)
+            assert not groups.cut(halves)
+            groups.safety = Safety(min(expected + 1e-9, 1.0), 1)
+            allowed = groups.cut(halves)
+            assert allowed == (expected < 1)
+        if allowed:
+            waiting += halves
+        else:
+            kept.append(records)
+    assert elsewhere
+
+
+def disclosed(value: np.ndarray, groups: list[np.ndarray]) -> float:
+    """The worst that an implication can do to a table in these groups."""
+    number = np.repeat(np.arange(len(groups)), [len(records) for records in groups])
+    table = pd.DataFrame({"A": 0, "S": value[np.concatenate(groups)], "Bucket": number})
+    return disclosure(mx.Release.from_buckets(table, qi="A", sa="S", bucket="Bucket"), 1)
+
+
+def test_merged_buckets_disclose_no_more() -> None:
+    """The worst case does not grow when buckets are merged (Martin et al.), so that Mondrian may stop at any cut."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        table = pd.DataFrame({"q": "x", "s": rng.choice(list("aabbcd"), 18), "b": rng.integers(0, 4, 18)})
+        merged = table.assign(b=table["b"].replace({3: 2}))
+        fine, coarse = (
+            mx.attacks.worst_case(mx.Release.from_buckets(one, qi="q", sa="s", bucket="b"), range(4))["disclosure"]
+            for one in (table, merged)
+        )
+        assert (coarse <= fine + 1e-15).all()
+
+
+def test_what_has_just_the_probability_c_is_not_safe() -> None:
+    """Groups of two people disclose one half, which is not below 0.5; one more value makes the difference."""
+    table = pd.DataFrame({"A": range(4), "B": 0, "S": list("abcd")})
+    assert len(mx.anonymize.mondrian(table, **ROLES, k=2, safe=(0.5, 0)).buckets) == 1
+    assert len(mx.anonymize.mondrian(table, **ROLES, k=2, safe=(0.5000001, 0)).buckets) == 2
+    assert len(mx.anonymize.mondrian(table, **ROLES, k=2, safe=(1.0, 0)).buckets) == 2
+    assert len(mx.anonymize.anatomy(table, **ROLES, l=2, safe=(0.5, 0)).buckets) == 1
+    with refused(TableError, "the disclosure is 0.25 after 0 implications"):
+        mx.anonymize.mondrian(table, **ROLES, k=2, safe=(0.25, 0))
+
+
+def test_what_is_not_to_be_had() -> None:
+    """What no l, and no group, can keep is refused; so is what is no pair (c, k)."""
+    table = people(0)
+    with refused(TableError, "after 6 implications", "larger c"):
+        mx.anonymize.anatomy(table, **ROLES, l=2, exempt=1, safe=(0.9, 6))
+    with refused(TableError, "one group", "the disclosure is 1 after 6 implications"):
+        mx.anonymize.mondrian(table, **ROLES, k=2, safe=(0.9, 6))
+    for wrong, says in (
+        (0.5, "pair (c, k)"),
+        ((0.5,), "pair"),
+        ((1.5, 1), "from 0 to 1"),
+        ((0, 1), "larger c"),
+        ((0.5, -1), "k of safe"),
+    ):
+        with refused(TableError, says):
+            mx.anonymize.mondrian_table(table, **ROLES, k=2, safe=wrong)
+    with refused(TableError, "of partitions, leave it out"):
+        import dask.dataframe as dd
+
+        mx.anonymize.anatomy(dd.from_pandas(table, npartitions=2), **ROLES, l=2, safe=(0.5, 1))

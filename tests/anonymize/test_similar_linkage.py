@@ -1,0 +1,236 @@
+"""Groups whom a prior cannot tell apart (Probabilistic Inference Protection, sections IV and V)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import QIDistribution, StatementError, TableError, UnknownName
+from maxent_cvx.anonymize.similar_linkage import nested, similar_linkage, similar_linkage_groups
+from support.helpers import refused
+
+PROPERTY = settings(deadline=None, max_examples=20)
+
+
+def town(n: int, seed: int, n_values: int = 8) -> pd.DataFrame:
+    """People of two attributes and a value that depends on both, more or less."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    shares = rng.dirichlet(np.full(n_values, 8.0), (2, 3))
+    s = np.array([rng.choice(n_values, p=shares[i, j]) for i, j in zip(a, b, strict=True)])
+    return pd.DataFrame({"A": a, "B": b, "S": s})
+
+
+def largest(frame: pd.DataFrame, group: pd.Series, prior: QIDistribution, counts: set[object]) -> float:
+    """The largest exact P(t : x) over all groups and attribute sets, of values that count."""
+    found = 0.0
+    for _, people in frame.groupby(group):
+        for attributes in prior.attribute_sets:
+            p = mx.worlds.posterior(prior.of(people, attributes), list(people["S"]))
+            found = max(found, p[[x for x in p.columns if x in counts]].max(axis=None))
+    return found
+
+
+@PROPERTY
+@given(st.integers(0, 10_000), st.sampled_from([1.5, 2, 3]), st.sampled_from(["sound", "exact"]), st.booleans())
+def test_the_promise_is_kept(seed, r, condition, several):
+    """No exact P(t : x) is above 1/r, no value occurs twice in a group, everybody is in one; or it is refused."""
+    frame = town(120, seed)
+    sets = [["A"], ["A", "B"]] if several else ["A"]
+    prior = QIDistribution.estimate(frame, qi=sets, sa="S", smoothing=1)
+    try:
+        group = similar_linkage_groups(frame, qi=["A", "B"], sa="S", prior=prior, r=r, condition=condition, seed=seed)
+    except TableError:
+        return
+    assert group.index.equals(frame.index)
+    assert group.min() == 1
+    assert frame.groupby([group, "S"]).size().max() == 1
+    assert group.value_counts().min() >= np.ceil(r)
+    assert largest(frame, group, prior, set(frame["S"])) <= 1 / r * (1 + 1e-9)
+
+
+def test_without_differences():
+    """Who cannot be told apart at all is grouped as Anatomy does it: r records, but for who is left over."""
+    frame = town(100, 0)
+    same = QIDistribution({"A": {a: dict.fromkeys(range(8), 1 / 8) for a in (0, 1)}})
+    group = similar_linkage_groups(frame, qi=["A", "B"], sa="S", prior=same, r=3)
+    sizes = group.value_counts()
+    assert (sizes == 3).sum() >= 32
+    assert mx.worlds.r_robustness(similar_linkage(frame, qi=["A", "B"], sa="S", prior=same, r=3), same)["r"].min() >= 3
+
+
+def test_signatures_stay_together():
+    """People of two kinds who share no odds are in groups of their own kind."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"A": np.repeat([0, 1], 60), "S": rng.integers(0, 6, 120)})
+    odds = np.array([0.4, 0.4, 0.1, 0.04, 0.03, 0.03])
+    prior = QIDistribution(pd.DataFrame([odds, odds[::-1]], index=pd.RangeIndex(2, name="A")))
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2)
+    assert (frame.groupby(group)["A"].nunique() == 1).mean() > 0.9
+
+
+def test_seed():
+    """One seed, one release."""
+    frame = town(200, 2)
+    prior = QIDistribution.estimate(frame, qi=["A", "B"], sa="S", smoothing=1)
+    one, two, other = (
+        similar_linkage_groups(frame, qi=["A", "B"], sa="S", prior=prior, r=2, seed=seed) for seed in (3, 3, 4)
+    )
+    pd.testing.assert_series_equal(one, two)
+    assert not one.equals(other)
+
+
+def test_too_frequent():
+    """A value with more records than there are groups: how many, which r would do, and exempt= does, too."""
+    frame = pd.DataFrame({"A": [0] * 12, "S": list("xxxxxabcdefg")})
+    prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
+    with refused(
+        TableError,
+        "1 of the values is too frequent",
+        "'x' occurs 5 times",
+        "12 records make 4 groups",
+        "r=2 is",
+        "exempt=1",
+    ):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=3)
+    similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=3, exempt=1)
+    assert (group > 0).all()
+    others = frame[frame["S"] != "x"]
+    assert others.groupby([group[others.index], "S"]).size().max() == 1
+    assert largest(frame, group, prior, set("abcdefg")) <= 1 / 3 * (1 + 1e-9)
+
+
+def test_too_frequent_and_left_out():
+    """Records of a value that is too frequent can be left out; how many is said."""
+    frame = pd.DataFrame({"A": [0] * 10, "S": ["y"] * 6 + ["n"] * 4})
+    prior = QIDistribution({"A": {0: {"y": 0.1, "n": 0.9}}})
+    with refused(TableError, "suppress=2, or more"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=1)
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=2)
+    assert (frame["S"][group == 0] == "y").sum() == 2
+    with refused(TableError, "all 2 records be left out"):
+        two = pd.DataFrame({"A": [0, 1], "S": ["y", "n"]})
+        other = QIDistribution({"A": {0: {"y": 0.1, "n": 0.9}, 1: {"y": 0.5, "n": 0.5}}})
+        similar_linkage(two, qi="A", sa="S", prior=other, r=2, suppress=2)
+
+
+@pytest.mark.parametrize("condition", ["sound", "exact", "delta"])
+def test_priors_that_rule_out_the_truth(condition):
+    """Who has a value that the prior holds impossible is grouped so that some world is left, not reckoned safe."""
+    frame = pd.DataFrame({"A": ["m"] * 40 + ["f"] * 40, "S": list("abcd") * 20})
+    prior = QIDistribution({"A": {"m": {"a": 0.0, "b": 0.4, "c": 0.3, "d": 0.3}, "f": dict.fromkeys("abcd", 0.25)}})
+    try:
+        group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=1.2, condition=condition, suppress=20)
+    except TableError:
+        assert condition == "delta"
+        return
+    inside = group > 0
+    assert largest(frame[inside], group[inside], prior, set("abcd")) <= 1 / 1.2 * (1 + 1e-9)
+
+
+@pytest.fixture
+def hopeless() -> tuple[pd.DataFrame, QIDistribution]:
+    """Ten people of whom the prior expects x, among forty who have it nearly never."""
+    frame = pd.DataFrame({"A": [1] * 10 + [0] * 40, "S": ["x"] * 10 + list("abcdefgh") * 5})
+    rare = dict.fromkeys("abcdefgh", 0.999 / 8) | {"x": 0.001}
+    sure = dict.fromkeys("abcdefgh", 0.001 / 8) | {"x": 0.999}
+    return frame, QIDistribution({"A": {0: rare, 1: sure}})
+
+
+def test_nothing_helps(hopeless):
+    """Merging that does not help is noticed: how many records, of which value; they can be left out, if allowed."""
+    frame, prior = hopeless
+    with refused(TableError, "10 of 50 records fit into no group that keeps r=2", "'x'", "suppress=10", "exempt"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
+    with refused(TableError, "10 of 50 records", "suppress=9"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=9)
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=10)
+    assert (group == 0).eq(frame["S"] == "x").all()
+    release = similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=10)
+    assert release.n_records == 40
+    exempt = similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, exempt=1)
+    assert exempt.n_records == 50
+
+
+def test_patterns_place_what_no_single_group_can():
+    """Women with a value that more than 1/4 of them have: some groups must mix, of fewer women each, and r=4 holds."""
+    women, men = "x" * 27 + "abcdefg" * 10 + "abc", "xabcdefghi" * 30
+    frame = pd.DataFrame({"A": ["f"] * 100 + ["m"] * 300, "S": list(women + men)})
+    prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
+    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=4, condition="exact")
+    assert (group > 0).all()
+    assert largest(frame, group, prior, set(frame["S"])) <= 0.25 * (1 + 1e-9)
+    assert (frame.groupby(group)["A"].nunique() == 2).any()
+
+
+def test_the_papers_condition_is_checked():
+    """Groups that only the paper's condition calls safe are refused, not published (design of Theorem 1's gap)."""
+    frame = pd.DataFrame({"A": [0, 1, 1], "S": list("xyz")})
+    prior = QIDistribution(
+        pd.DataFrame(
+            [[0.3, 0.1765, 0.1765, 0.347], [0.1765, 0.3, 0.3, 0.2235]],
+            index=pd.RangeIndex(2, name="A"),
+            columns=list("xyzw"),
+        )
+    )
+    with refused(TableError, "1 of 1 group that satisfies the condition 'delta' is not safe", "condition='sound'"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, condition="delta")
+    with refused(TableError, "fit into no group"):
+        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
+
+
+def test_wrong_arguments():
+    """What is no prior, condition, r, or number of records is refused before anything is grouped."""
+    frame = town(40, 3)
+    prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
+    good = {"qi": ["A", "B"], "sa": "S", "prior": prior, "r": 2}
+    for error, change, says in [
+        (StatementError, {"prior": None}, "QIDistribution"),
+        (UnknownName, {"condition": "sond"}, "did you mean 'sound'"),
+        (StatementError, {"r": 0.5}, "at least 1"),
+        (StatementError, {"exempt": -1}, "exempt=-1"),
+        (StatementError, {"suppress": 0.5}, "suppress=0.5"),
+        (UnknownName, {"qi": ["C"]}, "'C'"),
+        (UnknownName, {"qi": ["B"]}, "attribute of the prior"),
+    ]:
+        with refused(error, says):
+            similar_linkage(frame, **(good | change))
+
+
+def test_tree_of_signatures():
+    """Every part but the smallest is two parts before it; similar signatures stand next to each other."""
+    rng = np.random.default_rng(4)
+    log_prior = np.log(rng.dirichlet(np.ones(5), 40))
+    order, parts = nested(np.concatenate([log_prior, log_prior[:1]]))
+    assert sorted(order) == list(range(41))
+    assert parts[-1] == (0, 41)
+    seen = set()
+    for low, high in parts:
+        if high - low > 1:
+            assert any((low, m) in seen and (m, high) in seen for m in range(low + 1, high))
+        seen.add((low, high))
+    assert abs(np.flatnonzero(order == 0)[0] - np.flatnonzero(order == 40)[0]) == 1
+
+
+def test_advice_can_be_followed():
+    """What the error says would do does it."""
+    frame = town(150, 11, n_values=6)
+    prior = QIDistribution.estimate(frame, qi=["A", "B"], sa="S", smoothing=0.5)
+    followed = 0
+    for r in (2, 3, 4):
+        try:
+            similar_linkage(frame, qi=["A", "B"], sa="S", prior=prior, r=r)
+        except TableError as error:
+            if advice := re.search(r"with r=(\d+), condition='(\w+)' all records fit", str(error)):
+                less, condition = int(advice[1]), advice[2]
+                release = similar_linkage(frame, qi=["A", "B"], sa="S", prior=prior, r=less, condition=condition)
+                assert release.n_records == 150
+                followed += 1
+    assert followed

@@ -1,0 +1,378 @@
+"""A release of Parquet files is the release of the whole table, in partitions of whole buckets."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import tempfile
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from support.helpers import refused
+from support.partitions import pieces, same_release, write_files
+from support.strategies import PALETTES, microdata, publish, quasi
+
+HOSPITAL = mx.datasets.load_hospital()
+ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+ADULT_ROLES = {"qi": ["age", "workclass", "sex", "race"], "sa": "education", "bucket": "Bucket"}
+#: A Parquet file has one type a column.
+OF_ONE_TYPE = [name for name in PALETTES if name != "mixed"]
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    """The folder in which temporary files are made."""
+    found = tmp_path / "temporary"
+    found.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(found))
+    return found
+
+
+@pytest.fixture(scope="module")
+def adult() -> pd.DataFrame:
+    table = mx.datasets.load_adult()
+    roles = {name: role for name, role in ADULT_ROLES.items() if name != "bucket"}
+    return table.assign(Bucket=mx.anonymize.anatomy_buckets(table, **roles, l=5, exempt=2))
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_hospital(tmp_path, n):
+    """However many partitions there are, and wherever the records of a bucket lie, they are joined to the same."""
+    folder = write_files(HOSPITAL, tmp_path / "people", 3, rows=2)
+    release = mx.Release.from_parquet(folder, **ROLES, partitions=n)
+    assert release.n_partitions == min(n, 3)  # a bucket is in one partition
+    assert (release.n_records, release.n_buckets) == (10, 3)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+@pytest.mark.parametrize("n", [10, 2**62])
+def test_no_more_partitions_than_buckets(tmp_path, n):
+    """Who asks for more gets one a bucket."""
+    release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people", 2), **ROLES, partitions=n)
+    assert release.describe()["buckets"].to_list() == [1, 1, 1]
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+@pytest.mark.parametrize("n", [1, 4, 7])
+def test_adult(tmp_path, adult, n):
+    """Partitions of shuffled records are of nearly one size."""
+    folder = write_files(adult, tmp_path / "people", 3, rows=5000)
+    release = mx.Release.from_parquet(f"{folder}/*.parquet", **ADULT_ROLES, partitions=n)
+    sizes = release.describe()["records"]
+    assert len(sizes) == n
+    assert sizes.max() - sizes.min() <= 10  # two buckets
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(adult, **ADULT_ROLES))
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=microdata(OF_ONE_TYPE), files=st.integers(1, 4), rows=st.integers(1, 6), n=st.integers(1, 7))
+def test_random_tables(tmp_path_factory, table, files, rows, n):
+    """Values of every type, and buckets anywhere in files and row groups."""
+    folder = write_files(table, tmp_path_factory.mktemp("random") / "people", files, rows)
+    release = mx.Release.from_parquet(folder, qi=quasi(table), sa="S", bucket="K", partitions=n)
+    same_release(mx.Release.from_partitions(release), publish(table))
+
+
+def test_parts_speak_of_the_whole(tmp_path, adult):
+    """P(q) and P(s) in a part are those of the whole, its tuples are those of the whole with their numbers."""
+    folder = write_files(adult, tmp_path / "people")
+    release, whole = (
+        mx.Release.from_parquet(folder, **ADULT_ROLES, partitions=3), mx.Release.from_buckets(adult, **ADULT_ROLES)
+    )  # fmt: skip
+    for size, make in zip(release.sizes, release.makers, strict=True):
+        part = make()
+        assert list(part.quasi_identifiers) == list(whole.quasi_identifiers[part.q_numbers])
+        assert (part.n_q == whole.n_q[part.q_numbers]).all()
+        assert (part.n_s == whole.n_s).all()
+        assert part.n_records == len(adult)
+        assert (part.n_own, len(part.buckets), len(part.q_numbers)) == size
+        assert [list(level) for level in part.quasi_identifiers.levels] == [
+            list(level) for level in whole.quasi_identifiers.levels
+        ]
+
+
+def test_whole_buckets_are_not_shuffled(tmp_path, monkeypatch):
+    """Files of whole buckets are read where they are, also if the groups of rows in them divide a bucket."""
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: pytest.fail("nothing needs a temporary file"))
+    for name, people in HOSPITAL.groupby(HOSPITAL["Bucket"] == 1):
+        people.to_parquet(tmp_path / f"{name}.parquet", row_group_size=2)
+    release = mx.Release.from_parquet(tmp_path, **ROLES, partitions=2)
+    assert release.describe()["records"].to_list() == [6, 4]
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+def test_row_groups_of_whole_buckets_are_put_together(tmp_path, adult, monkeypatch):
+    """A file that is sorted by bucket, whose groups of rows hold whole buckets, is divided where they end."""
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: pytest.fail("nothing needs a temporary file"))
+    table = adult[adult["Bucket"] <= 1000].sort_values("Bucket", kind="stable")
+    table = table[table.groupby("Bucket").cumcount() < 5]  # those that are left over joined full buckets
+    folder = write_files(table, tmp_path / "people", rows=500)
+    release = mx.Release.from_parquet(folder, **ADULT_ROLES, partitions=5)
+    assert release.describe()["records"].to_list() == [1000] * 5
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **ADULT_ROLES))
+
+
+def test_only_what_is_too_large_is_shuffled(tmp_path, adult):
+    """A large file of whole buckets is cut, and small files beside it are left as they are."""
+    large, small = adult[adult["Bucket"] > 1000], adult[adult["Bucket"] <= 1000]
+    large.to_parquet(tmp_path / "a.parquet")
+    small.to_parquet(tmp_path / "b.parquet")
+    release = mx.Release.from_parquet([tmp_path / "a.parquet", tmp_path / "b.parquet"], **ADULT_ROLES, partitions=5)
+    assert release.describe()["records"].iloc[-1] == len(small)
+    assert release.n_partitions == 5
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(adult, **ADULT_ROLES))
+
+
+def test_temporary_files_go_with_the_release(tmp_path, temporary):
+    """They are there as long as the release, or one of its makers, and a copy elsewhere does not remove them."""
+    release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, partitions=3)
+    sent = pickle.loads(pickle.dumps(release.makers[0]))
+    assert sent().n_own == release.makers[0]().n_own
+    del sent
+    gc.collect()
+    assert release.makers[0]().n_records == 10
+    assert os.listdir(temporary)
+    maker = release.makers[0]
+    del release
+    gc.collect()
+    assert maker().n_records == 10
+    del maker
+    gc.collect()
+    assert not os.listdir(temporary)
+
+
+def test_temporary_files_go_with_an_error(tmp_path, temporary, monkeypatch):
+    """A full disk is said, with what to do, and nothing is left there."""
+    folder, written, write = write_files(HOSPITAL, tmp_path / "people"), count(), pq.write_table
+
+    def full(*given, **options):
+        if next(written):
+            raise OSError(28, "No space left on device")
+        write(*given, **options)
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with refused(mx.TableError, "No space left on device", "TMPDIR"):
+        mx.Release.from_parquet(folder, **ROLES, partitions=3)
+    assert not os.listdir(temporary)
+
+
+def test_temporary_files_go_with_wrong_records(tmp_path, temporary):
+    """Not a number is missing, which no file says of itself; it is found after the shuffle."""
+    table = HOSPITAL.assign(Age=np.where(HOSPITAL.index == 7, np.nan, 30.0))
+    folder = write_files(table, tmp_path / "people")
+    with refused(mx.TableError, "has missing values in 'Age'"):
+        mx.Release.from_parquet(folder, qi="Age", sa="Disease", bucket="Bucket", partitions=3)
+    gc.collect()
+    assert not os.listdir(temporary)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        HOSPITAL.assign(Degree="none"),
+        HOSPITAL.head(9),
+        HOSPITAL.assign(Gender="male"),
+        HOSPITAL.assign(Disease="Flu"),
+        HOSPITAL.assign(Bucket=1),
+        pd.concat([HOSPITAL, HOSPITAL]),
+    ],
+)
+def test_changed_files_are_noticed(tmp_path, change):
+    """A part is made of the records that were counted, or not at all."""
+    folder = write_files(HOSPITAL, tmp_path / "people")
+    release = mx.Release.from_parquet(folder, **ROLES)
+    change.to_parquet(folder / "0.parquet")
+    with refused(mx.TableError, "has changed since"):
+        release.makers[0]()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"qi": ["Gendre"]},
+        {"sa": "Gender"},
+        {"bucket": "Ward"},
+        {"bucket": None},
+        {"qi": []},
+        {"qi": "s"},
+        {"count": "Records"},
+        {"count": 3},
+        {"table": HOSPITAL.assign(Degree=HOSPITAL["Degree"].where(HOSPITAL.index > 1))},
+        {"table": HOSPITAL.assign(Bucket=HOSPITAL["Bucket"].where(HOSPITAL.index > 1))},
+        {"table": HOSPITAL.assign(n=2)},
+        {"table": HOSPITAL.assign(many=-1), "count": "many"},
+        {"table": HOSPITAL.head(0)},
+        {"table": HOSPITAL.rename(columns={"Gender": "s"}), "qi": ["s"]},
+    ],
+)
+def test_errors_are_those_of_a_table_in_memory(tmp_path, change):
+    """What from_buckets refuses of the table is refused of its file, in the same words but for the file's name."""
+    table = change.pop("table", HOSPITAL)
+    with pytest.raises(mx.MaxEntError) as expected:
+        mx.Release.from_buckets(table, **{**ROLES, **change})
+    folder = write_files(table, tmp_path / "people")
+    with pytest.raises(type(expected.value)) as found:
+        mx.Release.from_parquet(folder, **{**ROLES, **change})
+    assert type(found.value) is type(expected.value)
+    file = f"file {str(folder / '0.parquet')!r}"
+    assert str(found.value).replace(file, "the table") == str(expected.value)
+
+
+def test_pseudonyms_are_refused(tmp_path):
+    """A series is of releases in memory."""
+    with refused(mx.StatementError, "id='Name'", "no pseudonyms"):
+        mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, id="Name")
+
+
+def test_counts(tmp_path):
+    """A row stands for as many records as its count says, one without any for nobody."""
+    table = HOSPITAL.assign(many=[3, 0, 2, 1, 1, 1, 1, 4, 1, 1])
+    release = mx.Release.from_parquet(write_files(table, tmp_path / "people", 2), **ROLES, count="many", partitions=2)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **ROLES, count="many"))
+    assert release.n_records == 15
+    with refused(mx.TableError, "no record"):
+        mx.Release.from_parquet(write_files(table.assign(many=0), tmp_path / "nobody"), **ROLES, count="many")
+
+
+def test_several_sensitive_attributes(tmp_path):
+    """Their combinations are numbered alike in all partitions."""
+    roles = {"qi": "Gender", "sa": ["Disease", "Degree"], "bucket": "Bucket"}
+    release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **roles, partitions=3)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **roles))
+
+
+def test_files_without_rows(tmp_path):
+    """They say nothing."""
+    folder = write_files(HOSPITAL, tmp_path / "people", 14)
+    release = mx.Release.from_parquet(folder, **ROLES, partitions=2)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
+
+
+def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.PartitionedRelease:
+    """Two files of people in two wards, whose ages are of two types."""
+    for name, age in (("a", first), ("b", second)):
+        ages = age if isinstance(age, pd.Series) else pd.Series(age)
+        wards = [f"{name}{i // 2}" for i in range(len(ages))]
+        table = pd.DataFrame({"Age": ages, "Ward": wards, "Disease": "Flu"})
+        table.to_parquet(tmp_path / f"{name}.parquet")
+    return mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pd.Series([1, 2, 2, 3], dtype="int8"), pd.Series([3, 2, 1, 1], dtype="int64")),
+        (pd.Series([1, 2, 2, 3], dtype="int64"), pd.Series([3.0, 2, 1, 1])),
+        (pd.Series([1, 2, 2, 3], dtype="uint16"), pd.Series([3, 2, 1, 1], dtype="Int64")),
+        (pd.Series(["x", "y", "y", "z"]), pd.Series(["z", "y", "x", "x"], dtype="category")),
+        (pd.Series(["x", "y", "y", "z"], dtype="category"), pd.Series(["z", "y", "x", "x"], dtype="category")),
+        (pd.Series([4, 5, 5, 6], dtype="category"), pd.Series([6, 5, 4, 4])),
+        (
+            pd.Series(pd.to_datetime(["2020", "2021", "2021", "2022"])).astype("datetime64[s]"),
+            pd.Series(pd.to_datetime(["2022", "2021", "2020", "2020"])).astype("datetime64[ns]"),
+        ),
+    ],
+)
+def test_types_that_differ(tmp_path, first, second, n):
+    """The same value has the same label, however a file stores it."""
+    release = mx.Release.from_partitions(numbered(tmp_path, first, second, n))
+    assert len(release.quasi_identifiers) == 3
+    assert release.n_q.tolist() == [3, 3, 2]
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([1, 2, 2, 3], ["1", "2", "2", "3"]),
+        ([True, False, True, True], [1, 0, 1, 1]),
+        ([2**53 + 1, 2**53, 1, 1], [2.0**53, 1.5, 1.0, 1.0]),
+        (["x", "y"], pd.Series(["x", "y"], dtype=pd.CategoricalDtype(["y", "x"], ordered=True))),
+        (
+            pd.Series(["x", "y"], dtype=pd.CategoricalDtype(["x", "y"], ordered=True)),
+            pd.Series(["x", "y"], dtype=pd.CategoricalDtype(["y", "x"], ordered=True)),
+        ),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]),
+    ],
+)
+def test_types_that_cannot_be_compared(tmp_path, first, second, n):
+    """1 and "1" are never two tuples in silence."""
+    with refused(mx.TableError, "column 'Age'"):
+        numbered(tmp_path, first, second, n)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_order_is_kept(tmp_path, n):
+    """An ordered Categorical that is the same in all files orders the tuples, however it is stored."""
+    order = pd.CategoricalDtype(["old", "new", "young"], ordered=True)
+    for i, stored in enumerate((pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.large_string()))):
+        age = pd.Series(["new", "young", "new", "old"][2 * i :][:2], dtype=order)
+        table = pa.table({"Age": pa.array(age), "Ward": [1, 2], "Disease": ["Flu", "Flu"]})
+        kind = pa.dictionary(stored.index_type, stored.value_type, ordered=True)
+        pq.write_table(table.set_column(0, "Age", table["Age"].cast(kind)), tmp_path / f"{i}.parquet")
+    release = mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)
+    assert [age for (age,) in release.quasi_identifiers] == ["old", "new", "young"]
+    assert release.n_q.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("nothing", "there is no file"),
+        ("nothing*", "there is no file"),
+        ("empty", "holds no file"),
+        (["people/0.parquet", "people/../people/0.parquet"], "given twice"),
+        ([], "path names no file"),
+        (3, "path=3"),
+        ("note.txt", "cannot be read as a Parquet file"),
+    ],
+)
+def test_paths(tmp_path, monkeypatch, path, says):
+    """A path that names no Parquet file, or one twice, is refused."""
+    write_files(HOSPITAL, tmp_path / "people")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "note.txt").write_text("a text")
+    monkeypatch.chdir(tmp_path)
+    with refused(mx.TableError, says):
+        mx.Release.from_parquet(path, **ROLES)
+
+
+def test_other_columns_are_not_read(tmp_path):
+    """Only columns with a role are read, of which their names say nothing more."""
+    table = HOSPITAL.rename(columns={"Gender": "a.b"}).assign(a=range(10))
+    folder = write_files(table, tmp_path / "people")
+    roles = {**ROLES, "qi": ["a.b", "Degree"]}
+    release = mx.Release.from_parquet(folder, **roles, partitions=2)
+    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **roles))
+
+
+def test_folders_in_folders(tmp_path):
+    """Files are found below a folder; those that other programs hide are not read."""
+    first, second = pieces(HOSPITAL, 2)
+    write_files(first, tmp_path / "a")
+    write_files(second, tmp_path / "b")
+    write_files(HOSPITAL, tmp_path / "_temporary")
+    for path in (tmp_path, f"{tmp_path}/[ab]", [tmp_path / "a", f"{tmp_path}/b/*"]):
+        assert mx.Release.from_parquet(path, **ROLES).n_records == 10
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_orders_that_differ_in_one_bucket(tmp_path, n):
+    """Categories are not put into a new order where records of several files are brought together."""
+    for i, categories in enumerate((["x", "y"], ["y", "x"])):
+        age = pd.Categorical(["x", "y", "y", "x"], categories, ordered=True)
+        table = pd.DataFrame({"Age": age, "Ward": [1, 2, 3, 4], "Disease": "Flu"})
+        table.to_parquet(tmp_path / f"{i}.parquet")
+    with refused(mx.TableError, "column 'Age' has ordered categories that differ"):
+        mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)

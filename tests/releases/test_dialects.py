@@ -1,0 +1,345 @@
+"""Generalised values as tools write them: whatever the dialect, the same exact values are meant."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx import StatementError, TableError
+from maxent_cvx.releases.generalized import STARS, Domain, coverage, covers, label_of, read_hierarchies
+from support.helpers import refused
+from support.solving import examples
+
+AGES = pd.Index(range(15, 35))
+
+
+def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) -> list:
+    """The exact values that a generalised one stands for."""
+    return values[covers(cell, values, "Age", {"Age": nodes or {}})].tolist()
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("18-20", [18, 19, 20]),
+        ("18 - 20", [18, 19, 20]),
+        ("18\u201320", [18, 19, 20]),
+        ("18 to 20", [18, 19, 20]),
+        ("[18, 20)", [18, 19]),
+        ("[18, 20]", [18, 19, 20]),
+        ("(18, 20]", [19, 20]),
+        ("(18,20]", [19, 20]),
+        ("(18, 20)", [19]),
+        ("[18, 20[", [18, 19]),
+        ("]18, 20]", [19, 20]),
+        ("]18, 20[", [19]),
+        ("[17.5, 20.5]", [18, 19, 20]),
+        ("(31, Inf]", [32, 33, 34]),
+        ("[-inf, 17)", [15, 16]),
+        ("<17", [15, 16]),
+        ("<=17", [15, 16, 17]),
+        (">= 33", [33, 34]),
+        (">33", [34]),
+        ("33+", [33, 34]),
+        ("18,19", [18, 19]),
+        ("{18, 19}", [18, 19]),
+        ("17", [17]),
+        ("17.0", [17]),
+        (17, [17]),
+        (17.0, [17]),
+        (frozenset({18, 19}), [18, 19]),
+        (pd.Interval(18, 20, closed="left"), [18, 19]),
+        ("2*", list(range(20, 30))),
+        ("*", list(range(15, 35))),
+        ("**", list(range(15, 35))),
+        (None, list(range(15, 35))),
+        (math.nan, list(range(15, 35))),
+    ],
+)
+def test_one_value_in_each_dialect(cell, expected):
+    """What each way to write a set of ages from 15 to 34 stands for."""
+    assert values_of(cell) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("[18, 20)", [18.0, 18.5, 19.99]),
+        ("(18, 20]", [18.5, 19.99, 20.0]),
+        ("]18, 20[", [18.5, 19.99]),
+        ("[18, 20]", [18.0, 18.5, 19.99, 20.0]),
+        ("18.0-20.0", [18.0, 18.5, 19.99, 20.0]),
+        ("<18.5", [-1.5, 18.0]),
+        ("-1.5-18", [-1.5, 18.0]),
+        ("-2--1", [-1.5]),
+        ("1.85e+01", [18.5]),
+    ],
+)
+def test_on_numbers_with_fractions(cell, expected):
+    """Half-open intervals leave out the end itself, and nothing before it."""
+    assert values_of(cell, pd.Index([-1.5, 18.0, 18.5, 19.99, 20.0])) == expected
+
+
+def test_numbers_that_floats_do_not_tell_apart():
+    """A whole number beyond 2^53 is found as it is written."""
+    values = pd.Index([2**53, 2**53 + 1])
+    for value in values:
+        assert values_of(str(value), values) == values_of(value, values) == [value]
+
+
+def test_a_range_of_whole_numbers_among_fractions():
+    """Whether "18-20" has somebody of 20.5 cannot be known: years completed, or a number?"""
+    with refused(TableError, "'18-20'", "'Age'", "20.5", "'[18, 20]'", "'[18, 21)'"):
+        values_of("18-20", pd.Index([18.0, 19.5, 20.5]))
+    assert values_of("18-20", pd.Index([18.0, 19.5, 21.5])) == [18.0, 19.5]
+
+
+ZIPS = pd.Index(["01305", "13053", "13068", "14850"])
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("1305*", ["13053"]),
+        ("130**", ["13053", "13068"]),
+        ("130*", ["13053", "13068"]),
+        ("*3053", ["13053"]),
+        ("1****", ["13053", "13068", "14850"]),
+        ("01***", ["01305"]),
+        ("13*68", ["13068"]),
+        ("[13000, 14000)", ["13053", "13068"]),
+        ("1305", None),
+        ("131**", None),
+    ],
+)
+def test_masked_texts(cell, expected):
+    """A star is a character of a text; a single one at an end may be the rest of it."""
+    if expected is None:
+        with refused(TableError, f"{cell} of 'Age'", "'1305*'", "hierarchies="):
+            values_of(cell, ZIPS)
+    else:
+        assert values_of(cell, ZIPS) == expected
+        if "01305" not in expected:  # a number has no zero before it
+            assert values_of(cell, ZIPS[1:].astype(int)) == [int(one) for one in expected]
+
+
+def test_masks_of_texts_of_different_lengths():
+    """A tool that pads shorter values masks 5 as "5*"; a mask whose stars may be more is not guessed at."""
+    assert values_of("5*", pd.Index([5, 53, 61])) == [5, 53]
+    with refused(TableError, "'5*'", "hierarchies={'Age': {'5*': [values]}}"):
+        values_of("5*", pd.Index([5, 53, 530]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "values", "kind"),
+    [
+        ("1-2", ["1", "2", "1-2"], "an interval"),
+        ("a,b", ["a", "b", "a,b"], "a set"),
+        ("{a, b}", ["a", "b", "{a, b}"], "a set"),
+        ("a*", ["ab", "a*"], "a mask"),
+    ],
+)
+def test_a_text_that_is_a_value_itself(cell, values, kind):
+    """What can be read in two ways is not guessed: a hierarchy says which is meant; without rivals it is a value."""
+    domain = pd.Index(values)
+    with refused(TableError, f"'{cell}' of 'Age'", "can be read as", kind, "hierarchies="):
+        values_of(cell, domain)
+    assert values_of(cell, domain, {cell: frozenset([cell])}) == [cell]
+    assert values_of(cell, domain, {cell: frozenset(values[:-1])}) == values[:-1]
+    assert values_of(cell, pd.Index([cell, "other"])) == [cell]
+    for below in ([cell], values[:-1]):
+        nodes = read_hierarchies({"Age": {cell: below}})["Age"]
+        assert values_of(cell, domain, nodes) == below
+
+
+def readings(cell: str, values: list[str]) -> list[set[str]]:
+    """Every way to read a text of digits, "-", "," and "*", by definition."""
+    found = [{cell} & set(values)]
+    if (ends := cell.split("-")) and len(ends) == 2 and all(end.isdigit() for end in ends):
+        found.append({v for v in values if v.isdigit() and int(ends[0]) <= int(v) <= int(ends[1])})
+    if "," in cell and (items := [item for item in cell.split(",") if item]) and set(items) <= set(values):
+        found.append(set(items))
+    if "*" in cell:
+        parts, stars = cell.split("*"), itertools.product(("", *"12-,*"), repeat=cell.count("*"))
+        found.append({"".join(map("".join, itertools.zip_longest(parts, cut, fillvalue=""))) for cut in stars})
+        found[-1] &= set(values)
+    return [one for one in found if one]
+
+
+texts = st.text("12-,*", min_size=1, max_size=4)
+
+
+@examples(400)
+@given(cell=texts, values=st.sets(texts, min_size=1, max_size=8))
+def test_no_reading_is_lost(cell: str, values: set[str]):
+    """Whatever values look like, an answer has all that a text may stand for; where these differ it is an error."""
+    listed = sorted(values)
+    ways = readings(cell, listed)
+    try:
+        found = set(values_of(cell, pd.Index(listed)))
+    except TableError:
+        if len({frozenset(way) for way in ways}) == 1 and "*" not in cell:
+            raise
+        return
+    assert all(way <= found for way in ways)
+    assert found
+
+
+ends = st.integers(-40, 40)
+
+
+@examples(200)
+@given(domain=st.sets(st.integers(-50, 50), min_size=1), low=ends, width=st.integers(0, 40), halves=st.booleans())
+def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves: bool):
+    """An interval, in each dialect that has it, is read as the numbers in it; of whole numbers, and of halves."""
+    high = low + width
+    x = np.array(sorted(domain)) / (2 if halves else 1)
+    values = pd.Index(x)
+    texts: dict[str, np.ndarray] = {}
+    left, right = {True: "[", False: "("}, {True: "]", False: ")"}
+    away, away_right = {True: "[", False: "]"}, {True: "]", False: "["}
+    for low_in, high_in in itertools.product((True, False), repeat=2):
+        expected = ((x >= low) if low_in else (x > low)) & ((x <= high) if high_in else (x < high))
+        written = [
+            f"{left[low_in]}{low}, {high}{right[high_in]}",
+            f"{left[low_in]}{low},{high}{right[high_in]}",
+            f"{away[low_in]}{low}, {high}{away_right[high_in]}",
+            f"{left[low_in]}{low:.1f}, {high:.3e}{right[high_in]}",
+        ]
+        if low_in and high_in:
+            written += [f"{low:.1f}-{high:.1f}", f"{low:.1f} to {high:.1f}"]
+            written += [f"{low}-{high}"] * (not ((x > high) & (x < high + 1)).any())
+        texts |= dict.fromkeys(written, expected)
+    for sign, expected in {"<": x < low, "<=": x <= low, ">": x > low, ">=": x >= low, "+": x >= low}.items():
+        texts[f"{low}+" if sign == "+" else f"{sign}{low}"] = expected
+    some = [text for text, expected in texts.items() if expected.any()]
+    np.testing.assert_array_equal(
+        coverage(some, values, "Age", {}), [texts[text] for text in some] or np.empty((0, len(x)))
+    )
+    for text in texts.keys() - set(some):
+        with refused(TableError, "'Age'"):
+            covers(text, values, "Age", {})
+
+
+words = st.text("abcdeXYZ", min_size=1, max_size=3)
+
+
+@examples(200)
+@given(data=st.data(), domain=st.sets(words, min_size=2, max_size=9))
+def test_sets_there_and_back(data, domain: set[str]):
+    """A set is read as its items, with braces or without, and as this package writes it; of numbers, too."""
+    values = sorted(domain)
+    chosen = data.draw(st.sets(st.sampled_from(values), min_size=1))
+    numbers = {value: i for i, value in enumerate(values)}
+    for names, known in ((chosen, values), ({numbers[one] for one in chosen}, list(numbers.values()))):
+        expected = [value in names for value in known]
+        listed = [str(one) for one in sorted(names)]
+        for text in (label_of(frozenset(names)), "{" + ", ".join(listed) + "}", ",".join(listed)):
+            assert covers(text, pd.Index(known), "A", {}).tolist() == expected
+
+
+@examples(100)
+@given(data=st.data(), domain=st.sets(st.text("0123", min_size=5, max_size=5), min_size=1, max_size=12))
+def test_masks_there_and_back(data, domain: set[str]):
+    """A masked text of five characters is read as all that begin, or end, so."""
+    values = pd.Index(sorted(domain))
+    text, kept = data.draw(st.sampled_from(sorted(domain))), data.draw(st.integers(1, 5))
+    begins = [value.startswith(text[:kept]) for value in values]
+    assert covers(text[:kept] + "*" * (5 - kept), values, "A", {}).tolist() == begins
+    ends_so = [value.endswith(text[-kept:]) for value in values]
+    assert covers("*" * (5 - kept) + text[-kept:], values, "A", {}).tolist() == ends_so
+
+
+def test_all_at_once():
+    """Many values are read together as each is alone."""
+    cells = ["18-20", "17", "*", frozenset({18, 30}), pd.Interval(18, 20), "2*", "<17", "{15, 16}", "old"]
+    nodes = {"old": frozenset(["33", "[34, 40]"])}
+    found = coverage(cells, AGES, "Age", nodes)
+    assert found.shape == (9, 20)
+    for cell, row in zip(cells, found, strict=True):
+        np.testing.assert_array_equal(row, covers(cell, AGES, "Age", {"Age": nodes}))
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("20-18", ["'20-18' of 'Age'", "turned round"]),
+        ("[20, 18]", ["'[20, 18]' of 'Age'", "turned round"]),
+        ("40-50", ["40-50 of 'Age'", "15, 16", "accepted are a value, '18-20', '[18, 20)'", "hierarchies="]),
+        ("(20, 20]", ["(20, 20] of 'Age'", "none of the population's"]),
+        ("18,99", ["'18,99' of 'Age'", "99"]),
+        ("{18, x}", ["'{18, x}' of 'Age'", "'x'"]),
+        ("teens", ["teens of 'Age'", "hierarchies="]),
+        (24.5, ["24.5 of 'Age'", "a mean, as microaggregation publishes"]),
+    ],
+)
+def test_what_is_refused(cell, says):
+    """A value that stands for nobody is told, with its attribute and what is accepted."""
+    with refused(TableError, *says):
+        values_of(cell)
+
+
+def test_hierarchies_count_more_than_texts():
+    """A file that comes with ARX has 5 below "0-4", and 6 to 10 below "5-9": what it says counts, not how it looks."""
+    table = pd.DataFrame({0: range(1, 11), 1: ["0-4"] * 5 + ["5-9"] * 5, 2: "*"})
+    nodes = read_hierarchies({"Age": table})["Age"]
+    assert values_of("0-4", pd.Index(range(1, 11)), nodes) == [1, 2, 3, 4, 5]
+    assert values_of("0-4", pd.Index(range(1, 11))) == [1, 2, 3, 4]
+
+
+def test_hierarchies_in_every_form(tmp_path):
+    """A dictionary, a table, levels as ANJANA takes them, and a file of ARX with semicolons, commas or tabs."""
+    table = pd.DataFrame({0: [17, 18, 19, 20], 1: ["teens", "teens", "teens", "older"], 2: ["any"] * 4})
+    given = [table, {level: table[level] for level in table}, {level: table[level].tolist() for level in table}]
+    given += [{"any": ["teens", "older"], "teens": [17, 18, 19], "older": 20}]
+    for i, separator in enumerate(";,\t"):
+        path = tmp_path / f"age{i}.csv"
+        table.to_csv(path, sep=separator, header=False, index=False)
+        given += [path, str(path)]
+    for hierarchy in given:
+        nodes = {"Age": read_hierarchies({"Age": hierarchy})["Age"]}
+        for cell, expected in {"teens": [17, 18, 19], "older": [20], "any": [17, 18, 19, 20], 18: [18]}.items():
+            for values in (pd.Index([17, 18, 19, 20, 21]), pd.Index(["17", "18", "19", "20", "21"])):
+                found = values[covers(cell, values, "Age", nodes)]
+                assert found.astype(int).tolist() == expected
+
+
+def test_hierarchies_that_are_refused(tmp_path):
+    """A file that is not there or is ragged, and one whose first row became a header."""
+    path = tmp_path / "age.csv"
+    path.write_text("17;teens;*\n18;teens;*\n20;older;*\n")
+    with refused(TableError, "'teens'", "header=None", "'Age'"):
+        read_hierarchies({"Age": pd.read_csv(path, sep=";")})
+    with refused(TableError, "there is no file"):
+        read_hierarchies({"Age": str(tmp_path / "agee.csv")})
+    path.write_text("17;teens;*\n18;*\n")
+    with refused(TableError, "'Age'", "rows of 2, 3 columns"):
+        read_hierarchies({"Age": path})
+    with refused(StatementError, "dictionary or a DataFrame"):
+        read_hierarchies({"Age": 3})
+
+
+@examples(200)
+@given(text=st.text("ab", max_size=8), mask=st.text("ab*", min_size=1, max_size=8))
+def test_runs_of_stars_match_as_regular_expressions_do(text, mask):
+    """A run of stars is as many characters at most, or any number of them."""
+    parts = STARS.split(mask)
+    if len(parts) < 3:
+        return
+    found = Domain(pd.Index([text]), "text").masked(parts)
+    for mark, run in zip(found, (".{0,%d}", ".*"), strict=True):
+        pattern = "".join((run % len(part) if "%" in run else run) if part[:1] == "*" else part for part in parts)
+        assert bool(mark[0]) == (re.fullmatch(pattern, text) is not None)
+
+
+def test_many_stars_end_at_once():
+    """No cell makes matching go back and forth: a regular expression would take years."""
+    values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])
+    assert covers("*a" * 2_000 + "*b", values, "text", {}).tolist() == [False, True, False]
