@@ -469,8 +469,8 @@ maxent-cvx quantify open.csv --generalized --hierarchy age=age.csv --qi age,sex 
 def add_quantify(commands: Commands) -> None:
     """Describe the command."""
     command = commands.add_parser(
-        "quantify", help="what an adversary infers from what is published", description=QUANTIFY_DESCRIPTION, example=QUANTIFY_EXAMPLE,
-        usage="%(prog)s [options] TABLE [MORE ...]",
+        "quantify", help="what an adversary infers from what is published", description=QUANTIFY_DESCRIPTION,
+        example=QUANTIFY_EXAMPLE, usage="%(prog)s [options] TABLE [MORE ...]",
     )  # fmt: skip
     table_options(command)
     command.add_argument(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
 import traitlets
 
 from .._utils.formatting import escaped, isolated
-from .explorer import Exploration
 from .state import Adjustable, Assumptions, NoAnswer, Scale, State
+
+if TYPE_CHECKING:
+    from .explorer import Exploration
 
 __all__ = [
     "Controls",

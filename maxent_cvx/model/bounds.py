@@ -22,7 +22,7 @@ from ..sources.tables import PublishedTable
 from ..terms.space import Space
 
 if TYPE_CHECKING:
-    from .maxent import Adversary
+    from .maxent import MaxEnt
 
 __all__ = [
     "LinearQuery",
@@ -39,17 +39,17 @@ __all__ = [
 MOST = 1000
 
 
-def has_alternatives(model: Adversary) -> bool:
+def has_alternatives(model: MaxEnt) -> bool:
     """Whether a source of the model is a disjunction."""
     return any(len(found) > 1 for found in _choices(model).values())
 
 
-def over_alternatives(model: Adversary, ask: Callable[[Adversary], np.ndarray]) -> np.ndarray:
+def over_alternatives(model: MaxEnt, ask: Callable[[MaxEnt], np.ndarray]) -> np.ndarray:
     """The least and the largest values over all choices of alternatives.
 
     Parameters
     ----------
-    model : Adversary
+    model : MaxEnt
     ask : callable
         From a model with a choice made to the least and the largest value of each expression, shape (2, expressions).
 
@@ -76,7 +76,7 @@ def over_alternatives(model: Adversary, ask: Callable[[Adversary], np.ndarray]) 
     return np.stack([np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)])
 
 
-def _choices(model: Adversary) -> dict[str, list[Any]]:
+def _choices(model: MaxEnt) -> dict[str, list[Any]]:
     """The alternatives of every source that has some, by its label."""
     sources = {label: getattr(source, "alternatives", None) for label, source in model.knowledge.items()}
     return {label: told(model.space) for label, told in sources.items() if told is not None}
@@ -87,7 +87,7 @@ def _always(rows: list[Any]) -> Callable[[object], list[Any]]:
     return lambda space: rows
 
 
-def _each(model: Adversary) -> Iterator[Adversary]:
+def _each(model: MaxEnt) -> Iterator[MaxEnt]:
     """The model with each choice made."""
     choices = {label: found for label, found in _choices(model).items() if len(found) > 1}
     if (number := math.prod(map(len, choices.values()))) > MOST:
@@ -171,7 +171,7 @@ def of_table(table: PublishedTable, space: Space, cells: np.ndarray) -> LinearQu
 
 def bounds_of(
     asked: LinearQuery,
-    model: Adversary,
+    model: MaxEnt,
     integer: bool,
     seconds: float,
     progress: bool | None,
@@ -182,7 +182,7 @@ def bounds_of(
     Parameters
     ----------
     asked : Asked
-    model : Adversary
+    model : MaxEnt
         Of linear knowledge only.
     integer : bool
         Over integer counts only: every record has exactly one value.

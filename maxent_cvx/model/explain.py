@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,8 @@ from .measure import Measure, Measures
 from .system import ConstraintGroup, KnowledgeBase, ModifiedSource
 
 if TYPE_CHECKING:
-    from .maxent import Adversary
+    from .maxent import MaxEnt
+    from .posterior import Posterior
 
 __all__ = [
     "Relaxation",
@@ -122,7 +123,7 @@ class Inference(NamedTuple):
         return *self.group, self.value, self.probability
 
 
-def certain_table(model: Adversary, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
+def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     space, problem = model.space, model.posed.hard
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
@@ -247,7 +248,7 @@ def name_of(space: Space, kind: str, group: int, value: int) -> str:
 KEY = ["kind", "group", "value", "probability"]
 
 
-def integer_certain_table(model: Adversary, counts: np.ndarray, seconds: float) -> pd.DataFrame:
+def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
         raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
@@ -310,40 +311,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
 # What an explanation needs to see of a posterior, and of the model that it answers.
 
 
-class Solved(Protocol):
-    """An answer, as :class:`~maxent_cvx.Posterior` is one."""
-
-    @property
-    def space(self) -> Space:
-        """The terms."""
-        ...
-
-    @property
-    def counts(self) -> np.ndarray:
-        """N P(q, s, b), records, one a term."""
-        ...
-
-    @property
-    def multipliers(self) -> Mapping[str, np.ndarray]:
-        """By label of rows, one a row."""
-        ...
-
-    @property
-    def model(self) -> Adversary | None:
-        """The model as it was when it was solved; None of an answer that was loaded from a file without `verify`."""
-        ...
-
-
-@runtime_checkable
-class Solvable(Protocol):
-    """A model that can be solved, as :class:`~maxent_cvx.MaxEnt`, which imports explanations, is one."""
-
-    def solve(self, *, warm_start: Any, time_limit: float) -> Any:
-        """Find the maximum-entropy distribution in some seconds, beginning with the multipliers of another one."""
-        ...
-
-
-def model_of(post: Solved) -> Adversary:
+def model_of(post: Posterior) -> MaxEnt:
     """Give the model of a posterior.
 
     Raises
@@ -359,10 +327,9 @@ def model_of(post: Solved) -> Adversary:
     return post.model
 
 
-def solved_without(post: Solved, row: int, time_limit: float) -> Any:
+def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
     """Solve the model of a posterior again without one row of its knowledge, by its number in the form."""
     model = model_of(post).without_row(row)
-    assert isinstance(model, Solvable)
     return model.solve(warm_start=post, time_limit=time_limit)
 
 
@@ -478,7 +445,7 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
 MOST_ROWS = 50
 
 
-def without_knowledge(post: Solved) -> Any:
+def without_knowledge(post: Posterior) -> Any:
     """Solve the model of a posterior with what is published alone, and its prior if it has one.
 
     Raises
@@ -494,7 +461,7 @@ def without_knowledge(post: Solved) -> Any:
 
 
 def by_statement(
-    post: Solved, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
+    post: Posterior, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers.
 
@@ -539,9 +506,9 @@ def by_statement(
 class _Cases:
     """What is solved again, by number: the names of statements, and the models."""
 
-    post: Solved
+    post: Posterior
     names: list[str]
-    models: Sequence[Callable[[], Adversary]]
+    models: Sequence[Callable[[], MaxEnt]]
     measure: Callable[[Any], dict[str, Any]]
 
     def about(self, i: int) -> dict[str, Any]:
@@ -557,18 +524,18 @@ class _Cases:
         return self.measure(post)
 
 
-def _row_alone(model: Adversary, row: int) -> Adversary:
+def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
     """Copy a model with one row of its knowledge only."""
     rows, place = model.blocks.find(row)
     return _without(model, _removable(model)).add(rows.at(np.array([place])))
 
 
-def _removable(model: Adversary) -> list[str]:
+def _removable(model: MaxEnt) -> list[str]:
     """The labels of knowledge that may come and go."""
     return [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
 
 
-def _without(model: Adversary, labels: list[str]) -> Adversary:
+def _without(model: MaxEnt, labels: list[str]) -> MaxEnt:
     """Copy a model without some of its knowledge."""
     twin = model.copy()
     for label in labels:
@@ -576,9 +543,8 @@ def _without(model: Adversary, labels: list[str]) -> Adversary:
     return twin
 
 
-def _solved(model: Adversary, post: Solved) -> Any:
+def _solved(model: MaxEnt, post: Posterior) -> Any:
     """Solve a model, begun with the multipliers of an earlier answer."""
-    assert isinstance(model, Solvable)
     return model.solve(warm_start=post, time_limit=float("inf"))
 
 
@@ -586,7 +552,7 @@ def _solved(model: Adversary, post: Solved) -> Any:
 
 
 def price_table(
-    post: Solved,
+    post: Posterior,
     leave_one_out: bool,
     measure: Measure | None,
     time_limit: float = math.inf,
@@ -632,7 +598,7 @@ def largest_first(table: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[np.argsort(-np.abs(table["price"].to_numpy()), kind="stable")]
 
 
-def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:
+def _multipliers(post: Posterior, form: LinearForm) -> np.ndarray:
     """Multipliers of all rows: of soft rows the solver's, of hard rows those that belong to the counts beside them."""
     if form.penalties is None:
         return multipliers_from_counts(form, post.counts)
@@ -644,7 +610,7 @@ def _multipliers(post: Solved, form: LinearForm) -> np.ndarray:
 class _Without:
     """What is solved again, by the number of the row that is left out."""
 
-    post: Solved
+    post: Posterior
     names: dict[int, str]
     measures: Measures
     time_limit: float
@@ -663,7 +629,7 @@ class _Without:
 
 
 def _left_out(
-    post: Solved,
+    post: Posterior,
     known: np.ndarray,
     names: list[str],
     measures: Measures,
@@ -715,7 +681,7 @@ class Relaxation:
     ([0.5], ['P(Flu | Gender=male) >= 0.5'])
     """
 
-    model: Adversary
+    model: MaxEnt
     changes: pd.DataFrame
 
     def __repr__(self) -> str:

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = [
-    "Adversary",
     "MaxEnt",
     "certified_by",
 ]
@@ -59,27 +58,212 @@ __all__ = [
 # What an adversary knows: what a view publishes, and labelled sources, which are added and removed.
 
 
-class Adversary:
-    """Sources over one space, by label: facts, the hard constraints of what is published, and knowledge of any kind.
+# Certify counts from anywhere against a model.
+
+
+def certified(model: MaxEnt, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray]) -> Certificate:
+    """Bound how far counts are from the maximum-entropy answer of a model."""
+    if model.convex:
+        raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
+    x, form = in_records(model.space, counts), model.form
+    m = form.transformed_multipliers(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
+    settled = presolved(model.posed).settled_for(x)
+    return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
+
+
+def certified_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
+    """Bound how far counts are from the answer of a model, by an answer that is certified already.
+
+    There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
+    zeros that were found during the solve, and the distance of the counts from the answer, plus its own bound.
+    """
+    found = certified(model, counts, solved.multipliers)
+    near, groups = solved.certificate, model.posed.groups
+    apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)
+    bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
+    if found.bound <= bound:
+        return found
+    return replace(found, moved=near.moved + float(apart.max()), gap=near.gap, bound=bound, backward=near.backward)
+
+
+def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
+    """One finite number of records for each term, in the order of the space."""
+    if isinstance(counts, pd.Series):
+        at = counts.index.get_indexer(space.index) if counts.index.is_unique else np.array([-1])
+        if len(counts) != len(space) or (at < 0).any():
+            raise TableError(f"counts must be labelled by the {len(space)} terms of the model, each once")
+        counts = counts.to_numpy()[at]
+    try:
+        found = np.asarray(counts, dtype=float)
+    except (OverflowError, TypeError, ValueError):
+        raise TableError(f"counts must be {len(space)} numbers of records, not {short_repr(counts)}") from None
+    if found.shape != (len(space),) or not np.isfinite(found).all():
+        raise TableError(f"counts must be {len(space)} finite numbers of records, one a term, not {short_repr(counts)}")
+    return found
+
+
+def of_rows(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> np.ndarray:
+    """One multiplier a row, from arrays by label."""
+    if not isinstance(given, Mapping) or set(given) != set(expected):
+        labels = join_names(list(expected))
+        raise TableError(f"multipliers must be arrays by label, of {labels}, not {short_repr(given)}")
+    found = []
+    for label, zeros in expected.items():
+        one = np.asarray(given[label])
+        if one.shape != zeros.shape or one.dtype.kind not in "fiu" or not np.isfinite(one).all():
+            raise TableError(f"the multipliers of {label!r} must be {len(zeros)} finite numbers, not {short_repr(one)}")
+        found.append(one.astype(float))
+    return np.concatenate(found)
+
+
+# What is certain of probabilities and of the cells of tables, as methods of a model.
+
+
+#: What a table is called that is asked about, if the model holds another one by the same attributes.
+AUDITED = "audited table"
+
+#: Which ends of an interval are attained: neither is 0, the low one 1, the high one 2, both 3.
+EXACT = ("neither", "low", "high", "both")
+
+#: People: an end of an interval that is so near to a whole number is taken for it, as bounds are proved up to this.
+ROUNDOFF = 1e-6
+
+
+# Where a solve begins that is handed an earlier answer: its multipliers, row by row where rows have names.
+
+
+def first_multipliers(model: MaxEnt, earlier: Posterior) -> np.ndarray:
+    """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
+    if not isinstance(earlier, Posterior):
+        raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
+    if not earlier.multipliers:
+        raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
+    if earlier.space.view is not model.view:
+        raise StatementError("warm_start is a posterior of another release; start from one of this release")
+    default = model.form.by_label(model.posed.start)
+    known, rows = earlier.multipliers, model.blocks.by_label
+    before = {} if earlier.model is None else earlier.model.blocks.by_label
+    written = np.concatenate(
+        [
+            value if label not in known else by_rows(known[label], value, before.get(label), rows[label])
+            for label, value in default.items()
+        ]
+    )
+    return model.form.transformed_multipliers(written)
+
+
+def by_rows(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
+    """Take multipliers from the rows that had a label to those that have it now, row by row where they have names."""
+    if len(known) == 0 or before is now:
+        return known if before is now else default
+    if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
+        at = before.index.get_indexer(now.index)
+        return np.where(at >= 0, known[at], default)
+    return known if len(known) == len(default) else default
+
+
+#: Seconds of a solve after which its progress is shown.
+SHORT = 1.0
+
+
+class MaxEnt:
+    """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
 
     Parameters
     ----------
     view : View
-    people : People
-        Who is known by name.
+        What is published. Its invariants are the model's first source. Of a release in partitions a
+        :class:`PartitionedMaxEnt` is made.
+    people : dict of dict, or DataFrame, optional
+        The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
+        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
+        maximised is then H(I, Q, S, B), i being a person (section 6).
     prior : QIDistribution, optional
-        What is believed before anything is published, of one attribute set.
-    published : tuple of Source, optional
-        What the view says, as :func:`published_sources` gives it.
+        What is believed of people before anything is published, p(s : x) for the signatures s of one attribute set.
+        Then -sum P(q, s, b) log(P(q, s, b) / p(q : s)) is maximised: the least relative entropy. What the prior holds
+        to be impossible stays so. See the notes.
+
+    Raises
+    ------
+    UnknownName, StatementError
+        If nobody in the release is as described, or a description is not complete.
+
+    Warns
+    -----
+    LargeModel
+        If people are so many that the model needs gigabytes of memory. Name only those of whom something is known.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx import P
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+    >>> round(model.solve().prob("Flu", given={"Gender": "female"}), 6)
+    0.3
+
+    Notes
+    -----
+    Privacy-MaxEnt, Definition 3.1.
+
+    The answer is certified to be the maximum-entropy one. That is **not** the posterior over possible worlds, in which
+    everybody has exactly one record and one value: what a bucket holds, and what is known of people
+    (:func:`maxent_cvx.Count`), is met on the average only. With a prior :func:`maxent_cvx.worlds.posterior` is exact.
+    In a group of two the odds are here the square root of the exact ones, and the largest probability of a group is
+    mostly too small: who decides by it whether to publish mostly understates the risk. Not always, where values
+    repeat: let the values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No
+    exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
     """
 
+    def __new__(
+        cls,
+        view: View | PartitionedRelease,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        prior: QIDistribution | None = None,
+    ) -> Any:
+        """Make a model; of a release in partitions a :class:`PartitionedMaxEnt`."""
+        if not isinstance(view, PartitionedRelease):
+            return super().__new__(cls)
+        if prior is not None:
+            raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
+        return PartitionedMaxEnt(view, people)
+
+    def __getnewargs__(self) -> tuple[View]:
+        """What :meth:`__new__` needs to make a copy."""
+        return (self.view,)
+
     def __init__(
+        self,
+        view: View,
+        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
+        prior: QIDistribution | None = None,
+    ) -> None:
+        if not isinstance(view, View):
+            raise StatementError(
+                f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
+            )
+        if people is not None and isinstance(view, ReleaseSeries):
+            raise StatementError(
+                "the people of a series have names, their pseudonyms: P(value, who=...); leave people out"
+            )
+        if prior is not None and not isinstance(prior, QIDistribution):
+            raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
+        if prior is not None and isinstance(view, GroupedRelease):
+            raise StatementError(
+                "a prior is of people's values, and of a population it is open who has one; make the release without"
+            )
+        published = release_invariants(view)  # checks a view of somebody's own, before people are looked for in it
+        self._set_up(view, People.of(people, view), prior, published)
+
+    def _set_up(
         self,
         view: View,
         people: People,
         prior: QIDistribution | None = None,
         published: tuple[PublishedRows, *tuple[Source, ...]] | None = None,
     ) -> None:
+        """Emit the rows of the release and of named people; both constructors end here."""
         self.view = view
         self.prior = prior
         self.invariants: PublishedRows
@@ -322,7 +506,7 @@ class Adversary:
     def _made_of(cls, parts: StoredModel) -> Self:
         """Make a model of its parts."""
         model = object.__new__(cls)
-        Adversary.__init__(model, parts.view, parts.people, parts.prior)
+        model._set_up(parts.view, parts.people, parts.prior)
         own = model._base.emitted
         facts = {fact.label: own[fact.label] for fact in model.facts}
         knowledge = {label: entry or own[label] for label, entry in parts.entries(model.space).items()}
@@ -428,83 +612,6 @@ class Adversary:
     def convex(self) -> list[Any]:
         """Constraints of the user's own that are convex and not affine."""
         return self._base.convex
-
-
-# Certify counts from anywhere against a model.
-
-
-def certified(
-    model: Adversary, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray]
-) -> Certificate:
-    """Bound how far counts are from the maximum-entropy answer of a model."""
-    if model.convex:
-        raise SolverError("what is certified has linear rows, and the model holds a convex constraint of your own")
-    x, form = in_records(model.space, counts), model.form
-    m = form.transformed_multipliers(of_rows(form.by_label(np.zeros(form.shape[0])), multipliers))
-    settled = presolved(model.posed).settled_for(x)
-    return certify(form, model.posed.groups, x, form.project_to_dual_cone(m), settled)
-
-
-def certified_by(model: Adversary, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
-    """Bound how far counts are from the answer of a model, by an answer that is certified already.
-
-    There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
-    zeros that were found during the solve, and the distance of the counts from the answer, plus its own bound.
-    """
-    found = certified(model, counts, solved.multipliers)
-    near, groups = solved.certificate, model.posed.groups
-    apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)
-    bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
-    if found.bound <= bound:
-        return found
-    return replace(found, moved=near.moved + float(apart.max()), gap=near.gap, bound=bound, backward=near.backward)
-
-
-def in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
-    """One finite number of records for each term, in the order of the space."""
-    if isinstance(counts, pd.Series):
-        at = counts.index.get_indexer(space.index) if counts.index.is_unique else np.array([-1])
-        if len(counts) != len(space) or (at < 0).any():
-            raise TableError(f"counts must be labelled by the {len(space)} terms of the model, each once")
-        counts = counts.to_numpy()[at]
-    try:
-        found = np.asarray(counts, dtype=float)
-    except (OverflowError, TypeError, ValueError):
-        raise TableError(f"counts must be {len(space)} numbers of records, not {short_repr(counts)}") from None
-    if found.shape != (len(space),) or not np.isfinite(found).all():
-        raise TableError(f"counts must be {len(space)} finite numbers of records, one a term, not {short_repr(counts)}")
-    return found
-
-
-def of_rows(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> np.ndarray:
-    """One multiplier a row, from arrays by label."""
-    if not isinstance(given, Mapping) or set(given) != set(expected):
-        labels = join_names(list(expected))
-        raise TableError(f"multipliers must be arrays by label, of {labels}, not {short_repr(given)}")
-    found = []
-    for label, zeros in expected.items():
-        one = np.asarray(given[label])
-        if one.shape != zeros.shape or one.dtype.kind not in "fiu" or not np.isfinite(one).all():
-            raise TableError(f"the multipliers of {label!r} must be {len(zeros)} finite numbers, not {short_repr(one)}")
-        found.append(one.astype(float))
-    return np.concatenate(found)
-
-
-# What is certain of probabilities and of the cells of tables, as methods of a model.
-
-
-#: What a table is called that is asked about, if the model holds another one by the same attributes.
-AUDITED = "audited table"
-
-#: Which ends of an interval are attained: neither is 0, the low one 1, the high one 2, both 3.
-EXACT = ("neither", "low", "high", "both")
-
-#: People: an end of an interval that is so near to a whole number is taken for it, as bounds are proved up to this.
-ROUNDOFF = 1e-6
-
-
-class BoundedAdversary(Adversary):
-    """An adversary who is asked what the rows alone imply, without maximum entropy."""
 
     def bounds(
         self,
@@ -672,134 +779,6 @@ class BoundedAdversary(Adversary):
         """Refuse what linear programs cannot do."""
         if self.convex:
             raise SolverError("bounds are linear programs, and the model holds a convex constraint of your own")
-
-
-# Where a solve begins that is handed an earlier answer: its multipliers, row by row where rows have names.
-
-
-def first_multipliers(model: Adversary, earlier: Posterior) -> np.ndarray:
-    """Begin with an earlier posterior's multipliers; new knowledge begins with 0."""
-    if not isinstance(earlier, Posterior):
-        raise StatementError(f"warm_start must be a posterior of this release, not a {type(earlier).__name__}")
-    if not earlier.multipliers:
-        raise StatementError("warm_start has no multipliers: they are not saved with a posterior; solve it again")
-    if earlier.space.view is not model.view:
-        raise StatementError("warm_start is a posterior of another release; start from one of this release")
-    default = model.form.by_label(model.posed.start)
-    known, rows = earlier.multipliers, model.blocks.by_label
-    before = {} if earlier.model is None else earlier.model.blocks.by_label
-    written = np.concatenate(
-        [
-            value if label not in known else by_rows(known[label], value, before.get(label), rows[label])
-            for label, value in default.items()
-        ]
-    )
-    return model.form.transformed_multipliers(written)
-
-
-def by_rows(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
-    """Take multipliers from the rows that had a label to those that have it now, row by row where they have names."""
-    if len(known) == 0 or before is now:
-        return known if before is now else default
-    if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
-        at = before.index.get_indexer(now.index)
-        return np.where(at >= 0, known[at], default)
-    return known if len(known) == len(default) else default
-
-
-#: Seconds of a solve after which its progress is shown.
-SHORT = 1.0
-
-
-class MaxEnt(BoundedAdversary):
-    """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to everything published and known.
-
-    Parameters
-    ----------
-    view : View
-        What is published. Its invariants are the model's first source. Of a release in partitions a
-        :class:`PartitionedMaxEnt` is made.
-    people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, so that statements can involve ``P("Flu", who="Alice")``:
-        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. What is
-        maximised is then H(I, Q, S, B), i being a person (section 6).
-    prior : QIDistribution, optional
-        What is believed of people before anything is published, p(s : x) for the signatures s of one attribute set.
-        Then -sum P(q, s, b) log(P(q, s, b) / p(q : s)) is maximised: the least relative entropy. What the prior holds
-        to be impossible stays so. See the notes.
-
-    Raises
-    ------
-    UnknownName, StatementError
-        If nobody in the release is as described, or a description is not complete.
-
-    Warns
-    -----
-    LargeModel
-        If people are so many that the model needs gigabytes of memory. Name only those of whom something is known.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> from maxent_cvx import P
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
-    >>> round(model.solve().prob("Flu", given={"Gender": "female"}), 6)
-    0.3
-
-    Notes
-    -----
-    Privacy-MaxEnt, Definition 3.1.
-
-    The answer is certified to be the maximum-entropy one. That is **not** the posterior over possible worlds, in which
-    everybody has exactly one record and one value: what a bucket holds, and what is known of people
-    (:func:`maxent_cvx.Count`), is met on the average only. With a prior :func:`maxent_cvx.worlds.posterior` is exact.
-    In a group of two the odds are here the square root of the exact ones, and the largest probability of a group is
-    mostly too small: who decides by it whether to publish mostly understates the risk. Not always, where values
-    repeat: let the values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No
-    exact probability is above .5, and the largest one here is .562. Ask :func:`maxent_cvx.worlds.r_robustness`.
-    """
-
-    def __new__(
-        cls,
-        view: View | PartitionedRelease,
-        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
-        prior: QIDistribution | None = None,
-    ) -> Any:
-        """Make a model; of a release in partitions a :class:`PartitionedMaxEnt`."""
-        if not isinstance(view, PartitionedRelease):
-            return super().__new__(cls)
-        if prior is not None:
-            raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
-        return PartitionedMaxEnt(view, people)
-
-    def __getnewargs__(self) -> tuple[View]:
-        """What :meth:`__new__` needs to make a copy."""
-        return (self.view,)
-
-    def __init__(
-        self,
-        view: View,
-        people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
-        prior: QIDistribution | None = None,
-    ) -> None:
-        if not isinstance(view, View):
-            raise StatementError(
-                f"MaxEnt needs a published view, not a {type(view).__name__}; make one with Release.from_buckets(...)"
-            )
-        if people is not None and isinstance(view, ReleaseSeries):
-            raise StatementError(
-                "the people of a series have names, their pseudonyms: P(value, who=...); leave people out"
-            )
-        if prior is not None and not isinstance(prior, QIDistribution):
-            raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
-        if prior is not None and isinstance(view, GroupedRelease):
-            raise StatementError(
-                "a prior is of people's values, and of a population it is open who has one; make the release without"
-            )
-        published = release_invariants(view)  # checks a view of somebody's own, before people are looked for in it
-        super().__init__(view, People.of(people, view), prior, published)
 
     @property
     def problem(self) -> cp.Problem:

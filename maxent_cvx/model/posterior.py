@@ -30,7 +30,7 @@ from .measure import Measure
 from .storage import knowledge_parts, write_terms
 
 if TYPE_CHECKING:
-    from .maxent import Adversary
+    from .maxent import MaxEnt
 
 __all__ = [
     "Posterior",
@@ -69,9 +69,27 @@ def posterior_as_html(view: View, conditional: pd.DataFrame, entropy: float, cer
 # A distribution over the terms of a model: its tables, the probability of any event, and its entropy.
 
 
+# How long a question about a model may take.
+
+
+#: Seconds for a question about whole assignments, an integer program, unless the user says otherwise.
+WHOLE_ASSIGNMENTS = 60.0
+
+
+def seconds_for(time_limit: float | None, integer: bool = False) -> float:
+    """Read a time limit; by default there is none, but for whole assignments."""
+    if time_limit is None:
+        return WHOLE_ASSIGNMENTS if integer else math.inf
+    return check_seconds(time_limit, "time_limit")
+
+
+#: Fields that are stored as they are.
+ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
+
+
 @dataclass(frozen=True, eq=False)
-class TermDistribution:
-    """P(q, s, b), by the number of records that each term is expected to hold.
+class Posterior:
+    """The maximum-entropy distribution over the terms, and how it was found.
 
     Attributes
     ----------
@@ -79,10 +97,59 @@ class TermDistribution:
         The terms.
     counts : ndarray
         N P(q, s, b), records, one a term.
+    certificate : Certificate
+        How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
+        the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
+    status : Status
+        Why the solver stopped.
+    solver, iterations : str, int
+    compile_seconds, solve_seconds : float
+        Time to hand the problem over, and to solve it.
+    log : DataFrame
+        A row an iteration: the largest row residual and the gap of the inequalities (records), the dual function (nats
+        of all records), terms proved empty so far, seconds since the solve began, and how many independent parts of the
+        problem were not solved yet. Of a solver that takes them one after another, with the number of the part; of one
+        that tells no iterations, a row a part, with its status. Empty if presolve has found everything.
+    multipliers : dict of str to ndarray
+        For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
+        that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
+    model : MaxEnt or None
+        The model as it was when it was solved; not saved.
+
+    Examples
+    --------
+    Who rules breast cancer out of men knows what Grace (female, junior) has, and something of Iris:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release, people={"Iris": {"Gender": "female", "Degree": "graduate"}}).add(
+    ...     "P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4").solve()
+    >>> post.people().round(2).loc["Iris", ["Flu", "HIV"]].to_dict(), round(post.prob("Flu", {"Gender": "male"}), 6)
+    ({'Flu': 0.3, 'HIV': 0.35}, 0.4)
+    >>> print(post.prices().round(3))
+                                       side  price
+    statement
+    P(Breast Cancer | Gender=male) = 0    =    inf
+    P(Flu | Gender=male) = 0.4            = -0.265
+    >>> print(post.certain(progress=False)[["probability", "people"]].head(2))
+                                                     probability  people
+    inference
+    P(Pneumonia | Degree=college, Gender=female)             0.0       2
+    P(Breast Cancer | Degree=junior, Gender=female)          1.0       1
     """
 
     space: Space
     counts: np.ndarray
+    certificate: Certificate
+    status: Status
+    solver: str
+    iterations: int
+    compile_seconds: float
+    solve_seconds: float
+    log: pd.DataFrame = field(default_factory=pd.DataFrame)
+    multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    model: MaxEnt | None = None
 
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
@@ -262,89 +329,8 @@ class TermDistribution:
         key = group * n_values + self.space.codes["s"]
         return np.bincount(key, self.counts, size * n_values).reshape(size, n_values)
 
-
-# How long a question about a model may take.
-
-
-#: Seconds for a question about whole assignments, an integer program, unless the user says otherwise.
-WHOLE_ASSIGNMENTS = 60.0
-
-
-def seconds_for(time_limit: float | None, integer: bool = False) -> float:
-    """Read a time limit; by default there is none, but for whole assignments."""
-    if time_limit is None:
-        return WHOLE_ASSIGNMENTS if integer else math.inf
-    return check_seconds(time_limit, "time_limit")
-
-
-#: Fields that are stored as they are.
-ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior(TermDistribution):
-    """The maximum-entropy distribution over the terms, and how it was found.
-
-    Attributes
-    ----------
-    space : Space
-        The terms.
-    counts : ndarray
-        N P(q, s, b), records, one a term.
-    certificate : Certificate
-        How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
-        the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
-    status : Status
-        Why the solver stopped.
-    solver, iterations : str, int
-    compile_seconds, solve_seconds : float
-        Time to hand the problem over, and to solve it.
-    log : DataFrame
-        A row an iteration: the largest row residual and the gap of the inequalities (records), the dual function (nats
-        of all records), terms proved empty so far, seconds since the solve began, and how many independent parts of the
-        problem were not solved yet. Of a solver that takes them one after another, with the number of the part; of one
-        that tells no iterations, a row a part, with its status. Empty if presolve has found everything.
-    multipliers : dict of str to ndarray
-        For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
-        that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
-    model : MaxEnt or None
-        The model as it was when it was solved; not saved.
-
-    Examples
-    --------
-    Who rules breast cancer out of men knows what Grace (female, junior) has, and something of Iris:
-
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> post = mx.MaxEnt(release, people={"Iris": {"Gender": "female", "Degree": "graduate"}}).add(
-    ...     "P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4").solve()
-    >>> post.people().round(2).loc["Iris", ["Flu", "HIV"]].to_dict(), round(post.prob("Flu", {"Gender": "male"}), 6)
-    ({'Flu': 0.3, 'HIV': 0.35}, 0.4)
-    >>> print(post.prices().round(3))
-                                       side  price
-    statement
-    P(Breast Cancer | Gender=male) = 0    =    inf
-    P(Flu | Gender=male) = 0.4            = -0.265
-    >>> print(post.certain(progress=False)[["probability", "people"]].head(2))
-                                                     probability  people
-    inference
-    P(Pneumonia | Degree=college, Gender=female)             0.0       2
-    P(Breast Cancer | Degree=junior, Gender=female)          1.0       1
-    """
-
-    certificate: Certificate
-    status: Status
-    solver: str
-    iterations: int
-    compile_seconds: float
-    solve_seconds: float
-    log: pd.DataFrame = field(default_factory=pd.DataFrame)
-    multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
-    model: Adversary | None = None
-
     @classmethod
-    def of(cls, space: Space, solution: Solution, form: LinearForm, model: Adversary | None = None) -> Posterior:
+    def of(cls, space: Space, solution: Solution, form: LinearForm, model: MaxEnt | None = None) -> Posterior:
         """Label a solution with the terms of its space and the rows of its form.
 
         Parameters
@@ -355,7 +341,7 @@ class Posterior(TermDistribution):
             A certified answer, as the solvers give it.
         form : LinearForm
             The rows that it satisfies.
-        model : Adversary, optional
+        model : MaxEnt, optional
             What the rows are of.
 
         Returns

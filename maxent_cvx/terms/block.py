@@ -45,7 +45,7 @@ from .rows import Penalty, Rows
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from .space import Terms
+    from .space import Space
 
 __all__ = [
     "Block",
@@ -578,269 +578,11 @@ class Provenance:
 class _Locator:
     """What ``block.loc`` is: it reads labels in brackets."""
 
-    def __init__(self, block: LabelledBlock) -> None:
+    def __init__(self, block: Block) -> None:
         self._block = block
 
     def __getitem__(self, key: object) -> Any:
         return self._block[key]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LabelledBlock:
-    """Labelled affine expressions of the terms, ``matrix @ p + constant``; see :class:`maxent_cvx.Block`.
-
-    Attributes
-    ----------
-    space : Space
-    matrix : csr_array, shape (rows, terms)
-    index : Index or None
-        The labels of the rows; None for a single expression.
-    label : str
-        How `matrix` @ p is written.
-    constant : ndarray, shape (rows,)
-    provenance : Provenance
-    """
-
-    space: Terms
-    matrix: sp.csr_array
-    index: Any  # an Index, or None of a single expression
-    label: str
-    constant: np.ndarray | None = None
-    provenance: Provenance = field(default_factory=Provenance)
-
-    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the operation to us
-    __pandas_priority__ = 10_000
-    __iter__ = None  # by label and not by position
-
-    def __post_init__(self) -> None:
-        if self.constant is None:
-            object.__setattr__(self, "constant", np.zeros(self.matrix.shape[0]))
-
-    @property
-    def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say.
-
-        As of a comparison, it is an error if a row is not defined, see `undefined`.
-        """
-        check_defined(self.provenance.nobody, np.ones(len(self), dtype=bool), self._title, self.index)
-        expression = self.matrix @ self.space.p
-        return expression + self.constant if np.any(self.constant) else expression
-
-    @property
-    def undefined(self) -> np.ndarray:
-        """Whether a row uses a probability among people of whom there are none, 0 / 0: ndarray of bool, one a row."""
-        nobody = self.provenance.nobody
-        return np.zeros(len(self), dtype=bool) if nobody is None else nobody != ""
-
-    def value(self, p: object) -> pd.Series | float:
-        """The values ``matrix @ p + constant`` at given probabilities.
-
-        Parameters
-        ----------
-        p : Posterior or ndarray, one a term
-            An answer of a model with this space, or probabilities P(q, s, b).
-
-        Returns
-        -------
-        Series or float
-            By label; a number of a single expression.
-
-        Raises
-        ------
-        StatementError
-            If there is not a number for every term.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> post = mx.MaxEnt(release).solve()
-        >>> block = post.space.conditional("Disease", given="Gender")
-        >>> (block["HIV"] - block["Flu"]).value(post).round(3).to_dict()
-        {'female': -0.042, 'male': -0.139}
-        """
-        if hasattr(p, "counts") and hasattr(p, "space"):
-            p = p.counts / p.space.n_records
-        values = self.matrix @ check_array(p, "p", self.matrix.shape[1]) + self.constant
-        return float(values[0]) if self.index is None else pd.Series(values, index=self.index, name=self._title)
-
-    def __len__(self) -> int:
-        return self.matrix.shape[0]
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"{self.label} is a block of expressions to be compared, not true or false")
-
-    @property
-    def _title(self) -> str:
-        """How the block is written, with its constant."""
-        return combined(self._parts, constant_text(set(self._constant.tolist())))
-
-    def __repr__(self) -> str:
-        return as_text(self._title, self.matrix, self._constant, self.index)
-
-    def _repr_html_(self) -> str:
-        return as_html(self._title, self.matrix, self._constant, self.index)
-
-    # -- selection -------------------------------------------------------------------------------
-
-    @property
-    def loc(self) -> _Locator:
-        """Rows by label, as pandas reads it: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
-        return _Locator(self)
-
-    def __getitem__(self, key: Any) -> Self:
-        index = self._labels("select rows")
-        if is_mask(key):
-            if isinstance(key, pd.Series):
-                key = key.reindex(index) if key.index.isin(index).all() and len(key) == len(index) else key
-            return self.at(np.asarray(key, dtype=bool))
-        return self._chosen(chosen(read_key(key, index, self.label), index, self.space.axes, self.label, self._dropped))
-
-    def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
-        """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
-
-        Parameters
-        ----------
-        key : object
-            The value; of several levels a tuple.
-        level : str or list of str, optional
-            Names of levels, or roles: "s", "q". By default the first.
-
-        Returns
-        -------
-        Block
-            A single expression if no level is left. It is 0 where the values cannot occur together.
-
-        Raises
-        ------
-        UnknownName
-            If there is no such level, or it has no such value.
-        StatementError
-            If there is not one value for each level.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> block = mx.Space.of(release).conditional("Disease", given=["Gender", "Degree"])
-        >>> men = block.xs("male", level="Gender")
-        >>> men.label, men.index[0]
-        ('P(Disease | Gender=male, Degree)', ('Breast Cancer', 'college'))
-        """
-        index = self._labels("select rows")
-        levels = level_names(index)[:1] if level is None else levels_named(self.space.axes, index, level, self.label)
-        keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
-        if len(keys) != len(levels):
-            raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
-        if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
-            raise StatementError(f"xs takes one value a level, not {short_repr(strange[0])}; write block.loc[...]")
-        asked = dict(zip(levels, keys, strict=True))
-        return self._chosen(chosen(asked, index, self.space.axes, self.label, self._dropped))
-
-    def at(self, rows: np.ndarray) -> Self:
-        """Keep some of the rows, by a mask or by position.
-
-        Parameters
-        ----------
-        rows : ndarray of bool or of int
-
-        Returns
-        -------
-        Block
-
-        Raises
-        ------
-        StatementError
-            If it is neither a mask of the rows nor positions of some.
-        LabelMismatch
-            If a row is selected more than once.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> block = mx.MaxEnt(release).space.marginal(["Gender", "Disease"])
-        >>> men = block.at(block.index.get_level_values("Gender") == "male")
-        >>> len(block), len(men)
-        (10, 5)
-        """
-        rows = check_positions(rows, "rows", len(self))
-        if self.index is None:
-            made = replace(self.provenance, nobody=self.provenance.nobody_of(np.arange(len(self))[rows], None))
-            return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
-        rest = np.ones(len(self), dtype=bool)
-        rest[rows] = False
-        if rest.sum() + len(rows) > len(self):
-            raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
-        return self._chosen(Chosen(rows, self.index[rows], left_out=self.index[rest]))
-
-    def _chosen(self, found: Chosen) -> Self:
-        """Take rows that were found, and remember which were not asked for."""
-        made, left_out = self.provenance, found.left_out
-        if made.left_out is not None:
-            before = without_levels(made.left_out, found.fixed)
-            of_these = np.ones(len(made.left_out), dtype=bool)
-            for level, value in found.fixed.items():
-                of_these &= made.left_out.get_level_values(level) == value
-            if before is None:
-                if (found.at < 0).any() and of_these.any():
-                    raise UnknownName(f"{found.fixed} was left out of {self.label}; select from the whole block")
-            else:
-                left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
-        if (found.at < 0).any() and np.isnan(made.absent):
-            raise UnknownName(f"{self.label} has no row for what is selected; select first, and add afterwards")
-        if found.index is not None and (found.at < 0).any():
-            self._check_left_out(found.index[found.at < 0])
-        parts = with_values(
-            self._parts, found.fixed, self.space.view.sensitive if len(self.space.view.sensitive) == 1 else ()
-        )
-        groups = fixed_in_all(made.groups, found.fixed)
-        made = replace(
-            made,
-            parts=parts,
-            left_out=None if left_out is None or not len(left_out) else left_out,
-            dropped={level: values for level, values in made.dropped.items() if level not in found.fixed},
-            groups=groups,
-        )
-        return replace(
-            self,
-            matrix=pick(self.matrix, found.at),
-            constant=pick_values(self._constant, found.at, made.absent),
-            index=found.index,
-            label=combined(parts),
-            provenance=replace(made, nobody=made.nobody_of(found.at, found.index)),
-        )
-
-    # -- how it is done --------------------------------------------------------------------------
-
-    @property
-    def _parts(self) -> Parts:
-        return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
-
-    @property
-    def _dropped(self) -> Mapping[str, pd.Index]:
-        return self.provenance.dropped
-
-    @property
-    def _constant(self) -> np.ndarray:
-        assert self.constant is not None  # set at the start
-        return self.constant
-
-    def _labels(self, what: str) -> pd.Index:
-        if self.index is None:
-            raise StatementError(f"{self.label} is a single expression without labels; nothing there to {what}")
-        return self.index
-
-    def _check_left_out(self, labels: pd.Index) -> None:
-        """Check that labels without a row are impossible, and were not merely left out."""
-        lost = labels[self.provenance.unknown(labels)]
-        if len(lost):
-            raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
-            )
 
 
 def pick_values(values: np.ndarray, at: np.ndarray, absent: float) -> np.ndarray:
@@ -1012,9 +754,313 @@ def differences(
 NOT_LINEAR = "a product or quotient of two blocks is not linear, so maximum entropy cannot use it"
 
 
+def _has_entries(value: object) -> bool:
+    """Whether something holds one number a row: a Series, or an array."""
+    return isinstance(value, pd.Series) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+#: How far outside [0, 1] a published probability may be, for its rounding.
+ROUNDING = 1e-12
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AffineBlock(LabelledBlock):
-    """Labelled affine expressions that are added, multiplied by numbers, summed and differenced."""
+class Block:
+    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row a label.
+
+    Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
+    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
+    Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
+    that was not published is an error. Values that were published, but cannot occur together, have no row: their
+    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
+    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
+
+    P(s | a group that nobody is in) is 0 / 0. It has no row either, and counts as 0 in values, but nothing can be said
+    by it: rows that use it are `undefined`, as what is made from NaN is in pandas, and comparing them is an error.
+    Leave them out, ``block.loc[~block.undefined]``, or say an order by :class:`~maxent_cvx.Monotone`, which passes over
+    groups without people. Only what would hold anyway, 0 of nobody == 0 in a table say, is left out without an error.
+
+    ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
+    does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
+    is a probability is compared with numbers in [0, 1] only; sums, multiples and differences with any.
+
+    Attributes
+    ----------
+    space : Space
+    matrix : csr_array, shape (rows, terms)
+        Coefficients on the probabilities p.
+    index : Index or None
+        The labels of the rows; None of a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
+    label : str
+        How ``matrix @ p`` is written, "P(Gender, Disease)" say. Rows are called by it, and have the constant among
+        their values: ``2 * block - 1 <= 0.2`` says 2 P(..) <= 1.2.
+    constant : ndarray, shape (rows,), optional
+        What is added to ``matrix @ p``; by default nothing.
+    provenance : Provenance
+        What the block was made from; of one's own matrix the default says that the rows are probabilities.
+
+    Examples
+    --------
+    A published table, P(Disease | Gender), is knowledge; its entries may be in any order:
+
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> block = mx.MaxEnt(release).space.conditional("Disease", given="Gender")
+    >>> table = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index").stack()
+    >>> model = mx.MaxEnt(release).add(block == table)
+    >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
+    0.267
+
+    HIV is at least twice as frequent as lung cancer, among men and among women:
+
+    >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
+    >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
+    ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
+
+    Along Degree, sorted: no woman has high school only, and no man is a junior, so that two steps are not defined:
+
+    >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
+    >>> steps.index[steps.undefined].to_list()
+    [('female', 'high school'), ('male', 'junior')]
+    >>> len(steps.loc[~steps.undefined] >= 0)
+    3
+
+    Blocks are tables:
+
+    >>> 2 * block["Flu"] - 1
+    <Block: 2 P(Flu | Gender) - 1, 2 rows by ['Gender']>
+            terms coefficients  constant
+    Gender
+    female      3            5      -1.0
+    male        3        3.333      -1.0
+    """
+
+    space: Space
+    matrix: sp.csr_array
+    index: Any  # an Index, or None of a single expression
+    label: str
+    constant: np.ndarray | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if self.constant is None:
+            object.__setattr__(self, "constant", np.zeros(self.matrix.shape[0]))
+
+    @property
+    def expr(self) -> cp.Expression:
+        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say.
+
+        As of a comparison, it is an error if a row is not defined, see `undefined`.
+        """
+        check_defined(self.provenance.nobody, np.ones(len(self), dtype=bool), self._title, self.index)
+        expression = self.matrix @ self.space.p
+        return expression + self.constant if np.any(self.constant) else expression
+
+    @property
+    def undefined(self) -> np.ndarray:
+        """Whether a row uses a probability among people of whom there are none, 0 / 0: ndarray of bool, one a row."""
+        nobody = self.provenance.nobody
+        return np.zeros(len(self), dtype=bool) if nobody is None else nobody != ""
+
+    def value(self, p: object) -> pd.Series | float:
+        """The values ``matrix @ p + constant`` at given probabilities.
+
+        Parameters
+        ----------
+        p : Posterior or ndarray, one a term
+            An answer of a model with this space, or probabilities P(q, s, b).
+
+        Returns
+        -------
+        Series or float
+            By label; a number of a single expression.
+
+        Raises
+        ------
+        StatementError
+            If there is not a number for every term.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> post = mx.MaxEnt(release).solve()
+        >>> block = post.space.conditional("Disease", given="Gender")
+        >>> (block["HIV"] - block["Flu"]).value(post).round(3).to_dict()
+        {'female': -0.042, 'male': -0.139}
+        """
+        if hasattr(p, "counts") and hasattr(p, "space"):
+            p = p.counts / p.space.n_records
+        values = self.matrix @ check_array(p, "p", self.matrix.shape[1]) + self.constant
+        return float(values[0]) if self.index is None else pd.Series(values, index=self.index, name=self._title)
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self.label} is a block of expressions to be compared, not true or false")
+
+    @property
+    def _title(self) -> str:
+        """How the block is written, with its constant."""
+        return combined(self._parts, constant_text(set(self._constant.tolist())))
+
+    @property
+    def loc(self) -> _Locator:
+        """Rows by label, as pandas reads it: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
+        return _Locator(self)
+
+    def __getitem__(self, key: Any) -> Self:
+        index = self._labels("select rows")
+        if is_mask(key):
+            if isinstance(key, pd.Series):
+                key = key.reindex(index) if key.index.isin(index).all() and len(key) == len(index) else key
+            return self.at(np.asarray(key, dtype=bool))
+        return self._chosen(chosen(read_key(key, index, self.label), index, self.space.axes, self.label, self._dropped))
+
+    def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
+        """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
+
+        Parameters
+        ----------
+        key : object
+            The value; of several levels a tuple.
+        level : str or list of str, optional
+            Names of levels, or roles: "s", "q". By default the first.
+
+        Returns
+        -------
+        Block
+            A single expression if no level is left. It is 0 where the values cannot occur together.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such level, or it has no such value.
+        StatementError
+            If there is not one value for each level.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> block = mx.Space.of(release).conditional("Disease", given=["Gender", "Degree"])
+        >>> men = block.xs("male", level="Gender")
+        >>> men.label, men.index[0]
+        ('P(Disease | Gender=male, Degree)', ('Breast Cancer', 'college'))
+        """
+        index = self._labels("select rows")
+        levels = level_names(index)[:1] if level is None else levels_named(self.space.axes, index, level, self.label)
+        keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
+        if len(keys) != len(levels):
+            raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
+        if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
+            raise StatementError(f"xs takes one value a level, not {short_repr(strange[0])}; write block.loc[...]")
+        asked = dict(zip(levels, keys, strict=True))
+        return self._chosen(chosen(asked, index, self.space.axes, self.label, self._dropped))
+
+    def at(self, rows: np.ndarray) -> Self:
+        """Keep some of the rows, by a mask or by position.
+
+        Parameters
+        ----------
+        rows : ndarray of bool or of int
+
+        Returns
+        -------
+        Block
+
+        Raises
+        ------
+        StatementError
+            If it is neither a mask of the rows nor positions of some.
+        LabelMismatch
+            If a row is selected more than once.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> block = mx.MaxEnt(release).space.marginal(["Gender", "Disease"])
+        >>> men = block.at(block.index.get_level_values("Gender") == "male")
+        >>> len(block), len(men)
+        (10, 5)
+        """
+        rows = check_positions(rows, "rows", len(self))
+        if self.index is None:
+            made = replace(self.provenance, nobody=self.provenance.nobody_of(np.arange(len(self))[rows], None))
+            return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
+        rest = np.ones(len(self), dtype=bool)
+        rest[rows] = False
+        if rest.sum() + len(rows) > len(self):
+            raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
+        return self._chosen(Chosen(rows, self.index[rows], left_out=self.index[rest]))
+
+    def _chosen(self, found: Chosen) -> Self:
+        """Take rows that were found, and remember which were not asked for."""
+        made, left_out = self.provenance, found.left_out
+        if made.left_out is not None:
+            before = without_levels(made.left_out, found.fixed)
+            of_these = np.ones(len(made.left_out), dtype=bool)
+            for level, value in found.fixed.items():
+                of_these &= made.left_out.get_level_values(level) == value
+            if before is None:
+                if (found.at < 0).any() and of_these.any():
+                    raise UnknownName(f"{found.fixed} was left out of {self.label}; select from the whole block")
+            else:
+                left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
+        if (found.at < 0).any() and np.isnan(made.absent):
+            raise UnknownName(f"{self.label} has no row for what is selected; select first, and add afterwards")
+        if found.index is not None and (found.at < 0).any():
+            self._check_left_out(found.index[found.at < 0])
+        parts = with_values(
+            self._parts, found.fixed, self.space.view.sensitive if len(self.space.view.sensitive) == 1 else ()
+        )
+        groups = fixed_in_all(made.groups, found.fixed)
+        made = replace(
+            made,
+            parts=parts,
+            left_out=None if left_out is None or not len(left_out) else left_out,
+            dropped={level: values for level, values in made.dropped.items() if level not in found.fixed},
+            groups=groups,
+        )
+        return replace(
+            self,
+            matrix=pick(self.matrix, found.at),
+            constant=pick_values(self._constant, found.at, made.absent),
+            index=found.index,
+            label=combined(parts),
+            provenance=replace(made, nobody=made.nobody_of(found.at, found.index)),
+        )
+
+    @property
+    def _parts(self) -> Parts:
+        return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
+
+    @property
+    def _dropped(self) -> Mapping[str, pd.Index]:
+        return self.provenance.dropped
+
+    @property
+    def _constant(self) -> np.ndarray:
+        assert self.constant is not None  # set at the start
+        return self.constant
+
+    def _labels(self, what: str) -> pd.Index:
+        if self.index is None:
+            raise StatementError(f"{self.label} is a single expression without labels; nothing there to {what}")
+        return self.index
+
+    def _check_left_out(self, labels: pd.Index) -> None:
+        """Check that labels without a row are impossible, and were not merely left out."""
+        lost = labels[self.provenance.unknown(labels)]
+        if len(lost):
+            raise LabelMismatch(
+                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
+            )
 
     def __neg__(self) -> Self:
         return self * -1
@@ -1023,7 +1069,7 @@ class AffineBlock(LabelledBlock):
         return self
 
     def __add__(self, other: object) -> Self:
-        if isinstance(other, AffineBlock):
+        if isinstance(other, Block):
             return self._plus(other)
         made = self.provenance
         if not _has_entries(other):
@@ -1038,16 +1084,14 @@ class AffineBlock(LabelledBlock):
             return self._with_rows(extra.index) + other
         return self._with(constant=self._constant + values)
 
-    __radd__ = __add__
-
     def __sub__(self, other: object) -> Self:
-        return self + (-other if isinstance(other, AffineBlock) or _has_entries(other) else -self._scalar(other))  # type: ignore[operator]
+        return self + (-other if isinstance(other, Block) or _has_entries(other) else -self._scalar(other))  # type: ignore[operator]
 
     def __rsub__(self, other: object) -> Self:
         return -self + other
 
     def __mul__(self, factor: object) -> Self:
-        if isinstance(factor, AffineBlock):
+        if isinstance(factor, Block):
             raise StatementError(f"{NOT_LINEAR}: {self.label} and {factor.label}; multiply by numbers or a Series")
         made = self.provenance
         if not _has_entries(factor):
@@ -1063,10 +1107,8 @@ class AffineBlock(LabelledBlock):
         absent = 0.0 if made.absent == 0 else np.nan
         return self._with(matrix, self._constant * weights, parts=parts, absent=absent)
 
-    __rmul__ = __mul__
-
     def __truediv__(self, divisor: object) -> Self:
-        if isinstance(divisor, AffineBlock):
+        if isinstance(divisor, Block):
             raise StatementError(f"{NOT_LINEAR}: {self.label} and {divisor.label}; divide by numbers or a Series")
         by = divisor if _has_entries(divisor) else self._scalar(divisor)
         if np.any(np.asarray(by) == 0):
@@ -1186,8 +1228,6 @@ class AffineBlock(LabelledBlock):
         made = replace(found.provenance, groups=made.groups, nobody=nobody, dropped=without)
         return replace(found, constant=found._constant + off, provenance=made)
 
-    # -- how it is done --------------------------------------------------------------------------
-
     def _with(
         self,
         matrix: sp.csr_array | None = None,
@@ -1257,7 +1297,7 @@ class AffineBlock(LabelledBlock):
         made = replace(self.provenance, nobody=self.provenance.nobody_of(at, index))
         return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
 
-    def _plus(self, other: AffineBlock) -> Self:
+    def _plus(self, other: Block) -> Self:
         """Add two blocks by label."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} are of two models; make both from one space")
@@ -1305,7 +1345,7 @@ class AffineBlock(LabelledBlock):
 
     def _scalar(self, value: object) -> float:
         """Read a number for every row."""
-        if isinstance(value, AffineBlock | dict | list | tuple | set | str) or getattr(value, "shape", None):
+        if isinstance(value, Block | dict | list | tuple | set | str) or getattr(value, "shape", None):
             raise LabelMismatch(
                 f"{self.label} is combined with a {type(value).__name__}, whose entries have no labels; "
                 f"pass a number, or a Series indexed by {[] if self.index is None else list(self.index.names)}"
@@ -1326,90 +1366,6 @@ class AffineBlock(LabelledBlock):
             bad = index[~np.isfinite(found)] if not np.isfinite(found).all() else extra.index
             raise BadProbability(f"the values for {self.label} hold NaN or infinity at {join_names(bad)}")
         return found, extra
-
-
-def _has_entries(value: object) -> bool:
-    """Whether something holds one number a row: a Series, or an array."""
-    return isinstance(value, pd.Series) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-#: How far outside [0, 1] a published probability may be, for its rounding.
-ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Block(AffineBlock):
-    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row a label.
-
-    Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
-    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
-    Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
-    that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
-    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
-
-    P(s | a group that nobody is in) is 0 / 0. It has no row either, and counts as 0 in values, but nothing can be said
-    by it: rows that use it are `undefined`, as what is made from NaN is in pandas, and comparing them is an error.
-    Leave them out, ``block.loc[~block.undefined]``, or say an order by :class:`~maxent_cvx.Monotone`, which passes over
-    groups without people. Only what would hold anyway, 0 of nobody == 0 in a table say, is left out without an error.
-
-    ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
-    does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
-    is a probability is compared with numbers in [0, 1] only; sums, multiples and differences with any.
-
-    Attributes
-    ----------
-    space : Space
-    matrix : csr_array, shape (rows, terms)
-        Coefficients on the probabilities p.
-    index : Index or None
-        The labels of the rows; None of a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
-    label : str
-        How ``matrix @ p`` is written, "P(Gender, Disease)" say. Rows are called by it, and have the constant among
-        their values: ``2 * block - 1 <= 0.2`` says 2 P(..) <= 1.2.
-    constant : ndarray, shape (rows,), optional
-        What is added to ``matrix @ p``; by default nothing.
-    provenance : Provenance
-        What the block was made from; of one's own matrix the default says that the rows are probabilities.
-
-    Examples
-    --------
-    A published table, P(Disease | Gender), is knowledge; its entries may be in any order:
-
-    >>> import maxent_cvx as mx, pandas as pd
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> block = mx.MaxEnt(release).space.conditional("Disease", given="Gender")
-    >>> table = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index").stack()
-    >>> model = mx.MaxEnt(release).add(block == table)
-    >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
-    0.267
-
-    HIV is at least twice as frequent as lung cancer, among men and among women:
-
-    >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
-    >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
-    ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
-
-    Along Degree, sorted: no woman has high school only, and no man is a junior, so that two steps are not defined:
-
-    >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
-    >>> steps.index[steps.undefined].to_list()
-    [('female', 'high school'), ('male', 'junior')]
-    >>> len(steps.loc[~steps.undefined] >= 0)
-    3
-
-    Blocks are tables:
-
-    >>> 2 * block["Flu"] - 1
-    <Block: 2 P(Flu | Gender) - 1, 2 rows by ['Gender']>
-            terms coefficients  constant
-    Gender
-    female      3            5      -1.0
-    male        3        3.333      -1.0
-    """
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, value: Block | pd.Series | float) -> Rows:  # type: ignore[override]
         return self._against(value, low=True, high=True)
@@ -1457,7 +1413,7 @@ class Block(AffineBlock):
         >>> mx.MaxEnt(release).add(space.conditional("Disease", given="Gender").between(0.05, 0.6)).solve().status.value
         'optimal'
         """
-        if not isinstance(low, AffineBlock) and not isinstance(high, AffineBlock):
+        if not isinstance(low, Block) and not isinstance(high, Block):
             return self._rows(self._align(low, True, False), self._align(high, False, True))
         return _stacked(self >= low, self <= high, f"{self.label} between two")
 
@@ -1597,7 +1553,7 @@ class Block(AffineBlock):
 
     def _against(self, value: object, low: bool, high: bool) -> Rows:
         """Say that the block is at least or at most a value, or both."""
-        if isinstance(value, AffineBlock):
+        if isinstance(value, Block):
             difference = self - value
             zeros = np.zeros(len(difference))
         else:
@@ -1638,7 +1594,7 @@ class Block(AffineBlock):
                 f"{self.label} is compared with a CVXPY expression, which has no labels; compare block.expr with it in "
                 "a function of the space, lambda space: ..., or P(...), one by one"
             )
-        if isinstance(value, AffineBlock | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
+        if isinstance(value, Block | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
             levels = [] if self.index is None else list(self.index.names)
             raise LabelMismatch(
                 f"{self.label} is compared with a {type(value).__name__}, whose entries have no labels; "
@@ -1648,6 +1604,19 @@ class Block(AffineBlock):
 
     def _listing(self, at: np.ndarray) -> str:
         return "its only row" if self.index is None else join_names(self.index[at])
+
+    def __repr__(self) -> str:
+        return as_text(self._title, self.matrix, self._constant, self.index)
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title, self.matrix, self._constant, self.index)
+
+    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the operation to us
+    __pandas_priority__ = 10_000
+    __iter__ = None  # by label and not by position
+    __radd__ = __add__
+    __rmul__ = __mul__
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:

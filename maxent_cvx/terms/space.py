@@ -33,15 +33,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Space",
-    "Terms",
 ]
 
 # The terms of a model: one variable P(q, s, b), or P(q, s), for each combination that can be non-zero.
 
 
-@dataclass(frozen=True, eq=False)
-class Terms(ReprMixin):
-    """The terms that can be non-zero: what each is about, how it weighs in the entropy, and its label.
+# How many records are as described, of the QI tuples that the terms are of.
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
+class Space(ReprMixin):
+    """The terms of a model, and linear expressions over them: marginals, conditionals, single probabilities.
 
     Attributes
     ----------
@@ -54,6 +56,18 @@ class Terms(ReprMixin):
         "who" among the names, if people are named.
     prior : ndarray or None
         For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> space = mx.MaxEnt(release).space
+    >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
+    9
+    >>> of_gender = space.conditional("Disease", given="Gender")  # and what is true, from the records:
+    >>> pd.Series(of_gender.matrix @ space.count(hospital) / 10, of_gender.index).round(2).head(3).to_dict()
+    {('Breast Cancer', 'female'): 0.5, ('Breast Cancer', 'male'): 0.0, ('Flu', 'female'): 0.0}
     """
 
     view: View
@@ -118,13 +132,6 @@ class Terms(ReprMixin):
 
     def __len__(self) -> int:
         return len(self.codes["s"])
-
-    def _tables(self) -> Iterable[TablePreview]:
-        first = self._labels(slice(0, MOST_ROWS))
-        return [TablePreview(first.to_frame(index=False), "terms", len(self))]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {pluralize(len(self), 'term')} {self.term} of {self.view!r}>"
 
     @property
     def term(self) -> str:
@@ -247,14 +254,6 @@ class Terms(ReprMixin):
         """The labels of some of the terms."""
         return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], terms)
 
-
-# How many records are as described, of the QI tuples that the terms are of.
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CountedTerms(Terms):
-    """The terms of a model, and the records of their QI tuples, as described."""
-
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
         """Mark the QI tuples that are as described.
 
@@ -353,36 +352,6 @@ class CountedTerms(Terms):
     def _records_of_tuples(self) -> np.ndarray:
         """Records of each QI tuple."""
         return self.view.n_q
-
-
-@dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
-class Space(CountedTerms):
-    """The terms of a model, and linear expressions over them: marginals, conditionals, single probabilities.
-
-    Attributes
-    ----------
-    view : View
-        What is published.
-    people : People
-        Who is known by name.
-    codes : dict of str to ndarray
-        For every term, the positions of its "q", "s" and (of a release) "bucket" in the view's indices; and of its
-        "who" among the names, if people are named.
-    prior : ndarray or None
-        For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx, pandas as pd
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> space = mx.MaxEnt(release).space
-    >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
-    9
-    >>> of_gender = space.conditional("Disease", given="Gender")  # and what is true, from the records:
-    >>> pd.Series(of_gender.matrix @ space.count(hospital) / 10, of_gender.index).round(2).head(3).to_dict()
-    {('Breast Cancer', 'female'): 0.5, ('Breast Cancer', 'male'): 0.0, ('Flu', 'female'): 0.0}
-    """
 
     def marginal(self, by: str | Sequence[str]) -> Block:
         """Sum the terms into P(by), one row for each combination of values that can occur.
@@ -645,3 +614,10 @@ class Space(CountedTerms):
         view = self.view
         sums = {" and ".join(by): (self.marginal(by).matrix.dot, n.to_numpy()) for by, n in view.published.items()}
         return count_terms(view, self.people, self.index, sums, records, id)
+
+    def _tables(self) -> Iterable[TablePreview]:
+        first = self._labels(slice(0, MOST_ROWS))
+        return [TablePreview(first.to_frame(index=False), "terms", len(self))]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {pluralize(len(self), 'term')} {self.term} of {self.view!r}>"
