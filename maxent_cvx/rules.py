@@ -551,7 +551,7 @@ class RuleSet(ReprMixin):
 
     Notes
     -----
-    Published rules, section V.A. See also :func:`maxent_cvx.anonymize.rules`.
+    Published rules, section V.A. See also :func:`maxent_cvx.anonymize.mine_rules`.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class UnknownName(MaxEntError):
     >>> mx.Release.from_buckets(hospital, qi="Gendre", sa="Disease", bucket="Bucket")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.UnknownName: 'Gendre' is not a column of the table (given as qi); did you mean 'Gender'?
+    maxent_cvx.UnknownName: 'Gendre' is not a column of the table (given as qi); did you mean 'Gender'?
     """
 
 
@@ -98,7 +98,7 @@ class BadProbability(MaxEntError):
     >>> mx.P("Flu", given={"Gender": "male"}) == 30
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.BadProbability: P(Flu | Gender=male) cannot be 30: it lies between 0 and 1
+    maxent_cvx.BadProbability: P(Flu | Gender=male) cannot be 30: it lies between 0 and 1
     """
 
 
@@ -113,7 +113,7 @@ class StatementError(MaxEntError):
     >>> mx.P("Flu", given={"Gender": "male"}) < 0.3
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.StatementError: a strict < has no maximum-entropy answer of its own; write <=
+    maxent_cvx.StatementError: a strict < has no maximum-entropy answer of its own; write <=
     """
 
 
@@ -197,7 +197,7 @@ class SolverError(MaxEntError):
     >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.SolverError: bounds are linear programs, and the model holds a convex constraint of your own
+    maxent_cvx.SolverError: bounds are linear programs, and the model holds a convex constraint of your own
     """
 
 
@@ -234,7 +234,7 @@ class NotDecided(SolverError):
     >>> model.bounds("P(Flu | Degree=college)", time_limit=0)
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.NotDecided: not decided in 0 seconds; give more time, time_limit=..., or ask less
+    maxent_cvx.NotDecided: not decided in 0 seconds; give more time, time_limit=..., or ask less
     """
 
 

@@ -61,7 +61,7 @@ def check_number(value: object, what: str) -> float:
     >>> check_number("0.3", "the value")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.BadProbability: the value must be a finite number, not '0.3'
+    maxent_cvx.BadProbability: the value must be a finite number, not '0.3'
     """
     try:
         found = float(value)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
 from ..solvers.solve import conflict_table, solve
 from ..sources.base import Source, as_source
-from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, release_invariants
+from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources
 from ..sources.parser import read_probability, read_statement
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
@@ -253,7 +253,7 @@ class MaxEnt:
             raise StatementError(
                 "a prior is of people's values, and of a population it is open who has one; make the release without"
             )
-        published = release_invariants(view)  # checks a view of somebody's own, before people are looked for in it
+        published = published_sources(view)  # checks a view of somebody's own, before people are looked for in it
         self._set_up(view, People.of(people, view), prior, published)
 
     def _set_up(
@@ -267,7 +267,7 @@ class MaxEnt:
         self.view = view
         self.prior = prior
         self.invariants: PublishedRows
-        self.invariants, *others = release_invariants(view) if published is None else published
+        self.invariants, *others = published_sources(view) if published is None else published
         self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [self.invariants, *others, *[NamedPeople()][: len(people)]]
         if len({fact.label for fact in self.facts}) < len(self.facts):

@@ -53,7 +53,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Parameters
     ----------
     curves : Equivocation, or dict of str to Equivocation
-        What :func:`maxent_cvx.measures` returns, by the name that the legend shows.
+        What :func:`maxent_cvx.measures.equivocation` returns, by the name that the legend shows.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -439,7 +439,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     ----------
     tables : DataFrame, or dict of str to DataFrame
         What :func:`maxent_cvx.attacks.worst_case` returns, by the name that the legend shows; or another table with the
-        columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.worst_case` with a column renamed.
+        columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a column renamed.
     ax : Axes, optional
         Where to draw; by default a new figure.
 

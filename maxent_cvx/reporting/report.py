@@ -321,7 +321,7 @@ def report(
         by them; none is shown.
     population : DataFrame, QITable or int, optional
         Everybody of whom the people of the release are some, or how many they are, to judge whether somebody can be
-        recognised: of :func:`maxent_cvx.measures`.
+        recognised: of :func:`maxent_cvx.measures.reidentification`.
     records : bool
         Whether to show original records of people who are exposed.
     attacks : list, or dict by name

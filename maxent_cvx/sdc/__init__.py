@@ -2,7 +2,7 @@
 
 Every technique has ``publish(table, confidential)`` and ``infer(published, known, population)``, the intruder's
 probabilities of the confidential values of a person of whom some attributes are known; judge them with
-:func:`maxent_cvx.measures`. :func:`experiment` compares techniques.
+:func:`maxent_cvx.measures.equivocation`. :func:`experiment` compares techniques.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def experiment(
         A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, the
         `target` (the place of a person in the table), how many `people` match what is known, ``|Mo|``, the probability
         of the `truth`; `initial`, `area`, `eps_max` and
-        `disclosure_risk` of :func:`maxent_cvx.measures`; and "H(eps)". Average with ``.groupby``.
+        `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
 
     Raises
     ------

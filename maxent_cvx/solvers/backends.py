@@ -982,7 +982,7 @@ def find(name: str | object) -> Backend:
     >>> mx.solvers.find("Clarabel")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
+    maxent_cvx.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
     """
     if isinstance(name, str):
         entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)

@@ -17,6 +17,7 @@ from .invariants import (
     QIConstraints,
     SAConstraints,
     SeriesConstraints,
+    published_sources,
 )
 from .moments import Covariance, PublishedCorrelation, PublishedMoments, PublishedQuantile
 from .order import Monotone

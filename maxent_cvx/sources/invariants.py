@@ -34,7 +34,7 @@ __all__ = [
     "QIConstraints",
     "SAConstraints",
     "SeriesConstraints",
-    "release_invariants",
+    "published_sources",
 ]
 
 # What every view promises, checked where a model is made of one that somebody has written.
@@ -427,7 +427,7 @@ class PublishedZeros(Source):
 
 
 @singledispatch
-def release_invariants(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
+def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     """List what a view says of itself: first what links few terms, those of a bucket say; then the rest.
 
     A ``functools.singledispatch`` function: a kind of view that says more than its counts, or knows the answer to them,
@@ -454,7 +454,7 @@ def release_invariants(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     >>> from maxent_cvx.sources import published_sources
     >>> people = mx.datasets.load_hospital()
     >>> table = mx.QITable(people, qi="Gender", sa="Disease", sa_distribution=people["Disease"].value_counts())
-    >>> [source.label for source in release_invariants(table)]
+    >>> [source.label for source in published_sources(table)]
     ['quasi-identifiers', 'published distribution']
     """
     check_view(view)
@@ -655,7 +655,7 @@ class BucketInvariants(PublishedCounts):
         return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
 
 
-@release_invariants.register(BucketView)
+@published_sources.register(BucketView)
 def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
     return (BucketInvariants(release),)
 
@@ -704,7 +704,7 @@ class Population(PublishedCounts):
         return "population"
 
 
-@release_invariants.register(GroupedRelease)
+@published_sources.register(GroupedRelease)
 def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population]:
     return GroupInvariants(release), Population(release)
 
@@ -836,7 +836,7 @@ class SAConstraints(PublishedCounts):
         return "published distribution"
 
 
-@release_invariants.register(QITable)
+@published_sources.register(QITable)
 def _table_sources(table: QITable) -> tuple[QIConstraints, *tuple[SAConstraints, ...]]:
     return QIConstraints(table), *([] if table.n_s is None else [SAConstraints(table)])
 
@@ -1002,6 +1002,6 @@ def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
         yield _Relations(label, terms, row, bucket, value, number, release.buckets, release.with_counterfeits)
 
 
-@release_invariants.register(ReleaseSeries)
+@published_sources.register(ReleaseSeries)
 def _series_sources(series: ReleaseSeries) -> tuple[SeriesConstraints, OtherRelations]:
     return SeriesConstraints(series), OtherRelations(series)

@@ -304,7 +304,7 @@ def read_statement(text: str) -> Statement:
     >>> read_statement("P(Flu | A=1 = 0.3")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
+    maxent_cvx.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
     """
     return Reader(text).statement()
 

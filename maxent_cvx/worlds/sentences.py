@@ -319,7 +319,7 @@ def read_sentence(text: str) -> Sentence:
     >>> mx.worlds.read_sentence("Ann=HIV or Bob")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
+    maxent_cvx.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
     """
     reader = Reader(text)
     found = reader.sentence()

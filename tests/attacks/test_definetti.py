@@ -242,5 +242,5 @@ def test_a_start_that_gives_nobody_a_value_without_smoothing():
     people = pd.DataFrame({"A": [1, 2, 1], "S": ["x", "y", "y"], "Bucket": 1})
     release = mx.Release.from_buckets(people, qi="A", sa="S", bucket="Bucket")
     start = mx.attacks.definetti(release, iterations=1).table.assign(x=0.0, y=1.0)
-    with pytest.raises(mx.errors.Infeasible, match="rules out every possible world"):
+    with pytest.raises(mx.Infeasible, match="rules out every possible world"):
         mx.attacks.definetti(release, smoothing=0, start=start)

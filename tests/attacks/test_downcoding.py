@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 from functools import partial
@@ -11,9 +12,10 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import minimality as group_ways
-from maxent_cvx.attacks import minimality as linked
 from maxent_cvx.attacks.minimality import Cells, Column, McmcSampler, Minimal, downcoding
+
+#: The module itself: the package has a function of that name.
+MODULE = importlib.import_module("maxent_cvx.attacks.minimality")
 
 QI = ["A", "B"]
 Mondrian = partial[mx.Release]
@@ -111,10 +113,10 @@ def test_splitting_and_sampling_agree_with_counting(monkeypatch: pytest.MonkeyPa
         release = algorithm(people)
         exact = downcoding(release, algorithm, of="A")
         assert exact.error == 0
-        for splits in (linked.MOST_SPLITS, 0):
+        for splits in (MODULE.MOST_SPLITS, 0):
             with monkeypatch.context() as patch:
-                patch.setattr(group_ways, "MOST_STEPS", 100)
-                patch.setattr(linked, "MOST_SPLITS", splits)
+                patch.setattr(MODULE, "MOST_STEPS", 100)
+                patch.setattr(MODULE, "MOST_SPLITS", splits)
                 try:
                     found = downcoding(release, algorithm, of="A")
                 except mx.Inaccurate:

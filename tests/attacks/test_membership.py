@@ -135,5 +135,5 @@ def test_what_cannot_be_said_is_refused() -> None:
 def test_it_is_judged_by_everybody_who_is_in_the_release(ages):
     """Fewer or more people than it has records are others than those that were published."""
     result = mx.attacks.membership(published({(20, 29): 2}), pd.DataFrame({"Age": [21, 25, 27, 33]}))
-    with pytest.raises(mx.errors.TableError, match="which has 2 records"):
+    with pytest.raises(mx.TableError, match="which has 2 records"):
         result.judge(pd.DataFrame({"Age": ages}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +13,10 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import minimality as group_ways
 from maxent_cvx.attacks.minimality import minimality
+
+#: The module itself: the package has a function of that name.
+MODULE = importlib.import_module("maxent_cvx.attacks.minimality")
 
 QI = ["A", "B"]
 
@@ -177,7 +180,7 @@ def test_chains_and_rejection_agree_with_counting_with_a_prior(monkeypatch: pyte
     exact = minimality(release, algorithm, population=people, prior=prior)
     assert exact.error == 0
     assert (exact.table - exact.baseline).abs().max(axis=None) > 0.01
-    monkeypatch.setattr(group_ways, "MOST_STEPS", 150)
+    monkeypatch.setattr(MODULE, "MOST_STEPS", 150)
     found = minimality(release, algorithm, population=people, prior=prior, n=20_000)
     assert isinstance(found.error, pd.DataFrame)
     held = found.error > 0
@@ -379,7 +382,7 @@ def test_rejection_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None
     assert exact.error == 0
     most = 0
     for most in (400, 200, 100, 50, 25):
-        monkeypatch.setattr(group_ways, "MOST_STEPS", most)
+        monkeypatch.setattr(MODULE, "MOST_STEPS", most)
         found = minimality(release, algorithm, population=people, n=20_000)
         if not isinstance(found.error, float):
             break

@@ -7,7 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from pydoc import locate
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -26,7 +26,9 @@ WITHOUT_EXAMPLE = {
 #: Functions that make an error, which is then raised.
 MAKES = {"unknown_name": "UnknownName"}
 
-PUBLIC = {name: (found, owner) for name, found, owner in documented()} | {name: (locate(name), None) for name in HELD}
+PUBLIC = {name: (found, owner) for name, found, owner in documented()} | {
+    name: (resolve_name(":".join(name.rsplit(".", 1))), None) for name in HELD
+}
 CALLED = [name for name, (found, _) in PUBLIC.items() if not (inspect.isclass(found) and issubclass(found, Exception))]
 FUNCTIONS = [name for name in CALLED if not inspect.isclass(PUBLIC[name][0])]
 

@@ -83,7 +83,7 @@ from maxent_cvx import P, quantify, worlds
 from maxent_cvx.sources import P as own
 import maxent_cvx as mx
 assert mx.P is P is own and mx.worlds is worlds is maxent_cvx.worlds
-import maxent_cvx.studies.quantify
+import maxent_cvx.experiments
 assert mx.quantify is quantify and callable(quantify)
 everything = {}
 exec("from maxent_cvx import *", everything)

@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, P, StatementError, TableError, UnknownName
-from maxent_cvx.sources.invariants import release_invariants
+from maxent_cvx.sources.invariants import published_sources
 from support.helpers import refused
 
 QI = ["Gender", "Degree"]
@@ -196,7 +196,7 @@ def test_measures(view, hospital):
         assert len(mx.measures.individual_entropy(answer)) == len(view.quasi_identifiers)
     assert len(mx.measures.query_error(post, hospital, queries=3, selectivity=0.3)) == 3
     space = mx.MaxEnt(view).space
-    for source in release_invariants(view):
+    for source in published_sources(view):
         mx.testing.check_source(source, space, truth=hospital)
     with refused(TableError, "pair of tables"):
         space.count(hospital.assign(Disease=hospital["Disease"].to_numpy()[::-1]))

@@ -16,7 +16,7 @@ from maxent_cvx.sources.invariants import (
     PublishedCounts,
     PublishedRows,
     QIConstraints,
-    release_invariants,
+    published_sources,
 )
 from support.helpers import refused
 from support.stored_views import KINDS
@@ -109,7 +109,7 @@ def test_a_subclass_says_what_its_parent_does(hospital):
         def rows(self, space):
             yield space.prob("HIV", given={"Degree": "junior"}) == 0
 
-    @release_invariants.register(Mine)
+    @published_sources.register(Mine)
     def _(view: Mine) -> tuple[PublishedRows, mx.Source]:
         return BucketInvariants(view), NoFluOfMen()
 
@@ -117,7 +117,7 @@ def test_a_subclass_says_what_its_parent_does(hospital):
     assert model.solve().prob("HIV", given={"Degree": "junior"}) == pytest.approx(0, abs=1e-12)
     assert not model.knowledge
 
-    @release_invariants.register(Mine)
+    @published_sources.register(Mine)
     def _(view: Mine) -> tuple[PublishedRows, mx.Source]:
         return PublishedCounts(view), PublishedCounts(view)
 
@@ -144,10 +144,10 @@ def test_rows_without_a_closed_form(release):
         pass
 
     expected = mx.MaxEnt(release).solve()
-    release_invariants.register(Mine)(lambda view: (Rows(),))
+    published_sources.register(Mine)(lambda view: (Rows(),))
     np.testing.assert_allclose(mx.MaxEnt(Mine(release)).solve().joint(), expected.joint(), atol=1e-9)
     assert mx.MaxEnt(Mine(release)).bounds("P(Flu | Gender=male)") == pytest.approx((1 / 6, 0.5))
-    release_invariants.register(Mine)(lambda view: (HalfKnown(),))
+    published_sources.register(Mine)(lambda view: (HalfKnown(),))
     np.testing.assert_allclose(mx.MaxEnt(Mine(release)).solve().joint(), expected.joint(), atol=1e-12)
     with refused(StatementError, "HalfKnown", "closed_bounds"):
         mx.MaxEnt(Mine(release)).bounds("P(Flu | Gender=male)")

@@ -68,7 +68,7 @@ def find(name: str) -> Problem:
     >>> mx.testing.problems.find("loaded dice")
     Traceback (most recent call last):
     ...
-    maxent_cvx._utils.UnknownName: 'loaded dice' is not a problem; did you mean 'loaded die'?
+    maxent_cvx.UnknownName: 'loaded dice' is not a problem; did you mean 'loaded die'?
     """
     if not isinstance(name, str) or name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
