@@ -26,9 +26,9 @@ WITHOUT_EXAMPLE = {
 #: Functions that make an error, which is then raised.
 MAKES = {"unknown_name": "UnknownName"}
 
-PUBLIC = {name: (found, owner) for name, found, owner in documented()} | {
-    name: (resolve_name(":".join(name.rsplit(".", 1))), None) for name in HELD
-}
+#: What functions return, by module and name: a package's function may have the name of the module.
+RETURNED = {name: (resolve_name(":".join(name.rsplit(".", 1))), None) for name in HELD}
+PUBLIC = {name: (found, owner) for name, found, owner in documented()} | RETURNED
 CALLED = [name for name, (found, _) in PUBLIC.items() if not (inspect.isclass(found) and issubclass(found, Exception))]
 FUNCTIONS = [name for name in CALLED if not inspect.isclass(PUBLIC[name][0])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pydoc
 import re
@@ -47,6 +48,15 @@ def explained(page: Path) -> Iterator[str]:
             yield module if named["module"] else f"{module}.{named['name'] or named['listed']}"
 
 
+def resolved_name(name: str) -> object:
+    """What a dotted name stands for; a package's function may have the name of the module that defines it."""
+    module, _, last = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), last)
+    except (ImportError, ValueError):
+        return pydoc.locate(name)
+
+
 def test_every_public_name_is_on_one_page():
     """Whoever makes a name public says on which page it is; what is on a page is public, or given by what is."""
     assert Counter(name for page in PAGES for name in explained(page)) == Counter([*public(), *HELD])
@@ -55,7 +65,7 @@ def test_every_public_name_is_on_one_page():
 def test_what_is_returned_is_explained():
     """Every class of the package that a public function or method returns has a page."""
     named = {name for page in PAGES for name in explained(page)}
-    pages = {resolved for name in named if inspect.isclass(resolved := pydoc.locate(name))}
+    pages = {resolved for name in named if inspect.isclass(resolved := resolved_name(name))}
     returned = {found for _, function, _ in functions() for found in returns(function)}
     assert mx.Posterior in returned
     assert returned - pages == set()

@@ -18,14 +18,15 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such 
 
 SHUFFLE = """
 import sys, numpy as np, pandas as pd, maxent_cvx as mx
-from maxent_cvx.views.partitioned import spilling
+from maxent_cvx.releases import partitioned as spilling
 frame = pd.DataFrame({"Q": np.arange(3000) % 7, "S": np.arange(3000) % 5, "K": np.arange(3000) % 600})
 frame.to_parquet("records.parquet", row_group_size=500)
 if sys.argv[1] == "while the records are shuffled":
-    spilling.common_schema = lambda *given: (print("ready", flush=True), input())
+    schemas = [spilling.common_schema]  # of the files; the second call is of the shuffled records
+    spilling.common_schema = lambda *given: schemas.pop()(*given) if schemas else (print("ready", flush=True), input())
 release = mx.Release.from_parquet("records.parquet", qi="Q", sa="S", bucket="K", partitions=3)
 if sys.argv[1] == "while an answer is written":
-    from maxent_cvx.model.partitioned import writing
+    from maxent_cvx.model import partitioned as writing
     writing.os.rename = lambda *given: (print("ready", flush=True), input())
     mx.MaxEnt(release).solve().to_parquet("answer")
 print("ready", flush=True)
