@@ -1,4 +1,4 @@
-"""Sweeps: the posterior as one statement's value, or its vagueness, changes."""
+"""Experiments: models solved one after another, as knowledge, a statement, a solver or a release changes."""
 
 from __future__ import annotations
 

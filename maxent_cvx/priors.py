@@ -1,4 +1,4 @@
-"""What an adversary believes of people before anything is published."""
+"""QIDistribution: what an adversary believes about people before anything is published."""
 
 from __future__ import annotations
 

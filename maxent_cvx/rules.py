@@ -1,4 +1,4 @@
-"""What association rules say of a view: patterns, those that are no rules, and printed scores."""
+"""RuleSet: association rules, the patterns behind them, and patterns known not to be rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of messages: values shortened, lists cut, names that come close; never a person's record."""
+"""Exceptions, and the functions that shorten values and lists for their messages."""
 
 from __future__ import annotations
 

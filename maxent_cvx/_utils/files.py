@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all: beside the old file, which they then replace (C10)."""
+"""Files that are written whole or not at all, and temporary folders that are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shows itself: on a terminal by repr, in a notebook as HTML."""
+"""Text and HTML representations of objects: a sentence, and the first rows of tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who works on tasks that do not need each other: processes, through joblib, or the workers of a Dask cluster.
+"""Independent tasks in this process, in several processes (joblib), or on the workers of a Dask cluster.
 
 Joblib has a backend for Dask, too, and ``joblib.parallel_config(backend="dask")`` holds here as everywhere. A client
 that is given goes the way of a release's partitions (:mod:`.executors`), and not through that backend: it waits for

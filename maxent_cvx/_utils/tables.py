@@ -1,4 +1,4 @@
-"""A choice among the values of one attribute: a value, a list of values, or an interval."""
+"""Columns of DataFrames as codes and numbers, and choices among the values of an attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of arguments: one small function a kind, each returning what it was given or saying what was expected.
+"""Checks of arguments: each function returns the value that it was given, or raises a typed error.
 
 Every public function, method and constructor reads its arguments through these before it does any work, so that a
 wrong one is told by its name. What a value means (a column of this table, a label of this model) is checked where that

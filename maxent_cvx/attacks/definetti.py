@@ -1,4 +1,4 @@
-"""Expectation maximisation over the possible worlds of all buckets (Kifer, 2009)."""
+"""The deFinetti attack: expectation maximisation over the possible worlds of all buckets (Kifer, 2009)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from knowing the algorithm: the posterior over the tables from which it makes a release."""
+"""Attacks by an adversary who knows the algorithm: the posterior over the tables from which it makes a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of records as a statistical office prints them: small cells suppressed, numbers rounded, or noise added."""
+"""Reconstruction of records from published tables: small cells suppressed, numbers rounded, or noise added."""
 
 from __future__ import annotations
 

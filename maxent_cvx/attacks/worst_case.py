@@ -1,4 +1,4 @@
-"""The worst that k pieces of knowledge can do (Martin et al., ICDE 2007)."""
+"""The largest disclosure that k pieces of knowledge can cause (Martin et al., ICDE 2007)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hospital example of the paper, told from the command line (Privacy-MaxEnt, Fig. 1)."""
+"""``maxent-cvx demo``: the hospital example of the paper (Privacy-MaxEnt, Fig. 1)."""
 
 from __future__ import annotations
 

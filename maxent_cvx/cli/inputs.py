@@ -1,4 +1,4 @@
-"""Published tables as a CSV file of statistics, and the domain of their attributes."""
+"""The inputs of commands: tables, columns, hierarchies, knowledge and published statistics."""
 
 from __future__ import annotations
 

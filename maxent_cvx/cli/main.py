@@ -1,4 +1,4 @@
-"""The command line: ``maxent-cvx demo | quantify | report | compare | publish | attack | solvers``."""
+"""The command line: parser, dispatch and exit statuses of ``maxent-cvx``."""
 
 from __future__ import annotations
 

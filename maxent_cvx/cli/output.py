@@ -1,4 +1,4 @@
-"""What a command writes: files whole or not at all, refused before any work where they cannot be written."""
+"""The outputs of commands: tables, pictures and JSON documents, checked before any work is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``maxent-cvx publish``: disguise a table, and write what is published."""
+"""``maxent-cvx publish``: anonymize a table, and write the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``maxent-cvx solvers``: what can be asked for by name."""
+"""``maxent-cvx solvers`` and ``maxent-cvx compare``: the solvers by name, and how they compare on a table."""
 
 from __future__ import annotations
 

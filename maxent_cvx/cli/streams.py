@@ -1,4 +1,4 @@
-"""Standard input and output, for which a dash stands in the place of a file."""
+"""Standard input, output and error, and the exit statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer that users hold: widgets in a notebook, and a picture elsewhere."""
+"""The explorer: a model whose knowledge is changed by sliders; widgets in a notebook, a picture elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sliders and ticks say: one immutable value, from which everything else follows."""
+"""The state of the explorer's sliders and check boxes, and the answer that follows from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: controls on the left, on the right what follows from them."""
+"""The widgets of the explorer: controls on the left, the answer on the right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disclosure: what the posterior says about people, in the measures of the k-anonymity family.
+"""Disclosure in the measures of the k-anonymity family: l-diversity, t-closeness and others.
 
 Each is applied to P(s | q), the adversary's inference, instead of the frequencies in one equivalence
 class, and so is defined for any release and any background knowledge.

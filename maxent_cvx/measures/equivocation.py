@@ -1,4 +1,4 @@
-"""Confidential attribute equivocation (CAE): the entropy of a number that need only be known to within a range."""
+"""Confidential attribute equivocation (CAE): the entropy of a confidential value, exact or to within a range."""
 
 from __future__ import annotations
 

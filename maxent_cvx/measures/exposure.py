@@ -1,4 +1,4 @@
-"""Exposure: what was found, how it reads, and through which statements."""
+"""Exposure: the people of whom an adversary infers a sensitive value with at least a given probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leakage: what an adversary has learnt, from a prior to a posterior, in the measures of several fields."""
+"""Leakage: what an adversary learns from prior to posterior, in the measures of several fields."""
 
 from __future__ import annotations
 

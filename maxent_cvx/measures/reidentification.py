@@ -1,4 +1,4 @@
-"""Prosecutor, journalist and marketer risk, k-anonymity, and uniques in the sample and in its population."""
+"""Re-identification: prosecutor, journalist and marketer risk, k-anonymity, and uniqueness."""
 
 from __future__ import annotations
 

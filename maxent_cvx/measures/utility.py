@@ -1,4 +1,4 @@
-"""One table for whoever decides: what can be inferred, who can be found, and what the release is still good for."""
+"""Utility: query errors and distances of marginals, and one table of risk against utility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of expressions: the least and largest value of each over every distribution that satisfies the rows."""
+"""Bounds: the least and the largest value of linear expressions over every distribution that satisfies the rows."""
 
 from __future__ import annotations
 

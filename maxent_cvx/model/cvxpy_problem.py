@@ -1,4 +1,4 @@
-"""CVXPY constraints that a user wrote on the terms, read as rows where they are affine or polyhedral."""
+"""The model as a CVXPY problem, and CVXPY constraints of a user read as rows where they are polyhedral."""
 
 from __future__ import annotations
 

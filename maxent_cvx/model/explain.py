@@ -1,4 +1,4 @@
-"""Elastic relaxation of contradictory knowledge: the least total widening of rows that makes them feasible."""
+"""Explanations of an answer: prices of statements, certain values, contradictions and their relaxation."""
 
 from __future__ import annotations
 

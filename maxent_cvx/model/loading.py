@@ -1,4 +1,4 @@
-"""Reading a posterior that was saved."""
+"""Load a posterior that was saved, in memory or in partitions."""
 
 from __future__ import annotations
 

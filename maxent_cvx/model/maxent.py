@@ -1,4 +1,4 @@
-"""The model: a published view and everything an adversary knows, under one entropy objective."""
+"""MaxEnt: a release and everything that an adversary knows, under one entropy objective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of a release in partitions: knowledge is checked at once, and emitted where the partitions are."""
+"""MaxEnt and Posterior for a release in partitions: knowledge is checked once, rows are built where the data are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problem of a model in partitions: a part in every partition, and the shared rows on the driver."""
+"""The linear system of a model in partitions: one part in every partition, and the shared rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The posterior: what an adversary infers, with the proof of how near it is to the maximum-entropy answer."""
+"""Posterior: the maximum-entropy distribution over the terms, with its certificate."""
 
 from __future__ import annotations
 

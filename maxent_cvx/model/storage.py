@@ -1,4 +1,4 @@
-"""Terms in a Parquet file: labels, published counts and inferred counts, and everything needed to read them back."""
+"""Posteriors and models in Parquet files: terms, counts, labels, and what is needed to verify them."""
 
 from __future__ import annotations
 

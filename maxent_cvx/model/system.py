@@ -1,4 +1,4 @@
-"""Under which label a source is held."""
+"""From sources to one linear system: labels, rows in blocks, and the assembled form."""
 
 from __future__ import annotations
 

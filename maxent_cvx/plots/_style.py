@@ -1,4 +1,4 @@
-"""Labels beside points, placed so that they cover nothing."""
+"""Styles of lines, labels beside points, and texts that fit their axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep measured, as lines."""
+"""Pictures of posteriors: heat maps, intervals, changes, prices and sweeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worst that k pieces of knowledge can do, a line a release."""
+"""Pictures of risk: exposed people, disclosure against knowledge, equivocation, and risk against utility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solvers as points: seconds, and how far an answer can be off."""
+"""Pictures of solvers: performance profiles, and time against error."""
 
 from __future__ import annotations
 

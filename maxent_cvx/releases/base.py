@@ -1,4 +1,4 @@
-"""The published view: which terms can be non-zero, and what is counted of them."""
+"""View: which terms can be non-zero, and the published counts of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalised values: how they are written, which exact values they stand for, and tables that are made of them."""
+"""GroupedRelease: a release whose quasi-identifiers are generalised to sets or intervals of values."""
 
 from __future__ import annotations
 

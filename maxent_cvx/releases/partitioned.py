@@ -1,4 +1,4 @@
-"""Partitions joined again in memory: for small releases, and to compare with what was never divided."""
+"""PartitionedRelease: a release larger than memory, in partitions of whole buckets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody's quasi-identifiers, and no sensitive value: what is there when only mining results are published."""
+"""QITable: everybody's quasi-identifiers without sensitive values, as when only mining results are published."""
 
 from __future__ import annotations
 

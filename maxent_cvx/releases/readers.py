@@ -1,4 +1,4 @@
-"""Tables that make a release: read, checked, and counted per bucket."""
+"""Tables that make a release: read, checked, and counted by bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buckets: the release of a disguised table, whose terms are P(q, s, b)."""
+"""Release: buckets of records, whose terms are P(q, s, b)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data published again and again: releases of people who come and go, linked by their pseudonyms."""
+"""ReleaseSeries: releases of people who come and go, linked by their pseudonyms."""
 
 from __future__ import annotations
 

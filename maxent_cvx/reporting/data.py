@@ -1,4 +1,4 @@
-"""What merging buckets would do: the same adversary, and exposed people among more others."""
+"""The data of a report: settings, answers, and the attempts to merge buckets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of one answer, or of several side by side."""
+"""``mx.report``: the report of one answer, or of several side by side, as a page of HTML."""
 
 from __future__ import annotations
 

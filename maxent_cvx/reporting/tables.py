@@ -1,4 +1,4 @@
-"""Tables of a report: whom a row is about, and then what is said of them."""
+"""The sections of a report: each makes the tables and sentences of one question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query restriction: sums of at least so many records are answered, and nothing else."""
+"""Range queries: sums that are answered when they are of enough records, and what follows from them."""
 
 from __future__ import annotations
 

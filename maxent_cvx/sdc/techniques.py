@@ -1,4 +1,4 @@
-"""The protocol of statistical disclosure control: what is published, and what an intruder makes of it."""
+"""Techniques of statistical disclosure control: what is published, and what an intruder infers from it."""
 
 from __future__ import annotations
 

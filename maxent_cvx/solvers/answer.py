@@ -1,4 +1,4 @@
-"""What a solver returns: why it stopped, the counts, and the multipliers. "Almost" is never "optimal"."""
+"""Answer and Status: what a solver returns, and why it stopped."""
 
 from __future__ import annotations
 

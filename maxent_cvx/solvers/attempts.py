@@ -1,4 +1,4 @@
-"""The sequence of attempts: first as requested, then in other ways where that was not precise enough."""
+"""Attempts: presolve, a solver, postsolve and the certificate, repeated in other ways until the answer is precise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One BLAS thread during a solve: its matrices are mostly small blocks, for which threads cost more than they save."""
+"""Blocks: one dense Cholesky factor per bucket, in batches of equal size, on one BLAS thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The multiplier of a budget: the root of a decreasing function, by the secant method inside a bracket."""
+"""Convex constraints: budgets by their multiplier, others by cutting planes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weak duality: a lower bound on a linear objective, from any multipliers."""
+"""Proofs from multipliers: weak duality, terms that are zero, bounds of terms; with rounding errors bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distance of a point from one that satisfies the rows exactly as typed, and what inequalities lack there."""
+"""Existence proofs: a point near the answer satisfies the rows exactly as typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes an object holds, as a scheduler must know it: what is large is worked on where it is, or spilled."""
+"""The form: maximise sum x log(w / x) subject to low <= A x <= high, with the origin and rounding of every row."""
 
 from __future__ import annotations
 

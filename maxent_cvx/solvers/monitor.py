@@ -1,4 +1,4 @@
-"""What watches over a solve: it keeps the time, tells the callback, and prints."""
+"""Monitoring of a solve: time limits, callbacks, and the printed log."""
 
 from __future__ import annotations
 

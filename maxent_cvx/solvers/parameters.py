@@ -1,4 +1,4 @@
-"""Every tolerance of the solvers on one page: what counts as equal, zero or satisfied; value, unit, meaning, source.
+"""Tolerances and size limits that several modules share; value, unit, meaning and source.
 
 No tolerance decides whether an answer is right: that is the certificate's business, which is computed from the rows.
 Counts are in records; "relative" is relative to the size of what is compared. Where no source is given, the value was

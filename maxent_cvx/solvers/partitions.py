@@ -1,4 +1,4 @@
-"""Presolve and Newton's method over partitions."""
+"""Presolve and the dual Newton method over partitions."""
 
 from __future__ import annotations
 

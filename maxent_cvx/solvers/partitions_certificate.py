@@ -1,4 +1,4 @@
-"""One solve over partitions: presolve, Newton's method on the knowledge, and the certificate."""
+"""The solve over partitions: presolve, Newton's method on the shared rows, and the certificate."""
 
 from __future__ import annotations
 

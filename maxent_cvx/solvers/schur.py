@@ -1,4 +1,4 @@
-"""Block-structure detection: a permutation of rows after which a block-diagonal part comes first.
+"""The linear systems of Newton's method: block elimination, the Schur complement, conjugate gradients.
 
 Newton's method eliminates the published rows bucket by bucket. For a problem that does not say which rows are
 published, equations are sought that fall into many small components once the longest rows are set aside.

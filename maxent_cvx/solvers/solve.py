@@ -1,4 +1,4 @@
-"""One solve: attempts of presolve, backend, postsolve and certificate, until the answer is precise."""
+"""One solve: convex constraints, contradictions, and the sequence of attempts."""
 
 from __future__ import annotations
 

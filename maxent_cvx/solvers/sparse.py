@@ -1,4 +1,4 @@
-"""Sparse matrices in little memory, reductions over the entries of each of their rows, and a choice of these."""
+"""Sparse matrices: compact index types, reductions over the entries of rows, and selections."""
 
 from __future__ import annotations
 

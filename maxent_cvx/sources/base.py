@@ -1,4 +1,4 @@
-"""The information source: anything that says something linear about the terms.
+"""Source: the protocol of an information source, which builds labelled rows over the terms.
 
 A source is one small class with one method::
 

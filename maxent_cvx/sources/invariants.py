@@ -1,4 +1,4 @@
-"""What releases of the same people say together (Re-publishing, sections 3.4 and 3.5)."""
+"""The invariants of a release: the marginals of the terms that every kind of view publishes."""
 
 from __future__ import annotations
 

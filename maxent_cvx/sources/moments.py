@@ -1,4 +1,4 @@
-"""A published quantile: the median income, the youngest of the ill, the third quartile of a length of stay."""
+"""Published moments: means, variances, covariances, correlations and quantiles of numeric values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The regressors of a published regression: one column a coefficient, one row a QI tuple."""
+"""Numeric values of attributes, as sources of moments and regressions use them."""
 
 from __future__ import annotations
 

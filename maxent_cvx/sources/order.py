@@ -1,4 +1,4 @@
-"""A probability, or a mean, that rises or falls along an attribute: with age, with the number of cigarettes."""
+"""Monotone knowledge: a probability, or a mean, that rises or falls along an attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two people who probably have the same sensitive value: a family, a couple, room-mates."""
+"""SameValue: two people who have the same sensitive value with a given probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that were flipped at random before they were published: randomised response, PRAM."""
+"""Answered queries and noisy counts: marginals, sums over ranges, randomised response."""
 
 from __future__ import annotations
 

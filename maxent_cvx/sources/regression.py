@@ -1,4 +1,4 @@
-"""Published coefficients of a regression of the sensitive value on quasi-identifiers: the score equations."""
+"""Published regressions of the sensitive value on quasi-identifiers: the score equations."""
 
 from __future__ import annotations
 

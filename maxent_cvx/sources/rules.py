@@ -1,4 +1,4 @@
-"""Published association rules, and what is not published because it is no rule."""
+"""Published association rules, and the patterns that are not published because they are not rules."""
 
 from __future__ import annotations
 

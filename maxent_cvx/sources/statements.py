@@ -1,4 +1,4 @@
-"""E(...): the mean of a number that sensitive values are, or stand for, among people as described."""
+"""Statements: P(...) and E(...) compared with numbers, and the rows that they build."""
 
 from __future__ import annotations
 

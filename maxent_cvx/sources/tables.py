@@ -1,4 +1,4 @@
-"""A published contingency table: cells, margins and the grand total, of which some are suppressed or rounded."""
+"""Published contingency tables: cells and margins, of which some are suppressed or rounded."""
 
 from __future__ import annotations
 

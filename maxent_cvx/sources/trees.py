@@ -1,4 +1,4 @@
-"""A published decision tree: its leaves divide the people, and say how many of each have which value."""
+"""Published decision trees: the leaves divide the people, and give the counts of each value."""
 
 from __future__ import annotations
 

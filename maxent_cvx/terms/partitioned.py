@@ -1,4 +1,4 @@
-"""Sources that look at every QI tuple: what they say is told to partitions as patterns of QI values.
+"""Terms of a release in partitions: the space of one partition, and patterns of values across all.
 
 An association or a rule is mined of all QI tuples together, and is about those with some values. The source is asked
 once, where all tuples are known and no terms; of each sum P(Q, s) that it takes, partitions are told the values of Q.

@@ -1,4 +1,4 @@
-"""Named people: who of those in a view somebody knows by name, and what each one's quasi-identifiers are."""
+"""Named people: who is known by name, and the quasi-identifiers of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: the one thing that every information source emits, low <= (a linear expression of p) <= high."""
+"""Rows: low <= (a linear expression of p) <= high, labelled; what every information source builds."""
 
 from __future__ import annotations
 

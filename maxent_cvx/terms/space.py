@@ -1,4 +1,4 @@
-"""The space of a model: linear expressions over its terms, P(q, s, b) or P(q, s).
+"""Space: the terms P(q, s, b) or P(q, s) of a model, and linear expressions over them.
 
 Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
 labelled :class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression

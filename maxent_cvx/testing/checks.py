@@ -1,4 +1,4 @@
-"""What every view promises."""
+"""Contracts as functions: what every source, view, solver backend and technique promises."""
 
 from __future__ import annotations
 

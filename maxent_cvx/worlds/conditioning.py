@@ -1,4 +1,4 @@
-"""One group, of whose tuples sentences are known."""
+"""Exact conditioning of one group on sentences: a dynamic program over the tuples."""
 
 from __future__ import annotations
 

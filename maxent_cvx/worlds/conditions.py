@@ -1,4 +1,4 @@
-"""Both conditions for every bucket and value of a release, without any world."""
+"""Conditions for every bucket and value of a release that promise a bound without enumerating worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of tuples: how many have each signature, and how often each value occurs among them."""
+"""Groups of tuples: how many have each signature, how often each value occurs, and permanents."""
 
 from __future__ import annotations
 

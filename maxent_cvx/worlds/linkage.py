@@ -1,4 +1,4 @@
-"""Inference from a release: who has what, by signature, or of people who are known by name."""
+"""Linkage: who has which value, by signature or by name, exactly over the possible worlds."""
 
 from __future__ import annotations
 

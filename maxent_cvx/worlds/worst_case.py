@@ -1,4 +1,4 @@
-"""The worst that three kinds of knowledge can do: of the target, of others, of who has the same value (VLDB 2007)."""
+"""The worst case over implications, negations and equalities of k people (VLDB 2007)."""
 
 from __future__ import annotations
 
