@@ -4,8 +4,8 @@ The answer is P(sensitive value | quasi-identifiers), by the principle of maximu
 of its precision: ``MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3).solve()``.
 """
 
-# Nobody waits for what is not used: a name of the front door is imported when it is first asked for (PEP 562). The
-# names, and where each comes from, are listed in __init__.pyi, which type checkers and editors read as well.
+# A public name is imported when it is first used (PEP 562), so that importing the package is fast. The names, and the
+# modules that define them, are listed in __init__.pyi, which type checkers and editors read as well.
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
