@@ -228,7 +228,7 @@ def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Ag
         portion = np.ones(len(term))
     total = np.bincount(term, portion)
     share, weights = portion / total[term], form.weights[example] * total
-    chosen = sp.csr_array(by_term[example])
+    chosen = by_term[example]
     published = sp.csr_array((chosen.data, (kind[chosen.indices], entry_rows(chosen))), shape=(n_kinds, len(size)))
     smaller = replace(
         form,

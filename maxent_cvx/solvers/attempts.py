@@ -26,6 +26,7 @@ from .newton import facial_reduction
 from .parameters import ATTEMPT_SIZES, ATTEMPTS, EPS, PENALTIES
 from .presolve import Reduced, reduce
 from .proofs import local_proofs, support_proof
+from .schur import MOST_DENSE_WORK
 
 __all__ = ["NEWTON", "Attempt", "Request", "answered", "attempts", "presolved", "solve_by_components"]
 
@@ -64,11 +65,14 @@ def solve_by_components(
         returned.
     """
     monitor = monitor or Monitor()
+    steps = getattr(backend, "steps", None)
+    if steps is not None and form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
+        return in_one_call(backend, form, start, monitor, **options)
     components = list(_components(form))
     if len(components) == 1:
         del components  # numbers of every row and term, which the solve needs not hold
         return in_one_call(backend, form, start, monitor, **options)
-    if (steps := getattr(backend, "steps", None)) is not None:
+    if steps is not None:
         begun = monitor.seconds
         answers, log = solved_together(
             [steps(_part(form, *each), start[each[0]], **options) for each in components], monitor

@@ -471,7 +471,7 @@ def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Gene
     found = np.zeros((matrix.shape[1], n), dtype=np.int64)
     for start in range(0, matrix.shape[0], 2**16):
         rows = slice(start, start + 2**16)
-        across = sp.csr_array(matrix[rows].T)
+        across = matrix[rows].T.tocsr()
         found = (found + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
     return found
 
@@ -525,6 +525,9 @@ CYCLES_OF_A_ROW = 10
 
 #: Cycles whose products are added up at a time.
 BATCH = 1_024
+
+#: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
+MOST_DENSE_ROWS = 32
 
 #: How much faster a product of dense matrices multiplies than one of sparse ones.
 DENSE_SPEED = 60
@@ -705,10 +708,10 @@ class LocalRows(Sized):
         """What the driver needs to know of these rows."""
         k = len(self.known)
         high, low, error = self._values()
-        total: np.ndarray | sp.csr_array = sp.csr_array((k, k))
+        total: np.ndarray | sp.csr_array = sp.csr_array((k, k)) if k > MOST_DENSE_ROWS else np.zeros((k, k))
         size, longest, batches = np.zeros(k), 0.0, 0
         wide = self._rows(self.wide) if k else sp.csr_array((0, 0))
-        wide = sp.csr_array(sp.diags_array(self.width) @ wide) if wide.nnz else wide
+        wide = sp.diags_array(self.width).tocsr() @ wide if wide.nnz else wide
         for terms, cycles, rows, sizes in self._on_cycles() if k else ():
             weight = self.x[terms]
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
@@ -719,13 +722,15 @@ class LocalRows(Sized):
             for start in range(0, len(terms), BATCH):  # short sums have little roundoff
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)
-                if k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries):
+                if k <= MOST_DENSE_ROWS or (
+                    k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
+                ):
                     dense = batch.toarray()
                     total = total + dense.T @ dense
                 else:
-                    product = sp.csr_array(batch.T) @ batch
-                    total = total + (product.toarray() if isinstance(total, np.ndarray) else product)
-                    if sp.issparse(total) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
+                    product = batch.T.tocsr() @ batch
+                    total = total + (product.toarray() if isinstance(total, np.ndarray) else product)  # type: ignore
+                    if not isinstance(total, np.ndarray) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
                         total = total.toarray()
                 batches += 1
         return CorrectionSums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())
@@ -823,7 +828,7 @@ class LocalRows(Sized):
         stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
         stored |= (form.origin is None) & (self.exact is None)
         stored &= numbers >= n
-        own = sp.csr_array(form.known.distinct[numbers[stored] - n])
+        own = form.known.distinct[numbers[stored] - n]
         shape = form.known.distinct.shape[1], len(rows)
         places = np.flatnonzero(stored)[entry_rows(own)]
         by_class = sp.csr_array((residues(own.data, prime), (own.indices, places)), shape=shape)
@@ -861,11 +866,10 @@ class LocalRows(Sized):
         form, n = self.form, self.form.n_published
         known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
         transposed = form.known.transposed
-        transposed = transposed if len(known) == transposed.shape[1] else sp.csr_array(transposed[:, known])
+        transposed = transposed if len(known) == transposed.shape[1] else transposed[:, known]
         found = self._by_class(cycles) @ transposed
         if len(extra):
-            found = sp.hstack([cycles @ sp.csr_array(form.published_by_term[:, extra]), found], format="csr")
-        found = sp.csr_array(found)
+            found = sp.hstack([cycles @ form.published_by_term[:, extra], found], format="csr")
         found.eliminate_zeros()
         return found
 
@@ -880,12 +884,12 @@ class LocalRows(Sized):
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
         """|Z| |K|' for some cycles."""
         form, n = self.form, self.form.n_published
-        size = sp.csr_array(absolute(form.rows(self.known[self.known >= n])).T)
+        size = absolute(form.rows(self.known[self.known >= n])).T.tocsr()
         found = absolute(cycles) @ size
         if (extra := self.known[self.known < n]).size:
-            more = absolute(cycles) @ absolute(sp.csr_array(form.published_by_term[:, extra]))
+            more = absolute(cycles) @ absolute(form.published_by_term[:, extra])
             found = sp.hstack([more, found], format="csr")
-        return sp.csr_array(found)
+        return found
 
     def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """K (x + d) in two parts, and a bound on the error: sums of multiples of units are exact."""
@@ -897,7 +901,7 @@ class LocalRows(Sized):
             rest = rest - multiples
             collected.append(form.known.collect(multiples))
         collected.append(form.known.collect(rest + self.change))
-        distinct = sp.csr_array(form.known.distinct[known])
+        distinct = form.known.distinct[known]
         parts = [two_product(distinct.data, column[distinct.indices]) for column in collected]
         flat = np.array([piece for pair in parts for piece in pair])
         high, low = np.zeros(len(self.known)), np.zeros(len(self.known))
@@ -1080,7 +1084,9 @@ def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Itera
 
 def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
     """The changes by fixed terms of some rows, those that are not 0: shape (rows, fixed terms)."""
-    own = sp.csr_array(wide.T)[rows] if wide.nnz else sp.csr_array((len(rows), 0))
+    if not wide.nnz:
+        return np.zeros((len(rows), 0))
+    own = wide.T.tocsr()[rows]
     return np.asarray(own[:, np.unique(own.indices)].toarray())
 
 

@@ -83,12 +83,12 @@ def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarr
         example[of_column] = np.arange(n_columns)
         size, examples = np.bincount(of_column, minlength=len(classes)), []
         for chunk in _chunks(blocks):
-            examples.append(sp.csr_array(chunk[:, example]))
+            examples.append(chunk[:, example])
             examples[-1].sort_indices()
             if not _repeats(chunk, examples[-1], of_column, size):
                 break
         else:
-            return of_column, example, compact(sp.csr_array(sp.vstack(examples, format="csr")))
+            return of_column, example, compact(examples[0] if len(examples) == 1 else sp.vstack(examples, format="csr"))
         seed += 1
 
 
@@ -98,10 +98,10 @@ def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
     for block in blocks:
         chunk.append(block)
         if sum(one.nnz for one in chunk) >= block.shape[1]:
-            yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+            yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
             chunk = []
     if chunk:
-        yield chunk[0] if len(chunk) == 1 else sp.csr_array(sp.vstack(chunk, format="csr"))
+        yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
 
 
 def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
@@ -145,7 +145,6 @@ class SharedColumns:
     Attributes
     ----------
     distinct : csr_array, shape (rows, classes)
-    transposed : csr_array, shape (classes, rows)
     of_term : ndarray of int, one a term
         The class of each term's column.
     """
@@ -154,7 +153,18 @@ class SharedColumns:
         blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
         of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
         self.of_term = of_column if of_term is None else of_column[of_term]
-        self.transposed = sp.csr_array(self.distinct.T)
+
+    @classmethod
+    def of_distinct(cls, distinct: sp.csr_array, of_term: np.ndarray) -> SharedColumns:
+        """The matrix of columns that are known to be distinct."""
+        shared = cls.__new__(cls)
+        shared.distinct, shared.of_term = distinct, of_term
+        return shared
+
+    @cached_property
+    def transposed(self) -> sp.csr_array:
+        """The distinct columns as rows; shape (classes, rows)."""
+        return self.distinct.T.tocsr()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -163,29 +173,34 @@ class SharedColumns:
 
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
         """Some rows of the matrix, with an entry for every term."""
-        found = sp.csr_array(self.distinct[numbers][:, self.of_term])
+        found = self.distinct[numbers][:, self.of_term]
         found.sort_indices()
         return found
+
+    def toarray(self) -> np.ndarray:
+        """The matrix as a dense array."""
+        return np.asarray(self.distinct.toarray()[:, self.of_term])
 
     def select(self, rows: np.ndarray) -> SharedColumns:
         """The matrix with some rows only, in the order given."""
         if np.array_equal(rows, np.arange(self.shape[0])):
             return self
-        return SharedColumns(sp.csr_array(self.distinct[rows]), self.of_term)
+        return SharedColumns(self.distinct[rows], self.of_term)
 
     def columns(self, terms: np.ndarray) -> SharedColumns:
         """The matrix with the columns of some terms only, by their numbers in the order given."""
         of_term = self.of_term[terms]
         left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
         if left.all():
-            return SharedColumns(self.distinct, of_term)
-        return SharedColumns(sp.csr_array(self.distinct[:, np.flatnonzero(left)]), (np.cumsum(left) - 1)[of_term])
+            return self.of_distinct(self.distinct, of_term)
+        return self.of_distinct(self.distinct[:, np.flatnonzero(left)], (np.cumsum(left) - 1)[of_term])
 
     def divided(self, by: np.ndarray) -> SharedColumns:
         """The matrix with every row divided by a number."""
         distinct = self.distinct
         data = distinct.data / by[entry_rows(distinct)]
-        return SharedColumns(sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape), self.of_term)
+        divided = sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape)
+        return self.of_distinct(divided, self.of_term)
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Compute A x."""
@@ -246,7 +261,7 @@ class SplitMatrix:
         if is_known.all():
             return self.known.rows(numbers - n)
         parts = [self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)]
-        stacked, order = sp.csr_array(sp.vstack(parts, format="csr")), np.argsort(is_known, kind="stable")
+        stacked, order = sp.vstack(parts, format="csr"), np.argsort(is_known, kind="stable")
         if (order[1:] > order[:-1]).all():
             return stacked
         place = np.empty(len(order), dtype=np.int64)
@@ -255,7 +270,7 @@ class SplitMatrix:
 
     def columns(self, terms: np.ndarray) -> SplitMatrix:
         """The coefficients of some terms, by their numbers in the order given."""
-        return SplitMatrix(sp.csr_array(self.published[:, terms]), self.known.columns(terms))
+        return SplitMatrix(self.published[:, terms], self.known.columns(terms))
 
 
 # Where the rows of a system come from: their names, and their coefficients before any rounding.
@@ -455,14 +470,14 @@ class LinearForm:
         """The coefficients of some rows, the first of which are published."""
         n = self.n_published
         if self._split is None and not np.array_equal(rows[n_published:], np.arange(n, self.shape[0])):
-            return sp.csr_array(self.matrix[rows])
+            return self.matrix[rows]
         published = with_ones_of(self.published[rows[:n_published]], self.published)
         return SplitMatrix(published, self.known.select(rows[n_published:] - n))
 
     def select_terms(self, terms: np.ndarray) -> LinearForm:
         """Keep the coefficients of some terms, by their numbers in the order given."""
         split = self._split
-        kept = sp.csr_array(self.matrix[:, terms]) if split is None else split.columns(terms)
+        kept = self.matrix[:, terms] if split is None else split.columns(terms)
         return replace(self, coefficients=kept, weights=self.weights[terms])
 
     def select_knowledge(self, rows: np.ndarray) -> LinearForm:
@@ -508,7 +523,7 @@ class LinearForm:
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
         """Some rows as a sparse matrix, by their numbers in the order given."""
         split = self._split
-        return sp.csr_array(self.matrix[numbers] if split is None else split.rows(numbers))
+        return self.matrix[numbers] if split is None else split.rows(numbers)
 
     @property
     def is_equation(self) -> np.ndarray:
@@ -544,7 +559,7 @@ class LinearForm:
     @cached_property
     def published_by_term(self) -> sp.csr_array:
         """The published rows, transposed."""
-        return with_ones_of(sp.csr_array(self.published.T), self.published)
+        return with_ones_of(self.published.T.tocsr(), self.published)
 
     @cached_property
     def known(self) -> SharedColumns:
@@ -596,7 +611,7 @@ class LinearForm:
         links = sp.csr_array(pairs, shape=(n, known.distinct.shape[1]))
         left = np.bincount(known.of_term[touched], minlength=links.shape[1]) > 0
         distinct = known.distinct if left.all() else with_entries_in(known.distinct, left)
-        component = components(sp.csr_array(sp.vstack([links, distinct], format="csr")))[0]
+        component = components(sp.vstack([links, distinct], format="csr"))[0]
         return np.concatenate([component[of_row], component[n:]]), component[of_term]
 
     def matvec(self, x: np.ndarray) -> np.ndarray:

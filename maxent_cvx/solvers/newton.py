@@ -128,6 +128,8 @@ LOWERED = 0.3
 ROUNDS = 20
 #: Times in each round that the change of the other terms is subtracted.
 REPAIRS = 3
+#: Relative: the unit that a direction is rounded to, far below what the least squares know of it.
+ROUNDED = 2.0**-44
 #: Relative precision of the least-squares solutions, and their relative ridge.
 LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 
@@ -246,7 +248,8 @@ def facial_reduction(
             direction = direction - solution(np.where(is_small | known, 0.0, 1.0), form.rmatvec(direction))
         lowered = is_small & (form.rmatvec(direction) < -LOWERED)
         if np.array_equal(lowered, is_small):
-            return direction
+            unit = ROUNDED * 2.0 ** np.ceil(np.log2(np.abs(direction).max(initial=0.0) or 1.0))
+            return np.asarray(np.rint(direction / unit) * unit)  # sums of few digits are exact
         is_small = lowered
     return np.zeros(form.shape[0])
 

@@ -16,7 +16,7 @@ from .duality import implied_upper_bounds
 from .form import LinearForm, Problem, Settled, SplitMatrix
 from .monitor import check_step
 from .parameters import EPS, FEASIBILITY, PRESOLVE, PRESOLVE_SIZES
-from .schur import SchurComplement
+from .schur import MOST_DENSE_WORK, SchurComplement
 from .sparse import entry_rows, least_by_row, most_by_row
 
 __all__ = [
@@ -491,7 +491,7 @@ def dependent_by_elimination(form: LinearForm) -> np.ndarray:
     order = np.argsort(block, kind="stable")
     local = np.empty(n, dtype=np.int64)
     local[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
-    products = sp.csr_array(published @ form.published_by_term)
+    products = published @ form.published_by_term
     row, column = entry_rows(products), products.indices
     gram = np.zeros((len(used), width, width))
     gram[block[row], local[row], local[column]] = products.data
@@ -509,7 +509,10 @@ def repeated(form: LinearForm) -> np.ndarray:
     """Mark rows of knowledge with the coefficients and sides of an earlier one, compared by random products."""
     n, distinct = form.n_published, form.known.distinct
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
-    found = pd.DataFrame({"row": hashes, "low": form.low[n:], "high": form.high[n:]}).duplicated().to_numpy(copy=True)
+    keys = np.stack([form.high[n:], form.low[n:], hashes])
+    order = np.lexsort(keys)  # stable: of equal rows the first comes first
+    found = np.zeros(len(order), dtype=bool)
+    found[order[1:]] = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
     found[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
     return found
 
@@ -534,8 +537,10 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     n_rows, n_terms = form.shape
     fixed, values, width, upper = _implied_values(problem, most)
     of_row, bucket = form.bucket
+    # Of a small problem only implied terms are removed: one dense factor solves it as fast with all rows.
+    is_small = n_rows**2 * n_terms <= MOST_DENSE_WORK
     # The closed form is that of weights 1; it is NaN where there is none.
-    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
+    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form) | is_small
     relevant = (np.bincount(bucket, relevant) > 0)[bucket]
     terms = relevant & ~fixed
     counts = np.where(fixed, values, np.where(relevant, 0.0, closed_form))
@@ -550,6 +555,11 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     check_step()
+    if is_small:
+        return Reduced(
+            terms, np.flatnonzero(involved), Aggregation.identity(restricted), fixed, counts, multipliers, restricted,
+            form.n_published, width, scale,
+        )  # fmt: skip
     needed = np.flatnonzero(~redundant(restricted, n_records))
     # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
     order = pd.unique(bucket)

@@ -303,8 +303,11 @@ class SchurFactor(ABC):
         Relative to the diagonal, which is raised by it.
     """
 
+    forms_at_once = False  # whether S is formed at every x, as that takes no longer than a few products
+
     def __init__(self, systems: Systems, squares: np.ndarray, ridge: float) -> None:
         self._systems, self.squares, self._ridge = systems, squares, ridge
+        self._formed: SchurComplement | None = None  # S at this x, where it is formed at every x
 
     @abstractmethod
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -324,6 +327,13 @@ class SchurFactor(ABC):
         def product(v: np.ndarray) -> np.ndarray:
             return self.schur_product(v, active) + raised * v
 
+        if self.forms_at_once:
+            if self._formed is None or not np.array_equal(self._formed.active, active):
+                systems.schur = self._formed = SchurComplement(self.form_schur(active), active)
+                systems.formed += 1
+            precondition = self._formed.precondition(active, scale, self._ridge)
+            near = precondition(right)
+            return self._conjugate(product, right, precondition, tolerance, NEWTON_COSTS.most_after_forming, near)[0]
         if systems.n_known > NEWTON_COSTS.most_dense:
             return self._conjugate(product, right, scale.__rtruediv__, tolerance, NEWTON_COSTS.most_products)[0]
         precondition = systems.schur.precondition(active, scale, self._ridge) if systems.schur else scale.__rtruediv__
@@ -352,6 +362,7 @@ class Blocks(Systems, Protocol):
     bucket_blocks: BucketBlocks
     class_of_entry: np.ndarray
     n_published: int
+    forms_at_once: bool
 
 
 class BlockFactor(SchurFactor):
@@ -374,6 +385,7 @@ class BlockFactor(SchurFactor):
         self._by_class = blocks.known.collect(x)
         squares = blocks.known.squared @ self._by_class
         super().__init__(blocks, squares if curvature is None else squares + curvature, ridge)
+        self.forms_at_once = blocks.forms_at_once
 
     @cached_property
     def _across(self) -> sp.csr_array:
@@ -463,6 +475,10 @@ class BlockFactor(SchurFactor):
 # (:mod:`.block_factor`).
 
 
+#: Multiplications, some milliseconds: S is formed at every x where that takes no more.
+QUICKLY_FORMED = 1e7
+
+
 class BlockSystem:
     """Solves H d = g at any x; the block structure of the linear form is found once.
 
@@ -492,6 +508,8 @@ class BlockSystem:
         self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
         self.products = self.formed = 0
         self.schur, self.may_form = schur, may_form
+        forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
+        self.forms_at_once = 0 < self.n_known and forming <= QUICKLY_FORMED
 
     @cached_property
     def affordable_products(self) -> int:
@@ -564,7 +582,62 @@ def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
     return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
 
 
-# The choice of a method for the Newton systems of one problem: block elimination, or a sparse factor.
+# Newton systems of small problems: one dense factor of all rows, where a product costs less than a call of SciPy.
+
+
+#: Multiplications of rows x rows x terms, about a millisecond, up to which the system of all rows is formed.
+MOST_DENSE_WORK = 4_000_000
+#: Rounds of iterative refinement of one solution.
+MOST_REFINEMENTS = 10
+
+
+class DenseSystem:
+    """Solves A diag(x) A' d = g at any x, with A as a dense array."""
+
+    def __init__(self, form: LinearForm) -> None:
+        self.matrix, self.n_published = np.vstack([form.published.toarray(), form.known.toarray()]), form.n_published
+        self.products = 0  # systems are solved directly
+        self.schur: SchurComplement | None = None  # without a preconditioner
+
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> DenseFactor:
+        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
+        hessian = (self.matrix * x) @ self.matrix.T
+        if curvature is not None:
+            np.einsum("ii->i", hessian)[self.n_published :] += curvature
+        return DenseFactor(hessian, self.n_published, ridge)
+
+
+class DenseFactor:
+    """A diag(x) A' at one x; it is factored for the rows that are active."""
+
+    def __init__(self, hessian: np.ndarray, n_published: int, ridge: float) -> None:
+        self._hessian, self._n_published, self._ridge = hessian, n_published, ridge
+        self._active: np.ndarray | None = None  # the rows that were factored last, and their factor
+        self._system: np.ndarray = hessian
+        self._solve: Solve = np.copy
+
+    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
+        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
+        n = self._n_published
+        rows = slice(None) if len(active) == len(gradient) - n else np.concatenate([np.arange(n), n + active])
+        if self._active is None or not np.array_equal(active, self._active):
+            chosen = self._hessian if isinstance(rows, slice) else self._hessian[np.ix_(rows, rows)]
+            self._active, self._system = active, chosen
+            self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal())
+        right, direction = gradient[rows], np.zeros(len(gradient))
+        found, residual = self._solve(right), np.inf
+        # The ridge, which redundant rows need, moves the other directions as well: refined while that halves the rest.
+        for _ in range(MOST_REFINEMENTS):
+            rest = right - self._system @ found
+            before, residual = residual, float(np.linalg.norm(rest))
+            if not residual < before / 2:
+                break
+            found = found + self._solve(rest)
+        direction[rows] = found
+        return direction
+
+
+# The choice of a method for the Newton systems of one problem: block elimination, or a dense or sparse factor.
 
 
 class Factor(Protocol):
@@ -598,7 +671,7 @@ class System(Protocol):
 
 
 def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> System:
-    """Choose block elimination with dense blocks, unless the blocks are large: then a sparse factor.
+    """Choose a dense factor where the problem is small, a sparse one where blocks are large, else block elimination.
 
     Parameters
     ----------
@@ -608,6 +681,8 @@ def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may
     may_form : bool
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
+    if form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
+        return DenseSystem(form)
     blocks = BlockSystem(form, schur, may_form=may_form)
     buckets = blocks.bucket_blocks
     is_small = buckets.cost <= NEWTON_COSTS.most_multiplications and buckets.n_entries <= NEWTON_COSTS.most_entries
