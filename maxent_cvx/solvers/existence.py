@@ -236,15 +236,12 @@ class CycleSpace:
             second = np.where(grounded, n + component[np.maximum(first, 0)], second)
         size = n + (int(component.max(initial=-1)) + 1 if grounded.any() else 0)
         edges = np.flatnonzero(first >= 0)
-        in_forest = _largest_forest(first[edges], second[edges], counts[terms[edges]], size)
-        forest = edges[in_forest]
-        tree = _connected(first[forest], second[forest], size)
-        root = np.full(int(tree.max(initial=-1)) + 1, -1)
-        root[tree[::-1]] = np.arange(size)[::-1]
-        root[tree[n:]] = np.arange(n, size)  # grounds first: no count has to agree there
-        parent, parent_term, depth = _rooted(first[forest], second[forest], terms[forest], root, size)
+        tree, parent, edge, depth = _largest_forest(first[edges], second[edges], counts[terms[edges]], n, size)
+        below = depth > 0
+        parent_term = np.full(size, -1)
+        parent_term[below] = terms[edges[edge[below]]]
         outside = counts[terms] >= HELD
-        outside[forest] = False
+        outside[edges[edge[below]]] = False
         return cls(is_vertex, tree, parent, parent_term, depth, terms[outside], first[outside], second[outside], counts)
 
     def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -331,6 +328,8 @@ class CycleSpace:
 
         From both ends one climbs to the root, with alternating signs; what both ways share cancels.
         """
+        if not len(outside):
+            return sp.csr_array((0, len(self.counts)))
         numbers = np.arange(len(outside))
         row, vertex = np.concatenate([numbers, numbers]), np.concatenate([first, second])
         rows, columns, data, sign = [numbers], [outside], [np.ones(len(outside))], -1.0
@@ -395,40 +394,44 @@ def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
     return sp.csgraph.connected_components(graph, directed=False)[1]
 
 
-def _largest_forest(first: np.ndarray, second: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
-    """Choose the edges of a spanning forest with the largest counts."""
+def _largest_forest(
+    first: np.ndarray, second: np.ndarray, counts: np.ndarray, n_rows: int, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The spanning forest with the largest counts: the tree, the parent, the edge to it and the depth of each vertex.
+
+    A vertex above all others has a heavy edge to each: the minimum spanning tree takes one of them for each component.
+    These lead to the roots, which are grounds where there are any, as no count has to agree there.
+    """
     key = first.astype(np.int64) * size + second
     order = np.argsort(key)
     if not (np.diff(key[order]) > 0).all():  # of parallel edges, the one with the largest count
         order = np.lexsort((-counts, key))
         order = order[np.diff(key[order], prepend=-1) > 0]
-    starts = np.searchsorted(first[order], np.arange(size + 1))
-    graph = sp.csr_array((1 / counts[order], second[order], starts), shape=(size, size))
-    forest = sp.csgraph.minimum_spanning_tree(graph).tocoo()
-    return order[np.searchsorted(key[order], forest.row.astype(np.int64) * size + forest.col)]
-
-
-def _rooted(
-    first: np.ndarray, second: np.ndarray, terms: np.ndarray, root: np.ndarray, size: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The parent, the term of the edge to it, and the depth of every vertex of a forest."""
-    above = np.full(len(root), size)  # a vertex above all roots, as SciPy searches from one vertex
-    ends = np.concatenate([first, above]), np.concatenate([second, root])
-    graph = sp.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size + 1, size + 1))
-    parent = sp.csgraph.breadth_first_order(graph, size, directed=False)[1][:size]
-    parent[root] = root
-    down = parent[second] == first
-    lower = np.where(down, second, first)
-    parent_term = np.full(size, -1)
-    parent_term[lower] = terms
-    depth, vertex = np.zeros(size, dtype=np.int64), np.flatnonzero(parent != np.arange(size)).astype(parent.dtype)
-    ancestor = vertex
-    while len(vertex):
-        depth[vertex] += 1
-        ancestor = parent[ancestor]
-        further = parent[ancestor] != ancestor
-        vertex, ancestor = vertex[further], ancestor[further]
-    return parent, parent_term, depth
+    weights, vertices = 1 / counts[order], np.arange(size)
+    heavy = 2 * weights.max(initial=1.0)
+    graph = sp.csr_array(
+        (
+            np.concatenate([weights, np.where(vertices < n_rows, 2 * heavy, heavy)]),
+            np.concatenate([second[order], vertices]),
+            np.append(np.searchsorted(first[order], np.arange(size + 1)), len(order) + size),
+        ),
+        shape=(size + 1, size + 1),
+    )
+    forest = sp.csgraph.minimum_spanning_tree(graph)
+    parent = sp.csgraph.breadth_first_order(forest, size, directed=False)[1][:size]
+    parent = np.where(parent == size, vertices, parent)
+    depth, root, climbing = np.zeros(size, dtype=np.int64), parent, np.flatnonzero(parent != vertices)
+    while len(climbing):
+        depth[climbing] += 1
+        above = parent[root[climbing]]
+        further = above != root[climbing]
+        climbing = climbing[further]
+        root = root.copy()
+        root[climbing] = above[further]
+    ends = np.minimum(parent, vertices).astype(np.int64) * size + np.maximum(parent, vertices)
+    place = np.minimum(np.searchsorted(key[order], ends), max(len(order) - 1, 0))  # of roots, any
+    edge = order[place] if len(order) else np.zeros(size, dtype=np.int64)
+    return np.unique(root, return_inverse=True)[1], parent, edge, depth
 
 
 # Linear dependence of rows, decided in exact arithmetic modulo two primes.
@@ -710,8 +713,9 @@ class LocalRows(Sized):
         high, low, error = self._values()
         total: np.ndarray | sp.csr_array = sp.csr_array((k, k)) if k > MOST_DENSE_ROWS else np.zeros((k, k))
         size, longest, batches = np.zeros(k), 0.0, 0
-        wide = self._rows(self.wide) if k else sp.csr_array((0, 0))
-        wide = sp.diags_array(self.width).tocsr() @ wide if wide.nnz else wide
+        wide = sp.csr_array((0, k))
+        if k and self.wide.nnz:
+            wide = sp.diags_array(self.width).tocsr() @ self._rows(self.wide)
         for terms, cycles, rows, sizes in self._on_cycles() if k else ():
             weight = self.x[terms]
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
@@ -745,8 +749,9 @@ class LocalRows(Sized):
     def moved(self, of_row: np.ndarray) -> Moved:
         """Bound the change of every count, given the bound on |y| for the rows of knowledge, one each."""
         own, through = np.abs(self.change) + self.off, np.zeros(len(self.x))
-        own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
-        own[self.fixed] = 0.0
+        if len(self.fixed):
+            own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
+            own[self.fixed] = 0.0
         most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
         for terms, cycles in self.space.cycles(self.some) if len(self.known) else ():
             rows = self._rows(cycles)

@@ -214,7 +214,7 @@ class SharedColumns:
         """Sum x over the terms of each class of identical columns."""
         return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
 
-    @property
+    @cached_property
     def pattern(self) -> sp.csr_array:
         """The distinct columns with 1 in place of every coefficient."""
         distinct = self.distinct

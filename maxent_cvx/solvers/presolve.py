@@ -537,10 +537,8 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     n_rows, n_terms = form.shape
     fixed, values, width, upper = _implied_values(problem, most)
     of_row, bucket = form.bucket
-    # Of a small problem only implied terms are removed: one dense factor solves it as fast with all rows.
-    is_small = n_rows**2 * n_terms <= MOST_DENSE_WORK
     # The closed form is that of weights 1; it is NaN where there is none.
-    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form) | is_small
+    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
     relevant = (np.bincount(bucket, relevant) > 0)[bucket]
     terms = relevant & ~fixed
     counts = np.where(fixed, values, np.where(relevant, 0.0, closed_form))
@@ -555,7 +553,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     check_step()
-    if is_small:
+    if restricted.shape[0] ** 2 * restricted.shape[1] <= MOST_DENSE_WORK:  # one dense factor takes redundant rows too
         return Reduced(
             terms, np.flatnonzero(involved), Aggregation.identity(restricted), fixed, counts, multipliers, restricted,
             form.n_published, width, scale,

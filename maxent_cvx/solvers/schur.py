@@ -509,7 +509,7 @@ class BlockSystem:
         self.products = self.formed = 0
         self.schur, self.may_form = schur, may_form
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
-        self.forms_at_once = 0 < self.n_known and forming <= QUICKLY_FORMED
+        self.forms_at_once = self.n_known > 0 and forming <= QUICKLY_FORMED
 
     @cached_property
     def affordable_products(self) -> int:
