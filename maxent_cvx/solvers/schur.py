@@ -623,7 +623,7 @@ class DenseFactor:
         if self._active is None or not np.array_equal(active, self._active):
             chosen = self._hessian if isinstance(rows, slice) else self._hessian[np.ix_(rows, rows)]
             self._active, self._system = active, chosen
-            self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal())
+            self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal(), is_inverted=False)
         right, direction = gradient[rows], np.zeros(len(gradient))
         found, residual = self._solve(right), np.inf
         # The ridge, which redundant rows need, moves the other directions as well: refined while that halves the rest.
