@@ -76,12 +76,6 @@ def equitable_partition(form: LinearForm) -> np.ndarray | None:
 
     Rows begin with the colour of their sides, terms with that of their weight and column of knowledge. Each round
     recolours terms by the colours of their rows, and rows by those of their terms, until nothing changes.
-
-    Returns
-    -------
-    ndarray of int, one a published row, or None
-        None if fewer rows than ``PRESOLVE.least_saving`` would be saved, or if ``PRESOLVE.colour_rounds`` do not
-        suffice.
     """
     by_row, by_term, n = form.published, form.published_by_term, form.n_published
     of_sides = scramble(bits(form.low[:n]) ^ scramble(bits(form.high[:n])))
@@ -127,25 +121,13 @@ def row_sums(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Aggregation:
-    """An aggregated problem, and the maps between its solution and that of the original problem.
+    """An aggregated problem, and the maps between its solution and that of the original problem."""
 
-    Attributes
-    ----------
-    form : LinearForm
-        The aggregated problem.
-    term, row : ndarray of int
-        The aggregated term, and row, of each original one.
-    share : ndarray, one an original term
-        The share of each term in the count of its aggregated term.
-    offset : ndarray, one an original row
-        The multiplier of each row minus that of its aggregated row.
-    """
-
-    form: LinearForm
-    term: np.ndarray
+    form: LinearForm  # the aggregated problem
+    term: np.ndarray  # the aggregated term, and row, of each original one
     row: np.ndarray
-    share: np.ndarray
-    offset: np.ndarray
+    share: np.ndarray  # one per original term: the share of each term in the count of its aggregated term
+    offset: np.ndarray  # one per original row: the multiplier of each row minus that of its aggregated row
 
     @classmethod
     def identity(cls, form: LinearForm) -> Aggregation:
@@ -201,15 +183,7 @@ def aggregate(form: LinearForm) -> Aggregation:
 
 
 def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Aggregation:
-    """Merge the published rows of each kind, and the terms that have the same rows and columns afterwards.
-
-    Parameters
-    ----------
-    form : LinearForm
-    kind : ndarray of int, one a published row
-    proportional : bool
-        Whether terms that are merged are in the ratio of the sides of their rows. Otherwise they are equal.
-    """
+    """Merge the published rows of each kind, and the terms that have the same rows and columns afterwards."""
     n, by_term = form.n_published, form.published_by_term
     n_kinds = int(kind.max()) + 1
     hashes = row_sums(scramble(scramble(kind)[by_term.indices] ^ bits(by_term.data)), by_term) + column_hashes(form)

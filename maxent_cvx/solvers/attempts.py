@@ -43,27 +43,7 @@ BEST_TO_WORST = (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.FAILED,
 def solve_by_components(
     backend: Backend, form: LinearForm, start: np.ndarray, monitor: Monitor | None = None, **options: Any
 ) -> Answer:
-    """Solve every independent component, and assemble the answers.
-
-    Parameters
-    ----------
-    backend : Backend
-    form : LinearForm
-    start : ndarray, one a row
-        Multipliers to start from.
-    monitor : Monitor, optional
-        Is told every iteration, and may stop the solve.
-    **options
-        The backend's.
-
-    Returns
-    -------
-    Answer
-        With the worst status of any component and the iterations of the component that took most; times are added up.
-        A line of the log is one iteration of all components together; of a backend that solves one after another, it
-        has the number of its component as "part", from 1. A component without an answer ends it all: its answer is
-        returned.
-    """
+    """Solve every independent component, and assemble the answers."""
     monitor = monitor or Monitor()
     steps = getattr(backend, "steps", None)
     if steps is not None and form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
@@ -179,23 +159,7 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
 
 
 def zeros_after_solve(form: LinearForm, smaller: Reduced, answer: Answer, *, by_linear_program: bool) -> np.ndarray:
-    """Find terms that are nearly zero in an uncertified answer and can be proved zero.
-
-    Parameters
-    ----------
-    form : LinearForm
-        The original problem.
-    smaller : Reduced
-    answer : Answer
-        The answer to the reduced problem.
-    by_linear_program : bool
-        Whether to find all implied zeros by a linear program if the answer suggests none.
-
-    Returns
-    -------
-    ndarray, one a term
-        Upper bounds of the zeros, records; infinite for all other terms.
-    """
+    """Find terms that are nearly zero in an uncertified answer and can be proved zero."""
     assert answer.counts is not None
     hard, extended = smaller.form.hard, smaller.form.extend_to_soft
     upper = smaller.proved_zeros(form, [*answer.proofs, extended(facial_reduction(hard, answer.counts))])
@@ -217,20 +181,6 @@ def presolved(
 
     Newton's method proves implied zeros during the solve. Other solvers are inaccurate where rows force zeros, and
     conic ones report such answers as optimal; for them, the zeros that Newton's method proves are fixed beforehand.
-
-    Parameters
-    ----------
-    problem : Problem
-    backend : Backend
-    most : ndarray, optional
-        Upper bounds of terms that are known already, records.
-    monitor : Monitor, optional
-        May stop Newton's method; what is proved by then is used.
-
-    Raises
-    ------
-    Infeasible
-        If presolve finds a contradiction; it is explained by an irreducible set of rows.
     """
     try:
         smaller = zeros_before_solve(problem, reduce(problem, most))
@@ -249,29 +199,14 @@ def presolved(
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """How a problem is to be solved.
-
-    Attributes
-    ----------
-    backend : Backend
-    start : ndarray
-        Multipliers to start from, one a row of the problem.
-    presolve : bool
-        Whether the problem is reduced before it is solved.
-    polish : bool
-        Whether Newton's method continues from the backend's multipliers.
-    options : mapping
-        Options of the backend.
-    monitor : Monitor
-        What is told of the solve, and may stop it.
-    """
+    """How a problem is to be solved."""
 
     backend: Backend
-    start: np.ndarray
-    presolve: bool = True
-    polish: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-    monitor: Monitor = field(default_factory=Monitor)
+    start: np.ndarray  # multipliers to start from, one a row of the problem
+    presolve: bool = True  # whether the problem is reduced before it is solved
+    polish: bool = False  # whether Newton's method continues from the backend's multipliers
+    options: Mapping[str, Any] = field(default_factory=dict)  # options of the backend
+    monitor: Monitor = field(default_factory=Monitor)  # what is told of the solve, and may stop it
 
     def at_full_precision(self) -> Request:
         """The same request with tolerance 0, unless the user has set a tolerance."""
@@ -283,21 +218,11 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """The result of one attempt.
+    """The result of one attempt."""
 
-    Attributes
-    ----------
-    reduced : Reduced
-        The reduced problem.
-    solved : Answer
-        The answer to the reduced problem.
-    solution : Solution
-        The answer to the original problem.
-    """
-
-    reduced: Reduced
-    solved: Answer
-    solution: Solution
+    reduced: Reduced  # the reduced problem
+    solved: Answer  # the answer to the reduced problem
+    solution: Solution  # the answer to the original problem
 
     @property
     def bound(self) -> float:
@@ -311,21 +236,7 @@ class Attempt:
 
 
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
-    """Solve the reduced problem, restore the solution of the original problem, and certify it.
-
-    Parameters
-    ----------
-    problem : Problem
-    request : Request
-    reduced : Reduced
-    start : ndarray, optional
-        Multipliers of the reduced problem to start from; by default those of the request.
-
-    Raises
-    ------
-    Infeasible, SolverError
-        If the backend returns no answer.
-    """
+    """Solve the reduced problem, restore the solution of the original problem, and certify it."""
     solved, answer, name = answered(problem, request, reduced, start)
     if reduced.form is not problem.form:
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
@@ -340,13 +251,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
 def answered(
     problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None
 ) -> tuple[Answer, Answer, str]:
-    """The answer to the reduced problem, that to the original problem, and the name of what solved it.
-
-    Raises
-    ------
-    Infeasible, SolverError
-        If the backend returns no answer.
-    """
+    """The answer to the reduced problem, that to the original problem, and the name of what solved it."""
     if start is None:
         form = reduced.form
         start = within_reach(form, form.project_to_dual_cone(reduced.start(request.start)))
@@ -453,13 +358,7 @@ class _Tangents(NamedTuple):
 
 
 def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray) -> _Tangents:
-    """Add the tangents of all convex constraints at a point.
-
-    Raises
-    ------
-    SolverError
-        If CVXPY has no gradient of a constraint; norm_inf(x) <= c, for example, can be written as -c <= x and x <= c.
-    """
+    """Add the tangents of all convex constraints at a point."""
     tangents: dict[Hashable, AddedRows] = {
         name: tangent(one, convex.variable, at, name) for name, one in convex.by_name
     }
@@ -487,14 +386,7 @@ def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: 
 
 
 def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] | None:
-    """The same problem with smaller multipliers, and what is to be added to these; None if there are no such.
-
-    Parameters
-    ----------
-    problem : Problem
-    reduced : Reduced
-        What presolve has made of it: terms with only one feasible value are left out.
-    """
+    """The same problem with smaller multipliers, and what is to be added to these; None if there are no such."""
     form, penalties, fixed = problem.form, problem.form.penalties, reduced.fixed
     if penalties is None:
         return None
@@ -542,11 +434,6 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
 
     Rewritten rows take the numbers as typed for exact, and magnify their last digits. Where these alone contradict each
     other, or keep a solver from the answer, the rows as typed allow for the rounding of their numbers.
-
-    Raises
-    ------
-    Infeasible
-        If no certified answer was found because rows contradict each other by more than rounding explains.
     """
     form, typed, tried = problem.form, problem.as_typed, None
     try:
@@ -588,11 +475,6 @@ def _in_several_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
     interior-point method, if Newton's method reached its iteration limit; at full precision, with a stricter tolerance
     for zeros if terms are zero only up to a tolerance; without terms that can be proved zero from an uncertified
     answer; without presolve.
-
-    Raises
-    ------
-    Infeasible
-        If no certified answer was found because rows contradict each other.
     """
     if problem.convex or not request.presolve:
         reduced = Reduced.identity(problem.form)

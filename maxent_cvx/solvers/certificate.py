@@ -90,33 +90,16 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """The costs of missing rows and a linear expression are at most a limit.
+    """The costs of missing rows and a linear expression are at most a limit."""
 
-    Attributes
-    ----------
-    rows : LinearForm
-        The rows, which are soft.
-    linear : ndarray, one a term
-        g, in the unit of the constraint per record.
-    limit : float
-        In the unit of the constraint.
-    magnitude : float
-        The size that a violation is relative to.
-    multiplier : float
-        t, nats per unit of the constraint.
-    places : ndarray of int
-        The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
-    error : float
-        A bound on the rounding error of the limit.
-    """
-
-    rows: LinearForm
-    linear: np.ndarray
-    limit: float
-    magnitude: float
-    multiplier: float
+    rows: LinearForm  # the rows, which are soft
+    linear: np.ndarray  # one per term: g, in the unit of the constraint per record
+    limit: float  # in the unit of the constraint
+    magnitude: float  # the size that a violation is relative to
+    multiplier: float  # t, nats per unit of the constraint
+    # The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
     places: np.ndarray
-    error: float = 0.0
+    error: float = 0.0  # a bound on the rounding error of the limit
 
     @property
     def terms(self) -> np.ndarray:
@@ -133,20 +116,7 @@ class Allowance:
         return found & is_exact[self.places] if len(self.places) else np.zeros_like(found)
 
     def left(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
-        """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative.
-
-        Parameters
-        ----------
-        x : ndarray, one a term
-            Counts, records.
-        moves : ndarray, one a term
-            A bound on the distance of each count from x''.
-        met : ndarray of bool, one of its rows
-            Which of its rows x'' meets exactly.
-        is_movable : bool
-            Whether a limit that is kept but for rounding may be moved to what x'' spends, which leaves nothing. Near
-            the least attainable limit t is so large that rounding of t limit alone is a considerable gap.
-        """
+        """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative."""
         least, most, rounding = self._spent(x, moves, met)
         left, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
         if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
@@ -181,19 +151,11 @@ class Allowance:
 
 @dataclass(frozen=True, eq=False)
 class GroupGaps:
-    """Weak duality holds for every connected component by itself; convex constraints join those that they are about.
+    """Weak duality holds for every connected component by itself; convex constraints join those that they are about."""
 
-    Attributes
-    ----------
-    of_row, of_term : ndarray of int
-        The component of every row and of every term.
-    groups : Groups
-        The QI tuples, whose conditional distributions are asked for.
-    """
-
-    of_row: np.ndarray
+    of_row: np.ndarray  # the component of every row and of every term
     of_term: np.ndarray
-    groups: Groups
+    groups: Groups  # the QI tuples, whose conditional distributions are asked for
 
     def joined(self, together: Iterable[np.ndarray]) -> GroupGaps:
         """Join the components of those terms that a constraint is about, an array of bool each."""
@@ -206,14 +168,7 @@ class GroupGaps:
         return replace(self, of_row=of_row, of_term=of_term)
 
     def of_groups(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Add up the gaps of the components that a group has terms in, each counted once; records, one a group.
-
-        Parameters
-        ----------
-        slack : ndarray, one a row
-        distance : ndarray, one a term
-            The summands of the gap, records.
-        """
+        """Add up the gaps of the components that a group has terms in, each counted once; records, one a group."""
         size = self.of_row.size + self.of_term.size  # an upper bound
         gap = np.bincount(self.of_row, slack, size).astype(float)  # bincount of no rows has integers
         gap += np.bincount(self.of_term, distance, size)
@@ -229,60 +184,28 @@ class GroupGaps:
 
 
 class Excess(NamedTuple):
-    """By how much a point violates a convex constraint that cuts stand for.
+    """By how much a point violates a convex constraint that cuts stand for."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The cuts.
-    terms : ndarray of bool, one a term
-        What the constraint is about.
-    violation : float
-        In the unit of the constraint.
-    backward : float
-        The violation, relative.
-    """
-
-    rows: np.ndarray
-    terms: np.ndarray
-    violation: float
-    backward: float
+    rows: np.ndarray  # the cuts
+    terms: np.ndarray  # one per term: what the constraint is about
+    violation: float  # in the unit of the constraint
+    backward: float  # the violation, relative
 
 
 class Point(NamedTuple):
-    """The point x'' that satisfies the rows, as far as it is known.
+    """The point x'' that satisfies the rows, as far as it is known."""
 
-    Attributes
-    ----------
-    near : ndarray, one a term
-        Counts, records.
-    off : ndarray, one a term
-        A bound on the distance of each from x''.
-    is_exact : ndarray of bool, one a row
-        Which rows x'' satisfies exactly, of the soft ones too.
-    """
-
-    near: np.ndarray
-    off: np.ndarray
-    is_exact: np.ndarray
+    near: np.ndarray  # one per term: counts, records
+    off: np.ndarray  # one per term: a bound on the distance of each from x''
+    is_exact: np.ndarray  # one per row: which rows x'' satisfies exactly, of the soft ones too
 
 
 class ConvexTerms(NamedTuple):
-    """All convex constraints of a problem.
+    """All convex constraints of a problem."""
 
-    Attributes
-    ----------
-    allowances : sequence of Allowance
-        Those whose Lagrangian the soft rows of the form are.
-    exceeded : callable, optional
-        From a point to how it violates each of the others.
-    temperature : float
-        The objective of the form, times this, is that of the problem.
-    """
-
-    allowances: Sequence[Allowance] = ()
-    exceeded: Callable[[np.ndarray], list[Excess]] | None = None
-    temperature: float = 1.0
+    allowances: Sequence[Allowance] = ()  # those whose Lagrangian the soft rows of the form are
+    exceeded: Callable[[np.ndarray], list[Excess]] | None = None  # from a point to how it violates each of the others
+    temperature: float = 1.0  # the objective of the form, times this, is that of the problem
 
     def charge(
         self,
@@ -294,25 +217,7 @@ class ConvexTerms(NamedTuple):
         *,
         is_movable: bool,
     ) -> tuple[GroupGaps, float]:
-        """Add to the summands of the gap what the constraints add; return the components, and what is moved.
-
-        Parameters
-        ----------
-        point : Point
-        price : ndarray, one a row
-            The absolute values of the multipliers, nats per unit of what the row was made of.
-        slack, distance : ndarray, one a row and one a term
-            The summands of the gap, records; they are changed in place.
-        gaps : GroupGaps
-            The components that rows join.
-        is_movable : bool
-            See :meth:`.Allowance.left`.
-
-        Returns
-        -------
-        GroupGaps, float
-            The float is the largest relative amount by which a constraint is moved.
-        """
+        """Add to the summands of the gap what the constraints add; return the components, and what is moved."""
         near, off, is_exact = point
         backward, together = 0.0, []
         for one in self.exceeded(near) if self.exceeded else ():
@@ -345,21 +250,6 @@ def project(
 
     In each round, violated and active inequalities are treated as equations: with inequalities the result is feasible,
     but need not be the nearest point. A term that would become negative is set to zero, and kept there.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray
-        Counts >= 0, records.
-    fixed : ndarray of bool
-        Terms that keep their counts.
-    schur : SchurComplement, optional
-        The Schur complement of the knowledge rows at a point near x, to precondition with.
-
-    Returns
-    -------
-    ndarray or None
-        None if no feasible point was found.
     """
     if not np.isfinite(x).all():
         return None
@@ -467,27 +357,13 @@ def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 
 
 class Restriction(NamedTuple):
-    """The rows that x'' shall satisfy, and where it is looked for.
+    """The rows that x'' shall satisfy, and where it is looked for."""
 
-    Attributes
-    ----------
-    form : LinearForm
-        All rows, of which those that do not restrict x'' have infinite sides.
-    is_soft : ndarray of bool, one a row
-        Which rows these are.
-    near : ndarray, one a term
-        A point near which x'' may be, records.
-    held : ndarray of bool, one a term
-        The terms of which x'' is not known; the others are fixed, or 0 at x''.
-    components : Components
-        The connected components of the rows that do restrict it, over these terms.
-    """
-
-    form: LinearForm
-    is_soft: np.ndarray
-    near: np.ndarray
-    held: np.ndarray
-    components: Components
+    form: LinearForm  # all rows, of which those that do not restrict x'' have infinite sides
+    is_soft: np.ndarray  # one per row: which rows these are
+    near: np.ndarray  # one per term: a point near which x'' may be, records
+    held: np.ndarray  # one per term: the terms of which x'' is not known; the others are fixed, or 0 at x''
+    components: Components  # the connected components of the rows that do restrict it, over these terms
 
 
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
@@ -495,14 +371,6 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
 
     A high cost, or a low limit, can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for
     where such counts are 0.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray, one a term
-        Counts, records.
-    multipliers : ndarray, one a row
-    fixed : ndarray of bool, one a term
     """
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
     vanished = (x < PENALTIES.vanished) & ~fixed
@@ -540,18 +408,7 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
 def rows_without_terms_hold(
     form: LinearForm, restriction: Restriction, near: np.ndarray, fixed: np.ndarray, width: np.ndarray
 ) -> bool:
-    """Whether those rows hold exactly all of whose terms are 0 at x'' by choice, or fixed.
-
-    Parameters
-    ----------
-    form : LinearForm
-    restriction : Restriction
-    near : ndarray, one a term
-        Counts, records.
-    fixed : ndarray of bool, one a term
-    width : ndarray, one a term
-        A bound on the distance of each fixed term from its true value, records.
-    """
+    """Whether those rows hold exactly all of whose terms are 0 at x'' by choice, or fixed."""
     zero = ~fixed & ~restriction.held
     if not zero.any():
         return True
@@ -577,21 +434,6 @@ def fenchel_gaps(
 
     A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding: how far
     that may be from the given multiplier is returned, too.
-
-    Parameters
-    ----------
-    form : LinearForm
-    restriction : Restriction
-    x : ndarray, one a term
-        Counts, records.
-    multipliers : ndarray, one a row
-        After :func:`within_slopes`.
-    free : ndarray of bool, one a term
-        Terms that are not fixed. A row without any has the same cost at every feasible point, and no gap.
-    moves : ndarray, one a term
-        A bound on the relative distance of each free count from x''.
-    width : ndarray, one a term
-        A bound on the distance of each fixed term from its true value, records.
     """
     assert form.penalties is not None
     rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
@@ -740,25 +582,7 @@ def certify(
     schur: SchurComplement | None = None,
     convex: ConvexTerms | None = None,
 ) -> Certificate:
-    """Bound the distance of an answer from the exact solution of a problem.
-
-    Parameters
-    ----------
-    form : LinearForm
-        The problem before presolve.
-    groups : Groups
-        The QI tuples, whose conditional distributions are asked for.
-    counts, multipliers : ndarray
-        The answer, as the solver returned it.
-    settled : Settled, optional
-        Terms with only one feasible value, in addition to those that `proofs` prove zero.
-    proofs : sequence of ndarray
-        Directions of the multipliers that prove further terms zero; they are verified here.
-    schur : SchurComplement, optional
-        The Schur complement of the knowledge rows at a point near the answer, to precondition with.
-    convex : ConvexTerms, optional
-        The convex constraints.
-    """
+    """Bound the distance of an answer from the exact solution of a problem."""
     convex = convex or ConvexTerms()
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])

@@ -39,8 +39,6 @@ SPLIT = 2.0**27 + 1
 def exact_residuals(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """Compute A x - side for some rows and one side of each, records, rounded once.
 
-    Notes
-    -----
     A product a x is the sum of two doubles (Dekker's TwoProduct), unless it overflows or underflows; the sum of all is
     rounded once (Shewchuk's algorithm, :func:`math.fsum`).
     """
@@ -142,19 +140,6 @@ def implied_upper_bounds(
 ) -> np.ndarray:
     """Bound every term from above, records, by one direction of the multipliers; infinite where it implies nothing.
 
-    Parameters
-    ----------
-    form : LinearForm
-    direction : ndarray, one a row
-    fixed : ndarray of bool, one a term
-        Terms whose value is known already. They get no bound.
-    counts : ndarray, one a term
-        The values of the fixed terms, records; others are not used.
-    width : ndarray, one a term, optional
-        A bound on the error of these values, records; 0 by default.
-
-    Notes
-    -----
     In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
     positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
     rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
@@ -169,21 +154,11 @@ def implied_upper_bounds(
 
 
 class Consequence(NamedTuple):
-    """What a direction implies: sum_j (A' d)_j x_j >= beta over the terms that are not fixed.
+    """What a direction implies: sum_j (A' d)_j x_j >= beta over the terms that are not fixed."""
 
-    Attributes
-    ----------
-    risen : float
-        The most that terms with (A' d)_j > 0 add to the left side, records.
-    beta : float
-        The right side, less what fixed terms add to the left one.
-    error : float
-        A bound on the error of beta, from rounding and from the widths of fixed terms.
-    """
-
-    risen: float
-    beta: float
-    error: float
+    risen: float  # the most that terms with (A' d)_j > 0 add to the left side, records
+    beta: float  # the right side, less what fixed terms add to the left one
+    error: float  # a bound on the error of beta, from rounding and from the widths of fixed terms
 
     @staticmethod
     def added(some: Sequence[Consequence]) -> Consequence:
@@ -211,18 +186,7 @@ def consequence(
     counts: np.ndarray,
     width: np.ndarray | None = None,
 ) -> Consequence:
-    """What a direction implies for the terms that are not fixed.
-
-    Parameters
-    ----------
-    form : LinearForm
-    direction : ndarray, one a row
-        Where it is 0, the side of a row does not count.
-    change, error : ndarray, one a term
-        A' d, and a bound on its error.
-    fixed, counts, width
-        As of :func:`implied_upper_bounds`.
-    """
+    """What a direction implies for the terms that are not fixed."""
     active = np.flatnonzero(direction)
     along = direction[active]
     side = np.where(along > 0, form.low[active], form.high[active])
@@ -240,16 +204,7 @@ def consequence(
 
 
 def bounds_by(largest: np.ndarray, excess: float, fixed: np.ndarray) -> np.ndarray:
-    """The upper bound of each term that follows, records; infinite where nothing does.
-
-    Parameters
-    ----------
-    largest : ndarray, one a term
-        An upper bound on (A' d)_j.
-    excess : float
-        As of :class:`Consequence`.
-    fixed : ndarray of bool, one a term
-    """
+    """The upper bound of each term that follows, records; infinite where nothing does."""
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
     return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
@@ -260,13 +215,6 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
 
     At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero, and
     terms that an earlier direction has proved zero; the last direction is therefore taken first.
-
-    Parameters
-    ----------
-    form : LinearForm
-    multipliers : ndarray, one a row
-    proofs : sequence of ndarray, one a row each
-        Every one proves terms zero given those before it.
     """
     empty, found = np.zeros(form.shape[1], dtype=bool), []
     for proof in proofs:
@@ -283,8 +231,6 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
 def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> float:
     """Bound cost @ x from below over all x >= 0 with low <= A x <= high.
 
-    Notes
-    -----
     For any multipliers d of the rows, cost @ x >= d' b + sum_j min(0, (cost - A' d)_j) c_j, where b_i is the low side
     of row i if d_i > 0 and the high side if d_i < 0, and c_j is an upper bound on x_j, records. d is projected to the
     dual cone first: roundoff may leave a row without that side with a multiplier that needs it.

@@ -40,21 +40,12 @@ __all__ = [
 
 
 class ActiveRows(NamedTuple):
-    """The rows that x'' shall satisfy with equality: equations, and inequalities that are active up to roundoff.
+    """The rows that x'' shall satisfy with equality: equations, and inequalities that are active up to roundoff."""
 
-    Attributes
-    ----------
-    at_low, at_high : ndarray of bool
-        The side that is active; for equations it is the low one.
-    side : ndarray, one a row
-        The value of the active side, records.
-    side_error : ndarray, one a row
-        A bound on the error of this value, records: from rounding, and from the widths of fixed terms.
-    """
-
-    at_low: np.ndarray
+    at_low: np.ndarray  # the side that is active; for equations it is the low one
     at_high: np.ndarray
-    side: np.ndarray
+    side: np.ndarray  # one per row: the value of the active side, records
+    # One per row: a bound on the error of this value, records: from rounding, and from the widths of fixed terms.
     side_error: np.ndarray
 
     @property
@@ -93,21 +84,11 @@ def active_rows(
 
 
 class ClosedComponents(NamedTuple):
-    """The connected components of a problem whose solution has a closed form.
+    """The connected components of a problem whose solution has a closed form."""
 
-    Attributes
-    ----------
-    rows : ndarray of bool, one a row
-        Whether the row is in such a component.
-    terms : ndarray of int
-        The terms of these components.
-    moves : ndarray, one of the terms
-        A bound on the relative difference between the count and its closed form.
-    """
-
-    rows: np.ndarray
-    terms: np.ndarray
-    moves: np.ndarray
+    rows: np.ndarray  # one per row: whether the row is in such a component
+    terms: np.ndarray  # the terms of these components
+    moves: np.ndarray  # one of the terms: a bound on the relative difference between the count and its closed form
 
 
 def closed_components(
@@ -118,16 +99,6 @@ def closed_components(
     The rows of such a component are published equations of two kinds (QI values and sensitive values). Every free term
     has coefficient 1 in one row of each kind, there is a term for every such pair of rows, the sides of both kinds have
     the same sum, and weights are 1.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray, one a term
-        Counts, records.
-    free : ndarray of bool, one a term
-        Terms that are not fixed.
-    component_of_row, component_of_term : ndarray of int
-        The connected component of each row and of each term.
     """
     n, by_term, n_rows = form.n_published, form.published_by_term, form.shape[0]
     n_components = int(max(component_of_row.max(initial=-1), component_of_term.max(initial=-1))) + 1
@@ -185,48 +156,26 @@ HELD = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class CycleSpace:
-    """A spanning forest of the published rows, and the cycles that the other terms close.
+    """A spanning forest of the published rows, and the cycles that the other terms close."""
 
-    Attributes
-    ----------
-    is_vertex : ndarray of bool, one a published row
-        Rows of the graph; the others have more than two rows a term, or coefficients other than 1.
-    tree : ndarray of int, one a vertex
-        The tree of every vertex. Vertices are the published rows and, after them, grounds.
-    parent, parent_term, depth : ndarray of int, one a vertex
-        The next vertex on the way to the root, the term of that edge, and the number of edges to the root.
-    outside : ndarray of int
-        The terms outside of the forest.
-    first, second : ndarray of int, one a term outside of the forest
-        Its vertices; -1 where it has none.
-    counts : ndarray, one a term
-        Records.
-    """
-
+    # One per published row: rows of the graph; the others have more than two rows a term, or coefficients other than
+    # 1.
     is_vertex: np.ndarray
+    # One per vertex: the tree of every vertex. Vertices are the published rows and, after them, grounds.
     tree: np.ndarray
+    # One per vertex: the next vertex on the way to the root, the term of that edge, and the number of edges to the
+    # root.
     parent: np.ndarray
     parent_term: np.ndarray
     depth: np.ndarray
-    outside: np.ndarray
-    first: np.ndarray
+    outside: np.ndarray  # the terms outside of the forest
+    first: np.ndarray  # one per term outside of the forest: its vertices; -1 where it has none
     second: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # one per term: records
 
     @classmethod
     def of(cls, form: LinearForm, counts: np.ndarray, positive: np.ndarray, rows: np.ndarray) -> CycleSpace:
-        """Find a spanning forest of the largest total count.
-
-        Parameters
-        ----------
-        form : LinearForm
-        counts : ndarray, one a term
-            Records.
-        positive : ndarray of bool, one a term
-            The edges: terms that may move, all with a positive count.
-        rows : ndarray of bool, one a published row
-            The vertices: equations that are to hold.
-        """
+        """Find a spanning forest of the largest total count."""
         n, terms = form.n_published, np.flatnonzero(positive)
         is_vertex, first, second = _vertices_of_terms(form, terms, rows)
         grounded = (first >= 0) & (second < 0)
@@ -245,19 +194,7 @@ class CycleSpace:
         return cls(is_vertex, tree, parent, parent_term, depth, terms[outside], first[outside], second[outside], counts)
 
     def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The change d of the terms of the forest with P d = -residual, and what is left over at each root.
-
-        Parameters
-        ----------
-        residual : ndarray, one a published row
-            Records.
-
-        Returns
-        -------
-        change : ndarray, one a term
-        left : ndarray, one a tree
-            The sum of the residuals of the tree with the signs of their kinds; 0 where the root is a ground.
-        """
+        """The change d of the terms of the forest with P d = -residual, and what is left over at each root."""
         need = np.zeros(len(self.parent))
         need[: len(residual)] = -np.where(self.is_vertex, residual, 0.0)
         change = np.zeros(len(self.counts))
@@ -285,13 +222,7 @@ class CycleSpace:
         return found
 
     def cycles(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-        """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms.
-
-        Parameters
-        ----------
-        some : ndarray of int
-            Places in `outside`.
-        """
+        """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms."""
         for start in range(0, len(some), step := NEWTON_COSTS.batch // 8):
             batch = some[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
@@ -540,34 +471,21 @@ UNITS = (2.0**-20, 2.0**-52)
 
 
 class CorrectionSums(NamedTuple):
-    """What one partition knows of the active rows of knowledge; all of it adds up.
+    """What one partition knows of the active rows of knowledge; all of it adds up."""
 
-    Attributes
-    ----------
-    gram : ndarray or csr_array, shape (rows, rows)
-        S.
-    size : ndarray, one a row
-        The same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i size_j).
-    high, low : ndarray, one a row
-        K (x + d), records, unevaluated: d corrects the published rows.
-    error : ndarray, one a row
-        A bound on the error of that.
-    wide : csr_array, shape (fixed terms, rows)
-        What the values of fixed terms may change in each row, for terms whose true values are not known.
-    length : float
-        The longest sum.
-    reach : ndarray, one a row
-        All records, times the largest coefficient of the row: a probability that was computed as 1 - p is rounded
-        relative to the 1, and its side as a share of the records that it is conditional on.
-    """
-
-    gram: np.ndarray | sp.csr_array
+    gram: np.ndarray | sp.csr_array  # shape (rows, rows): S
+    # One per row: the same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i
+    # size_j).
     size: np.ndarray
-    high: np.ndarray
+    high: np.ndarray  # one per row: K (x + d), records, unevaluated: d corrects the published rows
     low: np.ndarray
-    error: np.ndarray
+    error: np.ndarray  # one per row: a bound on the error of that
+    # Shape (fixed terms, rows): what the values of fixed terms may change in each row, for terms whose true values
+    # are not known.
     wide: sp.csr_array
-    length: float
+    length: float  # the longest sum
+    # One per row: all records, times the largest coefficient of the row: a probability that was computed as 1 - p is
+    # rounded relative to the 1, and its side as a share of the records that it is conditional on.
     reach: np.ndarray
 
     @staticmethod
@@ -599,43 +517,7 @@ class ExactRows(Protocol):
 
 
 class LocalRows(Sized):
-    """The active rows over the terms of one partition, and the forest of its published rows.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray, one a term
-        Counts, records.
-    positive : ndarray of bool, one a term
-        Terms that may move; their counts are positive.
-    active : ndarray of bool, one a row
-        Rows that are to hold exactly.
-    side, side_error : ndarray, one a row
-        The active side, and a bound on its error, records.
-    width : ndarray, one a term
-        A bound on the distance of the true value of each fixed term from its count, records.
-    exact : ExactRows, optional
-        The rows of knowledge as they were typed, where the form does not have their origin.
-    share : float
-        The share of the cycles to which one partition contributes that are enough; all others may not change.
-
-    Attributes
-    ----------
-    known : ndarray of int
-        The active rows that are no vertices of the forest.
-    some : ndarray of int
-        The places in `space.outside` of the terms whose cycles may change.
-    fixed : ndarray of int
-        The fixed terms whose true values are known up to a width only.
-    wide : csr_array, shape (fixed terms, terms)
-        The cycles that these close.
-    width : ndarray, one a fixed term
-        These widths, records.
-    change, off : ndarray, one a term
-        The correction of the published rows, and a bound on its error, records.
-    failed : ndarray of bool, one a term
-        Terms of trees whose published counts contradict each other.
-    """
+    """The active rows over the terms of one partition, and the forest of its published rows."""
 
     def __init__(
         self,
@@ -773,19 +655,7 @@ class LocalRows(Sized):
         return np.where(self.x > 0, self.x, 1.0)
 
     def residues(self, rows: np.ndarray, n: int, least: float = 0.0, seed: int = 0) -> list[np.ndarray]:
-        """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Places in `known`.
-        n : int
-            The number of combinations.
-        least : float
-            Records: cycles of terms with a smaller count are left out.
-        seed : int
-            A different one for each partition.
-        """
+        """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions."""
         total = []
         for prime in PRIMES:
             generator, found = np.random.default_rng(seed), np.zeros((len(rows), n), dtype=np.int64)
@@ -799,17 +669,7 @@ class LocalRows(Sized):
         return total
 
     def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float = 0.0) -> bool:
-        """Whether rows with these factors, modulo each prime, add up to a combination of published rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Places in `known`.
-        factors : sequence of ndarray of int64
-            One of the rows, for each prime.
-        least : float
-            Records: cycles of terms with a smaller count are left out.
-        """
+        """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
             of_term = _product(by_class, factor, prime)[self.form.known.of_term] + _product(by_term, factor, prime)
@@ -936,19 +796,13 @@ class LocalRows(Sized):
 
 
 class Moved(NamedTuple):
-    r"""Bounds on the change of counts.
+    r"""Bounds on the change of counts."""
 
-    Attributes
-    ----------
-    own, through : ndarray, one a term
-        Records: of the correction of the published rows by themselves, and of that of the rows of knowledge.
-    stretch : float
-        sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2.
-    """
-
+    # One per term: records: of the correction of the published rows by themselves, and of that of the rows of
+    # knowledge.
     own: np.ndarray
     through: np.ndarray
-    stretch: float
+    stretch: float  # sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2
 
 
 def _product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
@@ -973,28 +827,15 @@ def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> t
 
 
 class Correction(NamedTuple):
-    r"""A point that satisfies the rows of knowledge exactly; one number a row each.
+    r"""A point that satisfies the rows of knowledge exactly; one number a row each."""
 
-    Attributes
-    ----------
-    length : ndarray
-        A bound on \|y\| of the component that the row is in; infinite where nothing is proved.
-    distance : ndarray
-        A bound on the distance of the value of the row from its side at that point, records: 0 of independent
-        equations.
-    implied : ndarray of bool
-        Rows that equations alone imply: their multipliers can be moved to these.
-    moved : ndarray
-        By how much the side of a row is moved whose value other rows determine, relative.
-    seems_implied : bool
-        Whether something is not proved that might be if more cycles may change.
-    """
-
-    length: np.ndarray
+    length: np.ndarray  # a bound on \|y\| of the component that the row is in; infinite where nothing is proved
+    # A bound on the distance of the value of the row from its side at that point, records: 0 of independent
+    # equations.
     distance: np.ndarray
-    implied: np.ndarray
-    moved: np.ndarray
-    seems_implied: bool
+    implied: np.ndarray  # rows that equations alone imply: their multipliers can be moved to these
+    moved: np.ndarray  # by how much the side of a row is moved whose value other rows determine, relative
+    seems_implied: bool  # whether something is not proved that might be if more cycles may change
 
 
 class Exact(Protocol):
@@ -1018,22 +859,7 @@ def correct(
     known_exactly: np.ndarray,
     exact: Exact,
 ) -> Correction:
-    """Bound the correction of all rows of knowledge, and decide which of them others imply.
-
-    Parameters
-    ----------
-    sums : Sums
-        Of all partitions.
-    side, side_error : ndarray, one a row
-        Records.
-    inward : ndarray, one a row
-        1 for an inequality at its low side, -1 at its high side, 0 for an equation.
-    component : ndarray of int, one a row
-        Rows of different components have no terms in common.
-    known_exactly : ndarray of bool, one a row
-        Whether the coefficients are available as they were typed.
-    exact : Exact
-    """
+    """Bound the correction of all rows of knowledge, and decide which of them others imply."""
     k = len(side)
     length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
     if not k:
@@ -1208,18 +1034,7 @@ def _longest(
 
 
 def _factored(gram: np.ndarray, size: np.ndarray, terms: float) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Choose rows whose Schur complement S is verified to be positive definite.
-
-    Returns
-    -------
-    chosen : ndarray of int
-    inverse : ndarray
-        R^-1, where R'R is about S, scaled to a unit diagonal.
-    least : float
-        A lower bound of the eigenvalues of R'R.
-    trust : float
-        A share: S >= trust R'R, in the order of positive semidefinite matrices.
-    """
+    """Choose rows whose Schur complement S is verified to be positive definite."""
     diagonal = np.diag(gram)
     if not len(diagonal):
         return np.empty(0, dtype=np.int64), np.zeros((0, 0)), 1.0, 1.0
@@ -1275,41 +1090,29 @@ def _not_implied(
 
 
 class ExactPoint(NamedTuple):
-    """Bounds on a point x'' that satisfies the rows exactly.
+    """Bounds on a point x'' that satisfies the rows exactly."""
 
-    Attributes
-    ----------
-    moves : ndarray, one a term
-        A bound on the relative difference of each count between the given point and x''; infinite without a proof.
-    spread : ndarray, one a component
-        A bound on the square root of sum d^2 / x over the terms of each component, d being the changes of counts.
-    slack : ndarray, one a row
-        |multiplier| of each inequality times a bound on its distance at x'' from the side that the multiplier's sign
-        refers to, records (complementary slackness). Infinite without a proof.
-    backward : float
-        0 if this holds for the rows as typed; otherwise the largest relative change of the side of a row whose value
-        the published rows determine.
-    stuck : ndarray of bool, one a term
-        Terms that hold next to nothing and would have to change by more than ``CERTIFICATION.most_moved``.
-    """
-
+    # One per term: a bound on the relative difference of each count between the given point and x''; infinite without
+    # a proof.
     moves: np.ndarray
+    # One per component: a bound on the square root of sum d^2 / x over the terms of each component, d being the
+    # changes of counts.
     spread: np.ndarray
+    # One per row: |multiplier| of each inequality times a bound on its distance at x'' from the side that the
+    # multiplier's sign refers to, records (complementary slackness). Infinite without a proof.
     slack: np.ndarray
+    # 0 if this holds for the rows as typed; otherwise the largest relative change of the side of a row whose value
+    # the published rows determine.
     backward: float
+    # One per term: terms that hold next to nothing and would have to change by more than
+    # ``CERTIFICATION.most_moved``.
     stuck: np.ndarray
 
 
 class Components(NamedTuple):
-    """The connected components of the rows.
+    """The connected components of the rows."""
 
-    Attributes
-    ----------
-    of_row, of_term : ndarray of int
-        The component of each row, and of each term.
-    """
-
-    of_row: np.ndarray
+    of_row: np.ndarray  # the component of each row, and of each term
     of_term: np.ndarray
 
 
@@ -1322,23 +1125,7 @@ def exact_point(
     components: Components,
     also_active: np.ndarray | None = None,
 ) -> ExactPoint:
-    """Bound the distance from x, where rows hold up to their last places, to a point where they hold exactly.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray
-        Counts >= 0, records.
-    multipliers : ndarray
-        A positive one suggests that the low side of its inequality is active, a negative one the high side.
-    free : ndarray of bool
-        Terms that are not fixed.
-    width : ndarray
-        A bound on the distance of the true value of each fixed term from its count, records.
-    components : Components
-    also_active : ndarray of bool, optional
-        Inequalities to take for active at their nearest side, as their slack is less than the bound on the distance.
-    """
+    """Bound the distance from x, where rows hold up to their last places, to a point where they hold exactly."""
     value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
     rounding = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
     active = active_rows(form, value, multipliers, rounding + widths, also_active)
@@ -1386,29 +1173,7 @@ def _corrected(
     of_row: np.ndarray,
     of_term: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
-    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint`, also for what is stuck.
-
-    Parameters
-    ----------
-    form : LinearForm
-    x : ndarray, one a term
-    active : ActiveRows
-    free : ndarray of bool, one a term
-    width : ndarray, one a term
-    rows : ndarray of bool, one a row
-        The rows that are to hold.
-    of_row, of_term : ndarray of int
-        The connected component of each row, and of each term.
-
-    Returns
-    -------
-    moves : ndarray, one a term
-    spread : ndarray, one a component
-    distance : ndarray, one a row
-        A bound on the distance of the row from its side at that point, records.
-    backward : float
-    stuck : ndarray of bool, one a term
-    """
+    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint`, also for what is stuck."""
     moves, distance = np.zeros(len(x)), np.zeros(form.shape[0])
     spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     if not rows.any():

@@ -67,11 +67,6 @@ def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarr
     Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
     order. Two different columns have the same product with probability about 1e-16, unless they differ by less than
     rounding. It is checked that none have: otherwise sums of the scrambled bits of their entries are compared.
-
-    Parameters
-    ----------
-    blocks : sequence of csr_array
-        The rows of the matrix, in as many blocks as they come in: they need not be stacked.
     """
     n_columns, seed = blocks[0].shape[1], 0
     while True:
@@ -133,21 +128,7 @@ def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray,
 
 
 class SharedColumns:
-    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``.
-
-    Parameters
-    ----------
-    matrix : csr_array, or sequence of csr_array
-        Columns, some of which may be equal; or blocks of their rows.
-    of_term : ndarray of int, one a term, optional
-        Which of these columns each term has; by default every term has its own.
-
-    Attributes
-    ----------
-    distinct : csr_array, shape (rows, classes)
-    of_term : ndarray of int, one a term
-        The class of each term's column.
-    """
+    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``."""
 
     def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
         blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
@@ -236,17 +217,10 @@ class SharedColumns:
 
 @dataclass(frozen=True, eq=False)
 class SplitMatrix:
-    """The published rows of a system, and below them the others, which are about many terms in the same way.
+    """The published rows of a system, and below them the others, which are about many terms in the same way."""
 
-    Attributes
-    ----------
-    published : csr_array, shape (published rows, terms)
-    known : SharedColumns
-        The rows that are not published, each distinct column stored once.
-    """
-
-    published: sp.csr_array
-    known: SharedColumns
+    published: sp.csr_array  # shape (published rows, terms)
+    known: SharedColumns  # the rows that are not published, each distinct column stored once
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -339,18 +313,10 @@ class RowOrigin(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RowOperations:
-    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is the same.
+    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is the same."""
 
-    Attributes
-    ----------
-    multiples : csr_array, shape (rows, rows)
-        Non-zero only for rows k that are not rewritten themselves.
-    factors : ndarray, one a row
-        Positive.
-    """
-
-    multiples: sp.csr_array
-    factors: np.ndarray
+    multiples: sp.csr_array  # shape (rows, rows): non-zero only for rows k that are not rewritten themselves
+    factors: np.ndarray  # one per row: positive
 
     def transform_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of the rewritten rows, from those of the original rows."""
@@ -372,54 +338,35 @@ class LinearForm:
     Every row is scaled so that its largest coefficient is 1. Its sides and residuals are then in records, whether it
     was typed as a joint or as a conditional probability. Rows of knowledge that were rewritten (`operations`) or
     rescaled by presolve may have a largest coefficient other than 1.
-
-    Attributes
-    ----------
-    coefficients : csr_array, or SplitMatrix, shape (rows, terms)
-        The matrix; or its published rows and the distinct columns of the others, which takes less memory.
-    low, high : ndarray
-        Records. Equal for an equation, infinite where there is no such side.
-    scale, shift : ndarray
-        A side of value v as typed is v * scale - shift records.
-    side_error : ndarray
-        A bound on the error of a row's residual that comes from rounding while the row was built, records.
-    coefficient_error : ndarray
-        A bound on the error of any coefficient of a row that comes from the same rounding.
-    origin : RowOrigin, optional
-        Names of the rows and their numbers as typed, for all rows of the system that this one was selected from.
-    n_published : int
-        The number of leading rows that come from the published view. Their connected components are the buckets.
-    n_facts : int
-        The number of leading rows that are hard constraints: the published ones, and those that state the presence
-        of named people. All further rows are knowledge, of which any may be wrong.
-    zero_tolerance : float
-        A term that is proved to hold at most this many times `count_scale` is taken for zero.
-    weights : ndarray
-        w > 0, one a term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the
-        entropy relative to the prior w.
-    operations : RowOperations, optional
-        The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
-    typed : LinearForm, optional
-        The rows before these operations, with the rounding errors that the numbers as typed may have.
-    penalties : Penalties, optional
-        The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
-        all rows are hard.
     """
 
+    # Shape (rows, terms): the matrix; or its published rows and the distinct columns of the others, which takes less
+    # memory.
     coefficients: sp.csr_array | SplitMatrix
-    low: np.ndarray
+    low: np.ndarray  # records. Equal for an equation, infinite where there is no such side
     high: np.ndarray
-    scale: np.ndarray
+    scale: np.ndarray  # a side of value v as typed is v * scale - shift records
+    # Names of the rows and their numbers as typed, for all rows of the system that this one was selected from.
     origin: RowOrigin | None
+    # The number of leading rows that come from the published view. Their connected components are the buckets.
     n_published: int
+    # The number of leading rows that are hard constraints: the published ones, and those that state the presence of
+    # named people. All further rows are knowledge, of which any may be wrong.
     n_facts: int
+    # w > 0, one a term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the entropy
+    # relative to the prior w.
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
     side_error: np.ndarray = None  # type: ignore[assignment]
     coefficient_error: np.ndarray = None  # type: ignore[assignment]
+    # A term that is proved to hold at most this many times `count_scale` is taken for zero.
     zero_tolerance: float = FEASIBILITY.relative
+    # The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
     operations: RowOperations | None = None
+    # The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
+    # all rows are hard.
     penalties: Penalties | None = None
+    # The rows before these operations, with the rounding errors that the numbers as typed may have.
     typed: LinearForm | None = None
 
     def __post_init__(self) -> None:
@@ -437,12 +384,7 @@ class LinearForm:
         return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
-        """Keep some rows, in the order given: published rows first, soft rows last; `origin` is that of all rows.
-
-        Parameters
-        ----------
-        rows : ndarray of bool, or of int
-        """
+        """Keep some rows, in the order given: published rows first, soft rows last; `origin` is that of all rows."""
         kept = np.flatnonzero(rows) if rows.dtype == bool else rows
         if np.array_equal(kept, np.arange(self.shape[0])):
             return self
@@ -583,13 +525,7 @@ class LinearForm:
             self.__dict__.pop(name, None)
 
     def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Number the connected components, which are independent subproblems: for each row, and for each term.
-
-        Parameters
-        ----------
-        terms : ndarray of bool, optional
-            Only these terms connect rows.
-        """
+        """Number the connected components, which are independent subproblems: for each row, and for each term."""
         if terms is None or terms.all():
             return self._components
         last = self.__dict__.get("_last_components")  # those over the terms that were asked for last are kept
@@ -638,11 +574,6 @@ class LinearForm:
         """A bound on the error of each row's residual that comes from rounding while the row was built, records.
 
         `side_error` is that for any counts. What coefficients are off by matters as much as the counts they multiply.
-
-        Parameters
-        ----------
-        mass : ndarray, one a row
-            The sum of the counts that the row is about, records.
         """
         size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (self.low, self.high)))
         return np.minimum(self.side_error, FEASIBILITY.places * size + self.coefficient_error * mass)
@@ -751,46 +682,24 @@ class LinearForm:
 
 @dataclass(frozen=True, eq=False)
 class AddedRows:
-    """low <= matrix @ x <= high over the counts x, all under one name.
+    """low <= matrix @ x <= high over the counts x, all under one name."""
 
-    Attributes
-    ----------
-    matrix : csr_array, shape (rows, terms)
-    low, high : ndarray, one a row
-    name : str
-    penalties : Penalties, optional
-        The costs of missing the rows, if they are soft.
-    scale : ndarray, one a row, optional
-        What each row was multiplied by.
-    violation : float
-        Of a cut, by how much the point that it was made at violates it, records.
-    """
-
-    matrix: sp.csr_array
-    low: np.ndarray
+    matrix: sp.csr_array  # shape (rows, terms)
+    low: np.ndarray  # one per row
     high: np.ndarray
     name: str
-    penalties: Penalties | None = None
-    scale: np.ndarray | None = None
-    violation: float = 0.0
+    penalties: Penalties | None = None  # the costs of missing the rows, if they are soft
+    scale: np.ndarray | None = None  # one per row: what each row was multiplied by
+    violation: float = 0.0  # of a cut, by how much the point that it was made at violates it, records
 
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """An extended form, and where the rows of the original one are in it.
-
-    Attributes
-    ----------
-    form : LinearForm
-    original : ndarray of int
-        The number of each original row in the extended form.
-    added : dict of hashable to ndarray of int
-        The numbers of the added rows, by what they were added as.
-    """
+    """An extended form, and where the rows of the original one are in it."""
 
     form: LinearForm
-    original: np.ndarray
-    added: dict[Hashable, np.ndarray]
+    original: np.ndarray  # the number of each original row in the extended form
+    added: dict[Hashable, np.ndarray]  # the numbers of the added rows, by what they were added as
 
 
 @dataclass(frozen=True, eq=False)
@@ -865,14 +774,7 @@ class ExtendedOrigin:
 
 
 def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
-    """Add rows to a form, and give its objective other weights.
-
-    Parameters
-    ----------
-    form : LinearForm
-    added : mapping of hashable to AddedRows
-    weights : ndarray, one a term
-    """
+    """Add rows to a form, and give its objective other weights."""
     n, n_hard, before = form.shape[0], form.n_hard, form.matrix
     firm = {key: one for key, one in added.items() if one.penalties is None}
     soft = {key: one for key, one in added.items() if one.penalties is not None}
@@ -929,45 +831,24 @@ def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable,
 
 
 class ClosedForm(NamedTuple):
-    """The solution in closed form to the problem with the published rows only.
+    """The solution in closed form to the problem with the published rows only."""
 
-    Attributes
-    ----------
-    counts : ndarray, one a term
-        Records; NaN where there is no closed form.
-    multipliers : ndarray, one a published row
-    """
-
-    counts: np.ndarray
-    multipliers: np.ndarray
+    counts: np.ndarray  # one per term: records; NaN where there is no closed form
+    multipliers: np.ndarray  # one per published row
 
 
 class Groups(NamedTuple):
-    """The groups q whose conditional distributions P(s | q) are asked for.
+    """The groups q whose conditional distributions P(s | q) are asked for."""
 
-    Attributes
-    ----------
-    of_term : ndarray of int
-        The group of every term.
-    records : ndarray
-        The number of records of each group.
-    """
-
-    of_term: np.ndarray
-    records: np.ndarray
+    of_term: np.ndarray  # the group of every term
+    records: np.ndarray  # the number of records of each group
 
 
 class Settled(NamedTuple):
-    """Terms whose value is the same in every feasible point, as far as `width` says.
+    """Terms whose value is the same in every feasible point, as far as `width` says."""
 
-    Attributes
-    ----------
-    fixed : ndarray of bool, one a term
-    width : ndarray, one a term
-        A bound on the distance between a fixed term's true value and its count, records.
-    """
-
-    fixed: np.ndarray
+    fixed: np.ndarray  # one per term
+    # One per term: a bound on the distance between a fixed term's true value and its count, records.
     width: np.ndarray
 
     @classmethod
@@ -978,19 +859,11 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """Convex constraints that are not affine, on a CVXPY variable of all counts.
-
-    Attributes
-    ----------
-    variable : Variable
-    constraints : sequence of constraints ``expression <= 0``
-    names : sequence of str
-        What each is called in messages.
-    """
+    """Convex constraints that are not affine, on a CVXPY variable of all counts."""
 
     variable: cp.Variable
     constraints: Sequence[Any]
-    names: Sequence[str] = ()
+    names: Sequence[str] = ()  # what each is called in messages
 
     @property
     def by_name(self) -> list[tuple[str, Any]]:
@@ -1001,22 +874,12 @@ class Convex:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records.
+    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records."""
 
-    Attributes
-    ----------
-    form : LinearForm
-        The rows and the objective's weights w.
-    closed_form : ClosedForm
-    groups : Groups
-    convex : Convex, optional
-        Constraints in addition to the rows.
-    """
-
-    form: LinearForm
+    form: LinearForm  # the rows and the objective's weights w
     closed_form: ClosedForm
     groups: Groups
-    convex: Convex | None = field(default=None)
+    convex: Convex | None = field(default=None)  # constraints in addition to the rows
 
     @property
     def n_records(self) -> float:
@@ -1058,14 +921,7 @@ class Sized:
 
 
 def bytes_held(found: Any, seen: set[int]) -> int:
-    """The bytes of the arrays of an object, and of the objects that it holds.
-
-    Parameters
-    ----------
-    found : object
-    seen : set of int
-        The identities of what has been counted.
-    """
+    """The bytes of the arrays of an object, and of the objects that it holds."""
     if id(found) in seen or found is None or isinstance(found, (str, bytes, int, float)):
         return 0
     seen.add(id(found))

@@ -41,22 +41,7 @@ __all__ = [
 
 
 def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Raise if some row cannot hold, naming the first row of knowledge among them and its possible values.
-
-    Parameters
-    ----------
-    form : LinearForm
-    feasible : ndarray of bool, one a row
-        Whether the row can hold.
-    low, high : ndarray, one a row
-        The least and the largest value that the row can have, records.
-
-    Raises
-    ------
-    Infeasible
-        It names no row if only hard constraints cannot hold: some knowledge contradicts them then, and which one is
-        found by other means.
-    """
+    """Raise if some row cannot hold, naming the first row of knowledge among them and its possible values."""
     if feasible.all():
         return
     bad = np.flatnonzero(~feasible)
@@ -81,25 +66,6 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     coefficient a > 0 is then at most lower + (high - L) / a; likewise for the other side and the other sign. For rows
     of knowledge the slack is computed once for all terms with the same column.
 
-    Parameters
-    ----------
-    form : LinearForm
-    n_records : float
-    most : ndarray, optional
-        Upper bounds that are known for other reasons, records.
-
-    Returns
-    -------
-    lower, upper : ndarray, one a term
-        Records.
-
-    Raises
-    ------
-    Infeasible
-        If some row cannot hold within the bounds.
-
-    Notes
-    -----
     The bounds are valid in spite of roundoff. All are multiples of a unit that is negligible, and yet so large that
     sums of them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
     rounding error.
@@ -117,17 +83,7 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
 
 
 class Propagation:
-    """One round after the other: from bounds on the terms to activity bounds of the rows, and back.
-
-    Parameters
-    ----------
-    form : LinearForm
-    n_records : float
-    unit : float
-        Records: bounds are multiples of it, see :func:`power_of_two_unit`.
-    most : ndarray, optional
-        As of :func:`term_bounds`.
-    """
+    """One round after the other: from bounds on the terms to activity bounds of the rows, and back."""
 
     def __init__(self, form: LinearForm, n_records: float, unit: float, most: np.ndarray | None = None) -> None:
         self.form, self.unit = form, unit
@@ -143,14 +99,7 @@ class Propagation:
     def tightened(
         self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds that the slack of every row implies.
-
-        Parameters
-        ----------
-        lower, upper : ndarray, one a term
-        to_high, to_low : ndarray, one a row
-            As :func:`slacks` gives them.
-        """
+        """The bounds that the slack of every row implies."""
         n, of_term, unit = self.form.n_published, self.form.known.of_term, self.unit
         rise, fall = self._least(to_high[:n], to_low[:n])
         by_class = self._least_of_class(to_high[n:], to_low[n:])
@@ -163,21 +112,7 @@ class Propagation:
 
 
 def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much the value of each row may rise from its least, and fall from its largest activity, records.
-
-    Parameters
-    ----------
-    form : LinearForm
-    low, high : ndarray, one a row
-        The least and the largest activity.
-    error : ndarray, one a row
-        A bound on the rounding error.
-
-    Raises
-    ------
-    Infeasible
-        If some row cannot hold within these.
-    """
+    """By how much the value of each row may rise from its least, and fall from its largest activity, records."""
     tolerance = FEASIBILITY.multiple * form.tolerance
     require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
     return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
@@ -232,12 +167,7 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
 
 
 class ActivityBounds:
-    """A function from lower and upper bounds on the terms to the least and the largest value of every row.
-
-    Parameters
-    ----------
-    form : LinearForm
-    """
+    """A function from lower and upper bounds on the terms to the least and the largest value of every row."""
 
     def __init__(self, form: LinearForm) -> None:
         self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
@@ -259,15 +189,7 @@ def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 class LeastSlack:
-    """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows.
-
-    Parameters
-    ----------
-    by_column : csr_array
-        A row a column.
-    unit : float
-        Records: what quotients are rounded up by.
-    """
+    """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows."""
 
     def __init__(self, by_column: sp.csr_array, unit: float) -> None:
         a = by_column.data
@@ -295,40 +217,22 @@ class LeastSlack:
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A smaller problem, and the maps between its solution and that of the original problem.
+    """A smaller problem, and the maps between its solution and that of the original problem."""
 
-    Attributes
-    ----------
-    terms : ndarray of bool, one an original term
-        The terms that are left to solve for.
-    rows : ndarray of int
-        The original rows that are left, those of a bucket next to each other.
-    aggregation : Aggregation
-        What the rows and terms that are left were aggregated to; its form is the problem to solve.
-    fixed : ndarray of bool, one an original term
-        Terms whose value presolve has determined: implied zeros, and further values that these imply.
-    counts, multipliers : ndarray
-        The solution of the original problem as far as presolve has determined it.
-    restricted : LinearForm
-        The problem over the terms that are left, with redundant rows and before aggregation.
-    n_published : int
-        The number of published rows of the original problem.
-    width : ndarray, one an original term
-        A bound on the distance between the true value of a fixed term and its count, records.
-    scale : ndarray, one a row that is left
-        What the row was divided by.
-    """
-
-    terms: np.ndarray
-    rows: np.ndarray
+    terms: np.ndarray  # one per original term: the terms that are left to solve for
+    rows: np.ndarray  # the original rows that are left, those of a bucket next to each other
+    # What the rows and terms that are left were aggregated to; its form is the problem to solve.
     aggregation: Aggregation
+    # One per original term: terms whose value presolve has determined: implied zeros, and further values that these
+    # imply.
     fixed: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # the solution of the original problem as far as presolve has determined it
     multipliers: np.ndarray
-    restricted: LinearForm
-    n_published: int
+    restricted: LinearForm  # the problem over the terms that are left, with redundant rows and before aggregation
+    n_published: int  # the number of published rows of the original problem
+    # One per original term: a bound on the distance between the true value of a fixed term and its count, records.
     width: np.ndarray
-    scale: np.ndarray
+    scale: np.ndarray  # one per row that is left: what the row was divided by
 
     @classmethod
     def identity(cls, form: LinearForm) -> Reduced:
@@ -385,15 +289,7 @@ class Reduced:
         return all_counts, all_multipliers
 
     def proved_zeros(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
-        """The upper bounds, records, of terms that directions prove zero, each given those before; infinite elsewhere.
-
-        Parameters
-        ----------
-        form : LinearForm
-            The original problem.
-        directions : iterable of ndarray
-            Directions of the multipliers of the reduced problem.
-        """
+        """The upper bounds, records, of terms that directions prove zero, each given those before; infinite elsewhere."""
         fixed, width, found = self.fixed, self.width, np.full(len(self.fixed), np.inf)
         for proof in self.restore_directions(directions):
             upper = implied_upper_bounds(form, proof, fixed, self.counts, width)
@@ -433,15 +329,6 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
       terms have been fixed at zero.
 
     Whether the sides of dependent rows are consistent is not checked here: the answer is checked against all rows.
-
-    Parameters
-    ----------
-    form : LinearForm
-    n_records : float
-
-    Returns
-    -------
-    ndarray of bool, one a row
     """
     least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
     found = ~form.is_equation & (least >= form.low) & (most <= form.high)
@@ -518,21 +405,7 @@ def repeated(form: LinearForm) -> np.ndarray:
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
-    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms.
-
-    Parameters
-    ----------
-    problem : Problem
-        A bucket that is irrelevant, having neither knowledge nor fixed terms, keeps the closed form (Privacy-MaxEnt,
-        Eq. (9); section 5.5, Proposition 1).
-    most : ndarray, optional
-        Upper bounds of terms that are known for other reasons, records; infinite where there are none.
-
-    Raises
-    ------
-    Infeasible
-        If a row cannot hold.
-    """
+    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms."""
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
     fixed, values, width, upper = _implied_values(problem, most)
@@ -657,18 +530,7 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
 def remaining(
     form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray, error: np.ndarray | None = None
 ) -> LinearForm:
-    """Restrict a problem to some rows and terms, the values of all other terms being given.
-
-    Parameters
-    ----------
-    form : LinearForm
-    terms, rows : ndarray of bool
-        The terms and rows to keep.
-    determined : ndarray, one a row
-        What the other terms contribute to each row, records.
-    error : ndarray, one a row, optional
-        A bound on the error of these contributions, records: it becomes an error of the sides.
-    """
+    """Restrict a problem to some rows and terms, the values of all other terms being given."""
     if terms.all() and rows.all():
         return form
     smaller = form.select(rows)

@@ -33,20 +33,12 @@ LARGEST_DENOMINATOR = 12
 def support_proof(form: LinearForm) -> np.ndarray:
     """Find one direction of the multipliers that proves every implied zero; see :mod:`.presolve.zero_proofs`.
 
-    Notes
-    -----
     The feasible set is a polyhedron, which is homogenised by x = (u + v) / t with t >= 0. Then
 
         max sum u,    0 <= u <= 1,  v >= 0,  low t <= A (u + v) <= high t,
 
     has u = 1 where some x is positive, and u = 0 elsewhere. The dual d of its rows then has A' d <= 0, with
     (A' d)_j <= -1 where u_j = 0, and d' (its sides) = 0.
-
-    Returns
-    -------
-    ndarray, one a row
-        Zeros if HiGHS fails, or takes more than :data:`.DIAGNOSIS` seconds. It is not free of rounding errors, which
-        callers must take into account.
     """
     n_rows, n_terms = form.shape
     exact = form.is_equation

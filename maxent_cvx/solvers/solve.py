@@ -38,53 +38,23 @@ __all__ = [
 
 @dataclass
 class Lagrangian:
-    """The problem whose objective holds the costs of budgets at given multipliers, and whose rows hold all cuts.
+    """The problem whose objective holds the costs of budgets at given multipliers, and whose rows hold all cuts."""
 
-    Attributes
-    ----------
-    problem : Problem
-        Without its convex constraints.
-    budgets : sequence of Budget
-    request : Request
-    variable : Variable, optional
-        All counts, which the convex constraints are on.
-    written : mapping of str to constraint
-        Every convex constraint by its name, as written.
-    free : sequence of AddedRows
-        Hard rows in place of budgets of nothing.
-    cuts : list of AddedRows
-        Hard rows that every feasible point satisfies.
-    answer, extension, reduced : Answer, Extension, Reduced or None
-        Of the problem that was solved last.
-    iterations : int
-        Of all problems together.
-    log : list of dict
-        A line a problem of rows that was solved.
-    """
-
-    problem: Problem
+    problem: Problem  # without its convex constraints
     budgets: Sequence[Budget]
     request: Request
-    variable: cp.Variable | None = None
-    written: Mapping[str, Any] = field(default_factory=dict)
-    free: Sequence[AddedRows] = ()
-    cuts: list[AddedRows] = field(default_factory=list)
-    answer: Answer | None = None
+    variable: cp.Variable | None = None  # all counts, which the convex constraints are on
+    written: Mapping[str, Any] = field(default_factory=dict)  # every convex constraint by its name, as written
+    free: Sequence[AddedRows] = ()  # hard rows in place of budgets of nothing
+    cuts: list[AddedRows] = field(default_factory=list)  # hard rows that every feasible point satisfies
+    answer: Answer | None = None  # of the problem that was solved last
     extension: Extension | None = None
     reduced: Reduced | None = None
-    iterations: int = 0
-    log: list[dict[str, Any]] = field(default_factory=list)
+    iterations: int = 0  # of all problems together
+    log: list[dict[str, Any]] = field(default_factory=list)  # a line a problem of rows that was solved
 
     def solve(self, multipliers: np.ndarray) -> np.ndarray:
-        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts.
-
-        Raises
-        ------
-        Infeasible
-            If the rows and cuts contradict each other.
-        SolverError
-            If there is no answer.
-        """
+        """Solve at some multipliers of the budgets, one each, beginning with the last answer; return the counts."""
         monitor = self.request.monitor
         if monitor.stopped:
             raise SolverError(
@@ -121,19 +91,7 @@ class Lagrangian:
         return min(found, key=lambda one: one.bound).solution.answer
 
     def check_attainable(self, multipliers: np.ndarray, *, thoroughly: bool) -> None:
-        """Raise if the last answer proves that no x keeps the budgets that have multipliers.
-
-        Parameters
-        ----------
-        multipliers : ndarray, one a budget
-            Those of the last answer.
-        thoroughly : bool
-            Whether to solve a linear program where the multipliers of the answer prove nothing.
-
-        Raises
-        ------
-        Infeasible
-        """
+        """Raise if the last answer proves that no x keeps the budgets that have multipliers."""
         answer, extension = self.answer, self.extension
         if answer is None or extension is None or not multipliers.any():
             return
@@ -338,15 +296,7 @@ INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
 def solve_convex(problem: Problem, request: Request) -> Solution:
-    """Solve a problem with convex constraints.
-
-    Raises
-    ------
-    Infeasible
-        If no distribution satisfies the rows and the constraints.
-    SolverError
-        If a problem of rows has no answer.
-    """
+    """Solve a problem with convex constraints."""
     convex = problem.convex
     assert convex is not None
     budgets, others = [], []
@@ -380,12 +330,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
 
 
 def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
-    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon.
-
-    Raises
-    ------
-    Infeasible
-    """
+    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon."""
     convex, form = problem.convex, problem.form.hard
     assert convex is not None
     if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
@@ -437,20 +382,7 @@ def _settled(
     x: np.ndarray,
     smallest: float,
 ) -> np.ndarray:
-    """Spend one budget after the other and make cuts, until nothing changes; return the counts.
-
-    Parameters
-    ----------
-    lagrangian : Lagrangian
-    multipliers : ndarray, one a budget
-        They are changed in place.
-    others : sequence of (str, constraint)
-        The constraints that are replaced by cuts.
-    x : ndarray, one a term
-        The last counts.
-    smallest : float
-        Records: a smaller violation of a cut is rounding.
-    """
+    """Spend one budget after the other and make cuts, until nothing changes; return the counts."""
     assert lagrangian.variable is not None
     furthest = math.inf
     for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
@@ -667,23 +599,7 @@ def solve(
     monitor: Monitor | None = None,
     **options: Any,
 ) -> Solution:
-    """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer.
-
-    Parameters
-    ----------
-    problem : Problem
-    backend : Backend
-    presolve, polish, allow_inaccurate, options
-        See :meth:`maxent_cvx.MaxEnt.solve`.
-    start : ndarray, optional
-        Multipliers to start from, one a row; by default those of :attr:`.Problem.start`.
-    monitor : Monitor, optional
-        Keeps the time, is told every iteration, and prints.
-
-    Raises
-    ------
-    Infeasible, Inaccurate, SolverError
-    """
+    """Maximise sum x log(w / x) subject to the rows of a problem, and certify the answer."""
     monitor = monitor or Monitor()
     require_monitored(backend, monitor)
     require_supported(backend, problem.form, bool(problem.convex))
@@ -733,12 +649,7 @@ def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inac
 
 
 def require_monitored(backend: Backend, monitor: Monitor) -> None:
-    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do.
-
-    Raises
-    ------
-    SolverError
-    """
+    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do."""
     if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
         capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
     elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
@@ -783,23 +694,13 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
 
 
 def _require_consistent(problem: Problem, request: Request) -> None:
-    """Raise if the constraints contradict each other: that a conic solver says so is no proof.
-
-    Raises
-    ------
-    Infeasible
-    """
+    """Raise if the constraints contradict each other: that a conic solver says so is no proof."""
     with suppress(SolverError), within(request.monitor.seconds_left):
         solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))
 
 
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
-    """Refuse a problem with constraints that a backend does not support, naming the backends that do.
-
-    Raises
-    ------
-    SolverError
-    """
+    """Refuse a problem with constraints that a backend does not support, naming the backends that do."""
     inequalities = np.flatnonzero(~form.is_equation)
     n_soft = form.shape[0] - form.n_hard
     if convex and not backend.takes_convex:

@@ -40,28 +40,14 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class RationalRow:
-    """``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x.
+    """``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x."""
 
-    Attributes
-    ----------
-    terms : ndarray of int
-        The terms with a coefficient, ascending.
-    value_index : ndarray of int, one a term
-        The position of each term's coefficient in `values`.
-    values : list of Fraction
-        The distinct coefficients.
-    low, high : Fraction or None
-        The sides, records; None where there is none.
-    constant : Fraction
-        The constant that has been subtracted from both sides, records.
-    """
-
-    terms: np.ndarray
-    value_index: np.ndarray
-    values: list[Fraction]
-    low: Fraction | None
+    terms: np.ndarray  # the terms with a coefficient, ascending
+    value_index: np.ndarray  # one per term: the position of each term's coefficient in `values`
+    values: list[Fraction]  # the distinct coefficients
+    low: Fraction | None  # the sides, records; None where there is none
     high: Fraction | None
-    constant: Fraction = Fraction(0)
+    constant: Fraction = Fraction(0)  # the constant that has been subtracted from both sides, records
 
     @classmethod
     def from_origin(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
@@ -81,14 +67,7 @@ class RationalRow:
     def minus_equations(
         self, multiples: Sequence[Fraction], counts: Sequence[Fraction], equations: sp.csr_array
     ) -> RationalRow:
-        """Subtract ``multiples[k]`` times equation k, ``equations[k] @ x == counts[k]``, for every k.
-
-        Parameters
-        ----------
-        multiples, counts : sequence of Fraction, one an equation
-        equations : csr_array, shape (equations, terms)
-            Every entry is 1, and no term is in two equations.
-        """
+        """Subtract ``multiples[k]`` times equation k, ``equations[k] @ x == counts[k]``, for every k."""
         distinct = [Fraction(0), *dict.fromkeys(multiples)]
         number = {a: i for i, a in enumerate(distinct)}
         terms, place = np.unique(np.concatenate([self.terms, equations.indices]), return_inverse=True)
@@ -135,32 +114,19 @@ class RationalRow:
 
 
 class Equations(NamedTuple):
-    """A block of published rows with coefficients 1, of which no two have a term in common.
+    """A block of published rows with coefficients 1, of which no two have a term in common."""
 
-    Attributes
-    ----------
-    first : int
-        The number of the first of these rows among all rows.
-    matrix : csr_array, shape (rows, terms)
-    of_term : ndarray of int, one a term
-        The row of the block that has the term, if it is an equation with an exact integer side; -1 otherwise.
-    """
-
-    first: int
-    matrix: sp.csr_array
+    first: int  # the number of the first of these rows among all rows
+    matrix: sp.csr_array  # shape (rows, terms)
+    # One per term: the row of the block that has the term, if it is an equation with an exact integer side; -1
+    # otherwise.
     of_term: np.ndarray
 
 
 class Pivots(NamedTuple):
-    """For pairs of a row and an equation, the term whose coefficient in the row is eliminated by the equation.
+    """For pairs of a row and an equation, the term whose coefficient in the row is eliminated by the equation."""
 
-    Attributes
-    ----------
-    row, equation, term : ndarray of int, one a pair
-    equations : Equations
-    """
-
-    row: np.ndarray
+    row: np.ndarray  # one per pair
     equation: np.ndarray
     term: np.ndarray
     equations: Equations
@@ -210,25 +176,15 @@ def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivot
 
 
 class Pairs(NamedTuple):
-    """Pairs of a row and an equation with a common term.
+    """Pairs of a row and an equation with a common term."""
 
-    Attributes
-    ----------
-    pair : ndarray of int, ascending
-        Row number times the number of equations, plus the equation's number.
-    entry : ndarray of int, one a pair
-        The entry of the rows to eliminate: among those whose contribution is near the largest, the one with the least
-        coefficient, so that subtracting this multiple adds little to the other terms.
-    contribution : ndarray, one a pair
-        The largest |coefficient| times upper bound over the common terms, records.
-    common, of_common : ndarray of int
-        The entries of all common terms, and the pair of each.
-    """
-
-    pair: np.ndarray
+    pair: np.ndarray  # row number times the number of equations, plus the equation's number
+    # One per pair: the entry of the rows to eliminate: among those whose contribution is near the largest, the one
+    # with the least coefficient, so that subtracting this multiple adds little to the other terms.
     entry: np.ndarray
+    # One per pair: the largest |coefficient| times upper bound over the common terms, records.
     contribution: np.ndarray
-    common: np.ndarray
+    common: np.ndarray  # the entries of all common terms, and the pair of each
     of_common: np.ndarray
 
 
@@ -289,20 +245,6 @@ def rewritten(
 ) -> LinearForm:
     """Apply the pivots to some rows, one step after the other, and scale these rows anew.
 
-    Parameters
-    ----------
-    form : LinearForm
-    n_records : int
-    rows : ndarray of int
-        The rows of the form that the row numbers of the pivots refer to.
-    chosen : ndarray of int
-        Which of these to rewrite.
-    steps : sequence of Pivots
-    upper : ndarray, one a term
-        Upper bounds, records. A rewritten row is scaled by its magnitude within them.
-
-    Notes
-    -----
     A row stays as it is if its new coefficients exceed the range of doubles.
     """
     new = {
@@ -386,13 +328,7 @@ def _with_rows(matrix: sp.csr_array, replaced: dict[int, tuple[np.ndarray, np.nd
 
 
 def substituted(form: LinearForm, n_records: int) -> LinearForm:
-    """Rewrite the rows of knowledge in which large coefficients hide others; the feasible set is the same.
-
-    Parameters
-    ----------
-    form : LinearForm
-    n_records : int
-    """
+    """Rewrite the rows of knowledge in which large coefficients hide others; the feasible set is the same."""
     uneven = _uneven(form)
     if not len(uneven):
         return form
