@@ -10,7 +10,6 @@ import numpy as np
 
 from .._utils.errors import pluralize
 from .._utils.formatting import ReprMixin
-from .schur import SchurComplement
 
 __all__ = [
     "Answer",
@@ -64,9 +63,6 @@ class Answer(ReprMixin):
         given the zeros proved by earlier ones.
     log : sequence of dict
         One dictionary an iteration, from solvers that keep a log.
-    corner : SchurComplement, optional
-        The last Schur complement of the knowledge rows that a Newton method formed; with it, the certificate need not
-        form one.
 
     Examples
     --------
@@ -87,7 +83,6 @@ class Answer(ReprMixin):
     message: str = ""
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
-    corner: SchurComplement | None = None
 
     def __repr__(self) -> str:
         sizes = "no counts" if self.counts is None else f"{pluralize(len(self.counts), 'count')}"

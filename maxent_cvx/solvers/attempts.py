@@ -245,7 +245,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         certificate = _certified(problem, request, reduced, answer)
     except NotDecided:  # the time is over, and the answer is there
         certificate = uncertified(problem.form, answer.counts)
-    return Attempt(reduced, solved, Solution(replace(answer, corner=None), certificate, name))
+    return Attempt(reduced, solved, Solution(answer, certificate, name))
 
 
 def answered(
@@ -301,7 +301,6 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
         # A conic solver's multiplier of an inactive row may be 1e-19, with the sign of a side that the row lacks.
         multipliers=form.project_to_dual_cone(multipliers),
         proofs=reduced.restore_directions(solved.proofs),
-        corner=reduced.restore_schur(solved.corner),
     )
 
 
@@ -329,7 +328,7 @@ def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certific
     assert counts is not None
     assert multipliers is not None
     if not problem.convex:
-        return certify(form, groups, counts, multipliers, settled, answer.proofs, answer.corner)
+        return certify(form, groups, counts, multipliers, settled, answer.proofs)
     try:
         posed = _at_tangents(problem.form, problem.convex, counts, multipliers)
         # Where the tangents hold, the constraints are violated to second order in the distance to the point that they

@@ -59,7 +59,7 @@ from .existence import Components, ExactPoint, exact_point
 from .form import Groups, LinearForm, Settled
 from .monitor import check_step
 from .parameters import CERTIFICATION, CONVEX_CONSTRAINTS, EPS, FEASIBILITY, PENALTIES, PROJECTION
-from .schur import SchurComplement, detect_blocks, newton_system
+from .schur import detect_blocks, newton_system
 
 __all__ = [
     "ACCURACY",
@@ -243,9 +243,7 @@ class ConvexTerms(NamedTuple):
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # if the rows are infeasible
-def project(
-    form: LinearForm, x: np.ndarray, fixed: np.ndarray, schur: SchurComplement | None = None
-) -> np.ndarray | None:
+def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | None:
     """Project x onto the feasible set: minimise sum_j (y_j - x_j)^2 / x_j over the y that satisfy every row.
 
     In each round, violated and active inequalities are treated as equations: with inequalities the result is feasible,
@@ -258,17 +256,12 @@ def project(
     whole = np.count_nonzero(moves) > PROJECTION.whole * len(x)
     terms, involved = np.arange(len(x)) if whole else np.flatnonzero(moves), form.rows_involving(moves)
     rest = form if whole else _restricted(form, x, terms, involved)
-    if schur is None:
-        rest, order = detect_blocks(rest)
-        corrected = (involved if whole else np.ones(len(order), dtype=bool))[order]
-    else:
-        kept = np.ones(len(involved), dtype=bool) if whole else involved
-        rank = np.where(kept, np.cumsum(kept) - 1 - rest.n_published, -1)
-        schur, corrected = schur.renumbered(rank[form.n_published :]), involved[kept]
+    rest, order = detect_blocks(rest)
+    corrected = (involved if whole else np.ones(len(order), dtype=bool))[order]
     for may_form in (False, True):  # forming the Schur complement is expensive, and rarely needed
         moved = x.copy()
         if moves.any():
-            moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, schur, may_form)
+            moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, may_form)
         if (form.residual(moved) <= FEASIBILITY.multiple * form.tolerance).all():
             return moved
     return None
@@ -300,7 +293,6 @@ def _projected(
     x: np.ndarray,
     weight: np.ndarray,
     corrected: np.ndarray,
-    schur: SchurComplement | None,
     may_form: bool,
 ) -> np.ndarray:
     """Correct x in rounds, as long as each at least halves the largest violation.
@@ -308,7 +300,7 @@ def _projected(
     The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large. Terms
     of weight 0 stay, and rows that are not to be corrected do not count.
     """
-    system, tolerance = newton_system(form, schur, may_form=may_form), form.tolerance
+    system, tolerance = newton_system(form, may_form=may_form), form.tolerance
     moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION.rounds):
@@ -579,7 +571,6 @@ def certify(
     multipliers: np.ndarray,
     settled: Settled | None = None,
     proofs: Sequence[np.ndarray] = (),
-    schur: SchurComplement | None = None,
     convex: ConvexTerms | None = None,
 ) -> Certificate:
     """Bound the distance of an answer from the exact solution of a problem."""
@@ -598,7 +589,7 @@ def certify(
     for restriction, is_movable in itertools.product(restrictions(form, x, multipliers, fixed), (False, True)):
         if is_movable and not convex.allowances:
             continue
-        found = _bounded(form, restriction, groups, claim, schur, convex, is_movable=is_movable)
+        found = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
         if best.holds:  # a bound for the limits as typed is worth more than a smaller one for limits that are moved
@@ -620,7 +611,6 @@ def _bounded(
     restriction: Restriction,
     groups: Groups,
     claim: _Claim,
-    schur: SchurComplement | None,
     convex: ConvexTerms,
     *,
     is_movable: bool,
@@ -631,7 +621,7 @@ def _bounded(
     own = np.where(restriction.is_soft, 0.0, multipliers)
     for _ in range(1 + SMALL_ROUNDS):
         check_step()
-        projected = project(restriction.form, start, ~restriction.held, schur)
+        projected = project(restriction.form, start, ~restriction.held)
         if projected is None:
             return None
         near = np.where(projected < CERTIFICATION.vanished, 0.0, projected)

@@ -128,8 +128,6 @@ LOWERED = 0.3
 ROUNDS = 20
 #: Times in each round that the change of the other terms is subtracted.
 REPAIRS = 3
-#: Relative: the unit that a direction is rounded to, far below what the least squares know of it.
-ROUNDED = 2.0**-44
 #: Relative precision of the least-squares solutions, and their relative ridge.
 LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 
@@ -248,8 +246,7 @@ def facial_reduction(
             direction = direction - solution(np.where(is_small | known, 0.0, 1.0), form.rmatvec(direction))
         lowered = is_small & (form.rmatvec(direction) < -LOWERED)
         if np.array_equal(lowered, is_small):
-            unit = ROUNDED * 2.0 ** np.ceil(np.log2(np.abs(direction).max(initial=0.0) or 1.0))
-            return np.asarray(np.rint(direction / unit) * unit)  # sums of few digits are exact
+            return direction
         is_small = lowered
     return np.zeros(form.shape[0])
 
@@ -284,7 +281,7 @@ def newton_steps(
 ) -> Steps:
     """The same, step by step: it gives a line of the log before each step, and is sent whether to stop."""
     begun = time.perf_counter()
-    posed, (form, order) = form, detect_blocks(form)
+    form, order = detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     find_vanished = vanished_terms if tolerance else None
     tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
@@ -296,8 +293,7 @@ def newton_steps(
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
-    schur = system.schur if form is posed else None
-    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, corner=schur)
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs)
 
 
 def descent(

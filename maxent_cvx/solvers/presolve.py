@@ -16,7 +16,7 @@ from .duality import implied_upper_bounds
 from .form import LinearForm, Problem, Settled, SplitMatrix
 from .monitor import check_step
 from .parameters import EPS, FEASIBILITY, PRESOLVE, PRESOLVE_SIZES
-from .schur import MOST_DENSE_WORK, SchurComplement
+from .schur import MOST_DENSE_WORK
 from .sparse import entry_rows, least_by_row, most_by_row
 
 __all__ = [
@@ -296,13 +296,6 @@ class Reduced:
             zero = upper <= form.zero_tolerance * form.count_scale
             found, width, fixed = np.where(zero, upper, found), np.where(zero, upper, width), fixed | zero
         return found
-
-    def restore_schur(self, schur: SchurComplement | None) -> SchurComplement | None:
-        """Scale and number a Schur complement's rows as in the original problem; aggregation leaves it unchanged."""
-        if schur is None:
-            return None
-        known = self.rows >= self.n_published
-        return schur.scaled(self.scale[known]).renumbered(self.rows[known] - self.n_published)
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Directions of the original problem's multipliers, from those of the reduced problem's."""

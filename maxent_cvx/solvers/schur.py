@@ -217,19 +217,6 @@ class SchurComplement:
         self._solve: Solve = np.copy
         self._factored, self._ridge = np.empty(0, dtype=np.int64), -1.0  # the rows and the ridge of the last factor
 
-    def renumbered(self, of_row: np.ndarray) -> SchurComplement:
-        """The same where row i becomes row ``of_row[i]``, ascending; a row that is removed has -1."""
-        active = of_row[self.active]
-        left = np.flatnonzero(active >= 0)
-        schur = self.schur if len(left) == len(active) else self.schur[np.ix_(left, left)]
-        return SchurComplement(schur, active[left])
-
-    def scaled(self, by: np.ndarray) -> SchurComplement:
-        """The same where every row of knowledge is multiplied by a number."""
-        if (by[self.active] == 1).all():
-            return self
-        return SchurComplement(self.schur * by[self.active, None] * by[self.active], self.active)
-
     def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
         """Solve with S for the rows that it was formed for, and divide by `scale` for the others.
 
@@ -485,8 +472,6 @@ class BlockSystem:
     Parameters
     ----------
     form : LinearForm
-    schur : SchurComplement, optional
-        S of nearly the same problem.
     may_form : bool
         Whether S may be formed; if not, a solution can be less precise than asked for.
 
@@ -497,17 +482,18 @@ class BlockSystem:
     formed : int
         How often S has been formed.
     schur : SchurComplement or None
-        S as it was formed last, or of nearly the same problem.
+        S as it was formed last.
     """
 
-    def __init__(self, form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> None:
+    def __init__(self, form: LinearForm, *, may_form: bool = True) -> None:
         self.known = form.known
         self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
         self.bucket_blocks = form.bucket_blocks
         indices = self.bucket_blocks.rows.indices
         self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
         self.products = self.formed = 0
-        self.schur, self.may_form = schur, may_form
+        self.schur: SchurComplement | None = None
+        self.may_form = may_form
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
         self.forms_at_once = self.n_known > 0 and forming <= QUICKLY_FORMED
 
@@ -670,20 +656,18 @@ class System(Protocol):
         ...
 
 
-def newton_system(form: LinearForm, schur: SchurComplement | None = None, *, may_form: bool = True) -> System:
+def newton_system(form: LinearForm, *, may_form: bool = True) -> System:
     """Choose a dense factor where the problem is small, a sparse one where blocks are large, else block elimination.
 
     Parameters
     ----------
     form : LinearForm
-    schur : SchurComplement, optional
-        A Schur complement of nearly the same problem.
     may_form : bool
         Whether one may be formed; if not, a solution can be less precise than asked for.
     """
     if form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
         return DenseSystem(form)
-    blocks = BlockSystem(form, schur, may_form=may_form)
+    blocks = BlockSystem(form, may_form=may_form)
     buckets = blocks.bucket_blocks
     is_small = buckets.cost <= NEWTON_COSTS.most_multiplications and buckets.n_entries <= NEWTON_COSTS.most_entries
     return blocks if is_small else SparseSystem(form)

@@ -296,7 +296,8 @@ def test_published_inequalities():
 @pytest.mark.parametrize("held", [0.0, 1e-9])
 def test_vanished_terms(held: float):
     """A term that two rows force to zero is found while it holds next to nothing; one that holds 1e-9 is none."""
-    dual = Dual(rows([[1, 1, 0], [1, 1, 1]], [1, 1 + held], [1, 1 + held]))
+    form = rows([[1, 1, 0], [1, 1, 1]], [1, 1 + held], [1, 1 + held])
+    dual = Dual(replace(form, n_published=2, n_facts=2))  # published rows bound the terms
     proof = vanished_terms(dual, dual.at(np.array([23.0, -22.0])))
     assert (proof is None) == (held > 0)
     if proof is not None:
