@@ -14,9 +14,11 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
+from .blocks import BATCH_DOUBLES
 from .duality import two_product
 from .form import LinearForm, Sized
-from .parameters import CERTIFICATION, EPS, NEWTON_COSTS
+from .parameters import CERTIFICATION, EPS
+from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows
 
 __all__ = [
@@ -295,7 +297,7 @@ class CycleSpace:
         some : ndarray of int
             Places in `outside`.
         """
-        for start in range(0, len(some), step := NEWTON_COSTS.batch // 8):
+        for start in range(0, len(some), step := BATCH_DOUBLES // 8):
             batch = some[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
 
@@ -719,13 +721,13 @@ class LocalRows(Sized):
             for start in range(0, len(terms), BATCH):  # short sums have little roundoff
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)
-                if k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries):
+                if k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries):
                     dense = batch.toarray()
                     total = total + dense.T @ dense
                 else:
                     product = sp.csr_array(batch.T) @ batch
                     total = total + (product.toarray() if isinstance(total, np.ndarray) else product)
-                    if sp.issparse(total) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
+                    if sp.issparse(total) and k <= MOST_DENSE and total.nnz > k**2 / 8:
                         total = total.toarray()
                 batches += 1
         return CorrectionSums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers import blocks as bucket_blocks
 from maxent_cvx.solvers import schur as schur_complement
-from maxent_cvx.solvers.blocks import BucketBlocks, BucketInverse
+from maxent_cvx.solvers.blocks import NARROW, SMALLEST_DIAGONAL, BucketBlocks, BucketInverse
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.parameters import NEWTON_COSTS, NEWTON_SYSTEM
 from maxent_cvx.solvers.schur import BlockSystem, SchurComplement, SparseSystem, conjugate_gradients, newton_system
 from support.depot import FIGURE_1C, publish
 from support.random_models import random_model
@@ -123,8 +122,8 @@ def test_blocks(seed: int):
     dense = form.published.toarray() * x @ form.published.toarray().T
     right = np.random.default_rng(seed + 1).normal(size=form.n_published)
     expected = np.linalg.solve(dense + 1e-3 * np.diag(dense.diagonal()), right)
-    for narrow in (0, NEWTON_COSTS.narrow):
-        with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=narrow)):
+    for narrow in (0, NARROW):
+        with mock.patch.object(bucket_blocks, "NARROW", narrow):
             buckets = BucketBlocks(form.published, form.published_by_term, form.bucket[0])
         assert buckets.n_blocks == len(model.view.buckets)
         assert len(np.unique(buckets.slot)) == form.n_published <= buckets.n_slots
@@ -146,14 +145,14 @@ def test_any_rows_in_blocks(seed: int, narrow: bool):
     bucket = np.repeat(np.arange(3), [len(block) for block in blocks])
     order = rng.permutation(len(bucket))
     published, bucket = sp.csr_array(published[order]), bucket[order]
-    with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=256 * narrow)):
+    with mock.patch.object(bucket_blocks, "NARROW", NARROW * narrow):
         buckets = BucketBlocks(published, sp.csr_array(published.T), bucket)
-    assert buckets.narrow == narrow or max(buckets.n_single, buckets.n_others) == 0
+    assert buckets.is_narrow == narrow or max(buckets.n_single, buckets.n_others) == 0
     single = published[np.flatnonzero(buckets.slot < buckets.n_blocks * buckets.n_single)]
     assert (np.bincount(single.indices, minlength=1) <= 1).all()
     x = rng.exponential(size=published.shape[1]) + 0.1
     dense = published.toarray() * x @ published.toarray().T
-    raised = dense + 1e-3 * np.diag(np.maximum(dense.diagonal(), NEWTON_SYSTEM.smallest_diagonal))
+    raised = dense + 1e-3 * np.diag(np.maximum(dense.diagonal(), SMALLEST_DIAGONAL))
     right, in_slots = rng.normal(size=len(bucket)), np.zeros(buckets.n_slots)
     right[dense.diagonal() == 0] = 0.0
     in_slots[buckets.slot] = right
@@ -197,8 +196,7 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     """Where the blocks are too large, a sparse factor is computed instead."""
     form = MaxEnt(publish(FIGURE_1C)).form
     assert isinstance(newton_system(form), BlockSystem)
-    hasty = replace(NEWTON_COSTS, most_multiplications=1)
-    monkeypatch.setattr("maxent_cvx.solvers.schur.NEWTON_COSTS", hasty)
+    monkeypatch.setattr("maxent_cvx.solvers.schur.MOST_MULTIPLICATIONS", 1)
     assert isinstance(newton_system(form), SparseSystem)
 
 
@@ -251,7 +249,7 @@ def test_several_right_sides_together(seed: int, narrow: bool):
     """D^-1 times several columns, of any blocks, is D^-1 times each of them."""
     rng, form = np.random.default_rng(seed), random_form(seed)
     assume(form.n_published)
-    with mock.patch.object(bucket_blocks, "NEWTON_COSTS", replace(NEWTON_COSTS, narrow=10**6 if narrow else 0)):
+    with mock.patch.object(bucket_blocks, "NARROW", 10**6 * narrow):
         blocks = form.bucket_blocks
     inverse = BucketInverse(blocks, rng.uniform(0.1, 2.0, form.shape[1]), 1e-6)
     right = rng.normal(size=(blocks.n_slots, 3))
@@ -272,12 +270,12 @@ def test_formed_schur_complement(seed: int, narrow: bool, by_classes: bool, colu
     active = np.flatnonzero(rng.random(form.shape[0] - n) < 0.7)
     assume(n and len(active))
     # The way that is not wanted is made to cost more than any other.
-    dear = {"forming_overhead": 10**12} if by_classes else {"per_sparse_product": 1e12, "per_pair_of_terms": 1e12}
-    hasty = replace(NEWTON_COSTS, narrow=10**6 if narrow else 0, batch=1, fewest_columns=columns, **dear)
+    dear = {"FORMING_OVERHEAD": 10**12} if by_classes else {"PER_SPARSE_PRODUCT": 1e12, "PER_PAIR_OF_TERMS": 1e12}
+    changed = {"BATCH_DOUBLES": 1, "FEWEST_COLUMNS": columns, **dear}
     x, ridge = rng.uniform(0.1, 2.0, form.shape[1]), 1e-3
     with (
-        mock.patch.object(bucket_blocks, "NEWTON_COSTS", hasty),
-        mock.patch.object(schur_complement, "NEWTON_COSTS", hasty),
+        mock.patch.object(bucket_blocks, "NARROW", 10**6 * narrow),
+        mock.patch.multiple(schur_complement, **changed),
     ):
         found = BlockSystem(form).at(x, ridge).form_schur(active)
     matrix = hessian(form, x, active)[1]

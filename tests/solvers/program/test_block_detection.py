@@ -10,8 +10,7 @@ import pytest
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
-from maxent_cvx.solvers.parameters import BLOCK_DETECTION
-from maxent_cvx.solvers.schur import detect_blocks
+from maxent_cvx.solvers.schur import FEWEST, WIDEST, detect_blocks
 from support.random_models import random_model
 
 
@@ -27,8 +26,8 @@ def test_buckets_are_found(seed: int):
     model, _ = random_model(seed, statements=4, buckets=(30, 40))
     plain = anonymous(model.form, seed)
     found, back = detect_blocks(plain)
-    assert found.n_published >= BLOCK_DETECTION.fewest
-    assert np.bincount(found.bucket[0]).max() <= BLOCK_DETECTION.widest
+    assert found.n_published >= FEWEST
+    assert np.bincount(found.bucket[0]).max() <= WIDEST
     assert sorted(back) == list(range(plain.shape[0]))
     np.testing.assert_array_equal(found.matrix.toarray(), plain.matrix[back].toarray())
     known, unknown = newton(model.form), newton(plain)
@@ -44,7 +43,7 @@ def test_buckets_are_found(seed: int):
 def test_few_rows_stay_as_they_are():
     """Small problems are left unchanged."""
     plain = anonymous(random_model(1)[0].form, 1)
-    assert plain.shape[0] < BLOCK_DETECTION.fewest
+    assert plain.shape[0] < FEWEST
     assert detect_blocks(plain)[0] is plain
 
 
