@@ -49,13 +49,7 @@ PATIENCE = 60.0
 
 
 def wait_for(futures: Sequence[Any], client: Any) -> None:
-    """Return when all are done, or have failed.
-
-    Raises
-    ------
-    SolverError
-        If no worker takes a task any more.
-    """
+    """Return when all are done, or have failed."""
     before = None
     for future in futures:
         while not future.done():  # which costs nothing, unlike to ask the loop of the client
@@ -69,13 +63,7 @@ def wait_for(futures: Sequence[Any], client: Any) -> None:
 
 
 def tasks_and_workers(dask_scheduler: Any) -> tuple[int, int, int]:
-    """How often any task changed its state, how many workers take or execute tasks or start, and how many there are.
-
-    Parameters
-    ----------
-    dask_scheduler : distributed.Scheduler
-        Dask gives it by this name.
-    """
+    """How often any task changed its state, how many workers take or execute tasks or start, and how many there are."""
     workers = dask_scheduler.workers.values()
     # A worker is registered before it runs, and on a busy machine stays so for a while.
     able = sum(worker.status.name in ("init", "running") or bool(worker.executing) for worker in workers)
@@ -129,13 +117,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute.
-
-    Parameters
-    ----------
-    threads : int, optional
-        By default one a processor.
-    """
+    """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute."""
 
     def __init__(self, threads: int | None = None) -> None:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -169,12 +151,7 @@ class LocalExecutor:
 
 
 class ClusterExecutor:
-    """The workers of a Dask cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    """
+    """The workers of a Dask cluster."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -188,7 +165,7 @@ class ClusterExecutor:
             return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Futures, one a partition, each computed where its partition is."""
+        """Futures, one per partition, each computed where its partition is."""
         with _worded():
             return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
 
@@ -212,11 +189,6 @@ class ClusterExecutor:
 
         Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do. What is shared
         travels once; it is the result of a task, which Dask makes again where a worker took it with it.
-
-        Raises
-        ------
-        StatementError
-            If what is shared cannot be sent.
         """
         with _worded():
             held = self._held(shared)
@@ -247,13 +219,7 @@ class ClusterExecutor:
 
 @contextmanager
 def _worded() -> Iterator[None]:
-    """Say in words what became of a cluster; errors of the work itself are raised as they are.
-
-    Raises
-    ------
-    SolverError
-        If the scheduler cannot be reached, or workers die of a task again and again.
-    """
+    """Say in words what became of a cluster; errors of the work itself are raised as they are."""
     try:
         yield
     except Exception as error:
@@ -273,26 +239,14 @@ def _worded() -> Iterator[None]:
 
 
 def executor_for(client: Any = None, threads: int | None = None) -> Executor:
-    """The workers of a Dask client, or threads of this process without one.
-
-    Raises
-    ------
-    StatementError
-        If it is no client.
-    """
+    """The workers of a Dask client, or threads of this process without one."""
     if client is None:
         return LocalExecutor(threads)
     return client if isinstance(client, (LocalExecutor, ClusterExecutor)) else cluster_of(client)
 
 
 def cluster_of(client: Any) -> ClusterExecutor:
-    """The workers of a Dask client.
-
-    Raises
-    ------
-    StatementError
-        If it is no client.
-    """
+    """The workers of a Dask client."""
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
         raise StatementError(f"client={short_repr(client)}: a client of Dask is expected, distributed.Client(...)")
     return ClusterExecutor(client)
@@ -308,22 +262,7 @@ def current_client() -> Any:
 
 
 def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The maker of ``function(made, *arguments)``, where `made` is what another maker makes.
-
-    Parameters
-    ----------
-    maker : callable or dask.delayed.Delayed
-        Without arguments.
-    function : callable
-        Of a module, so that it can be sent to another process.
-    *arguments : object
-        What follows `made`; of a Delayed they are not searched for parts that Dask should compute.
-
-    Returns
-    -------
-    callable or dask.delayed.Delayed
-        As `maker`: a Delayed stays one, so that Dask sees where the work is to be done.
-    """
+    """The maker of ``function(made, *arguments)``, where `made` is what another maker makes."""
     if not _is_delayed(maker):
         return partial(_after, maker, function, arguments)
     import dask
@@ -352,13 +291,7 @@ def _is_delayed(maker: Any) -> bool:
 
 
 def _made_here(maker: Any) -> Any:
-    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that.
-
-    Raises
-    ------
-    StatementError
-        If parts of a Delayed were held by a cluster whose client is gone.
-    """
+    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that."""
     if not _is_delayed(maker):
         return maker()
     if current_client() is not None:
@@ -404,14 +337,7 @@ LARGE = 2**20
 
 
 class Stored:
-    """A result in a file, which is deleted once nobody asks for it any more.
-
-    Parameters
-    ----------
-    path : Path
-    owner : object
-        Whose folder it is in: that is there for as long as anything in it.
-    """
+    """A result in a file, which is deleted once nobody asks for it any more."""
 
     def __init__(self, path: Path, owner: object) -> None:
         self.path, self._owner = path, owner
@@ -429,18 +355,6 @@ class OutOfCoreExecutor(LocalExecutor):
 
     Memory is then that of the partitions at work; the rest is in the operating system's cache of files, as far as there
     is room.
-
-    Parameters
-    ----------
-    folder : str or path
-        A folder for a temporary one inside, which is deleted with the last result.
-    threads : int, optional
-        As of :class:`LocalExecutor`.
-
-    Raises
-    ------
-    TableError
-        If the folder is not there, or cannot be written to.
     """
 
     def __init__(self, folder: str | PathLike[str], threads: int | None = None) -> None:
@@ -492,28 +406,14 @@ MOST_JOBS = 10**6
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does the work; by default whoever ``joblib.parallel_config`` says, or else this process.
+    """Who does the work; by default whoever ``joblib.parallel_config`` says, or else this process."""
 
-    Attributes
-    ----------
-    n_jobs : int, optional
-        Processes, as joblib counts them.
-    cluster : ClusterExecutor, optional
-        The workers of a cluster, which then do all of it.
-    """
-
-    n_jobs: int | None = None
-    cluster: ClusterExecutor | None = None
+    n_jobs: int | None = None  # processes, as joblib counts them
+    cluster: ClusterExecutor | None = None  # the workers of a cluster, which then do all of it
 
     @classmethod
     def asked(cls, n_jobs: int | None = None, client: Any = None) -> Workers:
-        """Read the arguments of a public function.
-
-        Raises
-        ------
-        StatementError
-            If `n_jobs` is no number of processes, `client` is no client of Dask, or both are given.
-        """
+        """Read the arguments of a public function."""
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST_JOBS):
             raise StatementError(
                 f"n_jobs={short_repr(n_jobs)}: a number of processes is expected, or -1 for all there are"
@@ -536,14 +436,6 @@ class Workers:
         """Give ``work(shared, *task)`` of every task, in their order, each as soon as it can be.
 
         Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do.
-
-        Parameters
-        ----------
-        work : callable
-            Pure: of a worker that is lost, it is done again by another.
-        shared : object
-            What every task needs; it travels to the cluster once.
-        tasks : iterable of tuples
         """
         if self.cluster is not None:
             return self.cluster.in_turn(work, shared, tasks)

@@ -63,21 +63,7 @@ __all__ = [
 
 
 def numbers_of_tuples(asked: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
-    """Find QI tuples among those of a release.
-
-    Parameters
-    ----------
-    asked : DataFrame, MultiIndex, or list of tuples
-        Of a table its QI columns; of one attribute the values will do.
-    qi : sequence of str
-    tuples : MultiIndex
-        All of them.
-
-    Raises
-    ------
-    StatementError
-        If they are no tuples, or nobody has one.
-    """
+    """Find QI tuples among those of a release."""
     what = (
         f"q={short_repr(asked)}: the QI tuples that are asked for are expected, a table with the columns {list(qi)}, a list "
         "of tuples, or a description {attribute: value}"
@@ -187,32 +173,15 @@ def _column(codes: np.ndarray, values: pd.Index) -> Any:
 
 
 class GroupTable(NamedTuple):
-    """What some groups have.
+    """What some groups have."""
 
-    Attributes
-    ----------
-    numbers : ndarray of int
-        Of the groups in the whole, ascending.
-    records : ndarray
-        Of each in the whole.
-    counts : csr_array, shape (groups, sensitive values)
-        N P(group, s), records.
-    """
-
-    numbers: np.ndarray
-    records: np.ndarray
-    counts: sp.csr_array
+    numbers: np.ndarray  # of the groups in the whole, ascending
+    records: np.ndarray  # of each in the whole
+    counts: sp.csr_array  # N P(group, s), records
 
 
 class Measured:
-    """A measure of probabilities, as a function of a table of counts.
-
-    Parameters
-    ----------
-    measure : callable
-        Of probabilities, people, and the numbers of groups. One that holds something of every group has a method
-        ``between(first, end)``, the same measure for these groups alone, so that only that is sent.
-    """
+    """A measure of probabilities, as a function of a table of counts."""
 
     def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
         self.measure = measure
@@ -297,13 +266,7 @@ def price_table(
     n_records: float,
     executor: Executor,
 ) -> pd.DataFrame:
-    """List the statements with their prices, see :meth:`maxent_cvx.PartitionedPosterior.prices`.
-
-    Parameters
-    ----------
-    parts, points, shared, multipliers, n_records, executor
-        As of :func:`~maxent_cvx.solvers.partitions_certificate.price_multipliers`.
-    """
+    """List the statements with their prices, see :meth:`maxent_cvx.PartitionedPosterior.prices`."""
     found = price_multipliers(parts, points, shared, multipliers, n_records, executor)
     if found is None:
         raise Inaccurate(
@@ -366,18 +329,7 @@ def surest_of(
     of: Chooser | None = None,
     values: pd.Index | None = None,
 ) -> pd.DataFrame:
-    """The surest inferences, as :meth:`maxent_cvx.PartitionedPosterior.top`, or those that a function chooses.
-
-    Parameters
-    ----------
-    post : PartitionedPosterior
-    n : int
-        How many.
-    of : callable, optional
-        Chooses one inference of each group; by default its largest probability.
-    values : Index, optional
-        The labels that its positions are of.
-    """
+    """The surest inferences, as :meth:`maxent_cvx.PartitionedPosterior.top`, or those that a function chooses."""
     surest, labels = Surest(n, of), post.release.sensitive_values if values is None else values
     return labelled(post.reduce(surest, surest.combined), post.release, post.known_people, labels)
 
@@ -401,21 +353,7 @@ def labelled(found: pd.DataFrame, release: PartitionedRelease, people: People, s
 def write_parts(
     folder: object, executor: Executor, parts: Sequence[Any], points: Sequence[Any], surroundings: GlobalMarginals
 ) -> None:
-    """Write a file a partition into a hidden folder, and give it its name when all are complete.
-
-    Parameters
-    ----------
-    folder : str or path
-    executor : Executor
-    parts, points : sequence of handles
-    surroundings : Surroundings
-        Those that know who is named.
-
-    Raises
-    ------
-    TableError
-        If there is something of that name, or the files cannot be written.
-    """
+    """Write a file a partition into a hidden folder, and give it its name when all are complete."""
     target = path_of(folder)
     if target.exists() or target.is_symlink():
         raise TableError(f"{str(target)!r} is there already; name a folder that is not, or remove it first")

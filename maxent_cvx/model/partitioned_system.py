@@ -58,23 +58,12 @@ AT_A_TIME = 50
 
 @dataclass(frozen=True, eq=False)
 class BroadcastSource(ConstraintGroup):
-    """One source in a model in partitions; the columns of its rows are emitted in every partition.
+    """One source in a model in partitions; the columns of its rows are emitted in every partition."""
 
-    Attributes
-    ----------
-    label : str or None
-        That under which it was added.
-    columns : frozenset of str
-        The QI attributes that it tells apart.
-    called : str or None
-        What its rows are called instead, where another source calls its rows alike.
-    patterns : tuple of Pattern
-        Of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these.
-    """
-
-    label: str | None = None
-    columns: frozenset[str] = frozenset()
-    called: str | None = None
+    label: str | None = None  # that under which it was added
+    columns: frozenset[str] = frozenset()  # the QI attributes that it tells apart
+    called: str | None = None  # what its rows are called instead, where another source calls its rows alike
+    # of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these
     patterns: tuple[Pattern, ...] = ()
 
     @classmethod
@@ -113,13 +102,7 @@ class BroadcastSource(ConstraintGroup):
         return False
 
     def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
-        """Emit the rows of a partition, and check that they are what was told of the whole.
-
-        Raises
-        ------
-        StatementError
-            If the source says something else of this partition than of others.
-        """
+        """Emit the rows of a partition, and check that they are what was told of the whole."""
         if self.patterns:
             return self._of_patterns(space)
         try:
@@ -201,21 +184,11 @@ BATCH = 4
 
 @dataclass(frozen=True, eq=False)
 class RawColumns:
-    """Shared rows as sources emit them, on the terms of one partition.
+    """Shared rows as sources emit them, on the terms of one partition."""
 
-    Attributes
-    ----------
-    distinct : csr_array, shape (rows, classes)
-        Each distinct column once; coefficients on probabilities.
-    of_term : ndarray of int
-        The class of each term's column.
-    typed : dict of int to tuple of Fraction
-        Of rows that were typed as rational numbers, the different coefficients.
-    """
-
-    distinct: sp.csr_array
-    of_term: np.ndarray
-    typed: Mapping[int, tuple[Fraction, ...]]
+    distinct: sp.csr_array  # each distinct column once; coefficients on probabilities
+    of_term: np.ndarray  # the class of each term's column
+    typed: Mapping[int, tuple[Fraction, ...]]  # of rows that were typed as rational numbers, the different coefficients
 
     def sizes(self) -> Sizes:
         """How large the coefficients of each row are."""
@@ -225,14 +198,7 @@ class RawColumns:
         return Sizes(least, most, ends)
 
     def scaled(self, largest: np.ndarray, typed: Mapping[int, Fraction]) -> SharedColumns:
-        """Divide every row by its largest coefficient in the whole; what was typed is rounded once.
-
-        Parameters
-        ----------
-        largest : ndarray, one a row
-        typed : dict of int to Fraction
-            The same of rows that were typed as rational numbers.
-        """
+        """Divide every row by its largest coefficient in the whole; what was typed is rounded once."""
         distinct, rows = self.distinct, entry_rows(self.distinct)
         data = distinct.data / largest[rows]
         for row, some in self.typed.items():
@@ -261,19 +227,11 @@ class RawColumns:
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """The least and the largest coefficient of every row, by absolute value.
+    """The least and the largest coefficient of every row, by absolute value."""
 
-    Attributes
-    ----------
-    least, most : ndarray, one a row
-        Infinite and 0 of a row that touches no term.
-    typed : dict of int to (Fraction, Fraction)
-        The same of rows that were typed as rational numbers.
-    """
-
-    least: np.ndarray
-    most: np.ndarray
-    typed: Mapping[int, tuple[Fraction, Fraction]]
+    least: np.ndarray  # one per row: Infinite and 0 of a row that touches no term
+    most: np.ndarray  # one per row: Infinite and 0 of a row that touches no term
+    typed: Mapping[int, tuple[Fraction, Fraction]]  # the same of rows that were typed as rational numbers
 
     @property
     def largest(self) -> np.ndarray:
@@ -311,17 +269,7 @@ def emitted_columns(
     around: Mapping[frozenset[str], GlobalMarginals],
     order: np.ndarray,
 ) -> RawColumns:
-    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    sources : sequence of ToldSource
-    around : dict of frozenset to Surroundings
-        By the attributes that a source tells apart.
-    order : ndarray of int
-        The number, in the order of emission, of every row of the system.
-    """
+    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected."""
     nothing: frozenset[str] = frozenset()
     spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
     n_own = spaces[nothing].n_own
@@ -352,12 +300,7 @@ def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
 
 
 class ColumnCollector:
-    """The distinct columns of rows that come block by block.
-
-    Parameters
-    ----------
-    n_terms : int
-    """
+    """The distinct columns of rows that come block by block."""
 
     def __init__(self, n_terms: int) -> None:
         self.of_term = np.zeros(n_terms, dtype=np.int32)
@@ -398,11 +341,6 @@ def check_divisible(
 
     Names and sides are compared in all partitions; coefficients that depend on the other terms, on ``len(space)`` say,
     are found here.
-
-    Raises
-    ------
-    StatementError
-        If they differ.
     """
     n = len(part.buckets)
     parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
@@ -424,13 +362,7 @@ def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
 
 
 def check_buckets(part: ReleasePart) -> None:
-    """Check that a partition can be solved apart from others.
-
-    Raises
-    ------
-    StatementError
-        If it has counterfeit values.
-    """
+    """Check that a partition can be solved apart from others."""
     if part.with_counterfeits.any():
         raise StatementError(
             "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
@@ -447,15 +379,7 @@ def own_space(part: ReleasePart, surroundings: GlobalMarginals) -> Space:
 
 
 def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
-    """The rows of :class:`maxent_cvx.BucketInvariants`, in their order, over counts: each term is in two of them.
-
-    Returns
-    -------
-    csr_array
-        Entries of 1.
-    ndarray
-        The sides, records.
-    """
+    """The rows of :class:`maxent_cvx.BucketInvariants`, in their order, over counts: each term is in two of them."""
     n_qb, n_sb = part.n_qb, part.n_sb
     qb, sb = (
         sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
@@ -480,16 +404,7 @@ def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarr
 
 
 def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
-    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    space : Space
-        Its own terms.
-    n_tuples : int
-        QI tuples of the whole.
-    """
+    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people."""
     q = space.codes["q"]
     if not len(space.people):
         return Groups(q.astype(np.int32), part.n_q), part.q_numbers
@@ -517,15 +432,9 @@ class AllTuples(Exception):
 
 @dataclass(frozen=True, eq=False)
 class CountingSurroundings(GlobalMarginals):
-    """Surroundings on the driver, where records as described are counted, and noted down for all partitions.
+    """Surroundings on the driver, where records as described are counted, and noted down for all partitions."""
 
-    Attributes
-    ----------
-    whole : SeenPart
-        All QI tuples.
-    """
-
-    whole: PartitionView = None  # type: ignore[assignment]  # always given
+    whole: PartitionView = None  # type: ignore[assignment]  # always given  # all QI tuples
     described: dict[Hashable, int] = field(default_factory=dict)
 
     def records(self, given: Mapping[str, object] | None) -> int:
@@ -535,20 +444,7 @@ class CountingSurroundings(GlobalMarginals):
 
 
 class PartitionedSpace:
-    """A release in partitions as its sources see it: few combinations of QI values at a time.
-
-    Parameters
-    ----------
-    release : PartitionedRelease
-    people : dict of dict, or DataFrame, optional
-        As of :class:`maxent_cvx.MaxEnt`.
-    executor : Executor
-
-    Attributes
-    ----------
-    people : People
-        By the numbers of QI tuples in the whole.
-    """
+    """A release in partitions as its sources see it: few combinations of QI values at a time."""
 
     def __init__(self, release: PartitionedRelease, people: Any, executor: Executor) -> None:
         self.release, self.executor = release, executor
@@ -627,11 +523,6 @@ class PartitionedSpace:
         """Let a source speak where there are no terms, until all that it must know of the whole is counted.
 
         A source that looks at every QI tuple is asked once, of all of them, if what it says is of patterns of values.
-
-        Raises
-        ------
-        MaxEntError
-            Whatever the source finds wrong with the release, and if it cannot be divided.
         """
         try:
             emitted, columns = self._asked(lambda space: build_rows(source, space, label))
@@ -701,36 +592,16 @@ def any_of(marks: list[np.ndarray]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PosedInParts:
-    """What is to be solved, partition by partition.
+    """What is to be solved, partition by partition."""
 
-    Attributes
-    ----------
-    parts : list
-        Handles, one a partition, of :class:`~maxent_cvx.solvers.partitions.Part`.
-    shared : LinearForm
-        The shared rows, over no terms: sides, scale, names, costs.
-    """
-
-    parts: list[Any]
-    shared: LinearForm
+    parts: list[Any]  # handles, one per partition, of :class:`~maxent_cvx.solvers.partitions.Part`
+    shared: LinearForm  # the shared rows, over no terms: sides, scale, names, costs
 
 
 def posed_in_parts(
     whole: PartitionedSpace, facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource]
 ) -> PosedInParts:
-    """Emit all sources in every partition, and scale their rows alike.
-
-    Parameters
-    ----------
-    whole : Whole
-    facts, knowledge : sequence of ToldSource
-        The facts beside what is published, and what is known.
-
-    Raises
-    ------
-    StatementError
-        If a source says other things of different partitions.
-    """
+    """Emit all sources in every partition, and scale their rows alike."""
     sources = [*facts, *knowledge]
     around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
     order = in_order(sources, len(facts))
@@ -767,21 +638,7 @@ def shared_form(
 def part_of_problem(
     part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, surroundings: GlobalMarginals, n_tuples: int
 ) -> Part:
-    """The published rows of a partition, and below them its columns of the shared rows.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    raw : RawColumns
-    shared : LinearForm
-        Without names.
-    sizes : Sizes
-        Of all partitions.
-    surroundings : Surroundings
-        Those that know who is named.
-    n_tuples : int
-        QI tuples of the whole.
-    """
+    """The published rows of a partition, and below them its columns of the shared rows."""
     check_buckets(part)
     space = own_space(part, surroundings)
     published, records = published_rows(part, space)

@@ -87,13 +87,7 @@ def plain(column: pd.Series) -> pd.Series:
 
 
 def kind_of(values: pd.Index) -> str:
-    """What sort of values the distinct values of a column are.
-
-    Raises
-    ------
-    TableError
-        If they are of several sorts, so that no partition can say whether 1 and "1" are the same.
-    """
+    """What sort of values the distinct values of a column are."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
     found = pd.api.types.infer_dtype(values)
@@ -107,25 +101,7 @@ def kind_of(values: pd.Index) -> str:
 
 
 def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
-    """Number the values of one column in several partitions together, in sorted order.
-
-    Parameters
-    ----------
-    several : list of Index
-        The distinct values in each partition.
-
-    Returns
-    -------
-    codes : list of ndarray of int
-        For each partition the number of each of its values.
-    values : Index
-        The distinct values of all, sorted.
-
-    Raises
-    ------
-    TableError
-        If they are of different sorts, or numbers that are whole here and real there are too large to compare.
-    """
+    """Number the values of one column in several partitions together, in sorted order."""
     if len(kinds := {kind_of(values): None for values in several}) > 1:
         raise TableError(
             f"column {several[0].name!r} holds {' in some partitions, and '.join(list(kinds)[:2])} in others; "
@@ -166,18 +142,10 @@ def number_rows(rows: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
 
 @dataclass(frozen=True, eq=False)
 class CountedTuples:
-    """Distinct rows, sorted, and the number of records with each; a few bytes a row.
+    """Distinct rows, sorted, and the number of records with each; a few bytes a row."""
 
-    Attributes
-    ----------
-    labels : MultiIndex
-        One level a column, with codes of the smallest type of integers that holds them.
-    records : ndarray of int
-        Counts, of the smallest type of integers.
-    """
-
-    labels: pd.MultiIndex
-    records: np.ndarray
+    labels: pd.MultiIndex  # one level a column, with codes of the smallest type of integers that holds them
+    records: np.ndarray  # counts, of the smallest type of integers
 
     @classmethod
     def of(cls, rows: pd.DataFrame, records: np.ndarray) -> Self:
@@ -187,14 +155,7 @@ class CountedTuples:
 
     @classmethod
     def united(cls, several: Sequence[Self]) -> tuple[Self, list[np.ndarray]]:
-        """Add up those of all partitions.
-
-        Returns
-        -------
-        whole : CountedTuples
-        numbers : list of ndarray of int
-            For each partition the number in the whole of each of its rows, ascending.
-        """
+        """Add up those of all partitions."""
         levels, codes = [], []
         for i in range(several[0].labels.nlevels):
             own, values = united_values([one.labels.levels[i] for one in several])
@@ -241,21 +202,15 @@ class ReleasePart(BucketView):
 
     Its QI tuples are those of its own buckets, its sensitive values those of the whole. P(q), P(s) and N are the
     whole's, so that what is said of probabilities has the same meaning in every partition.
-
-    Attributes
-    ----------
-    q_numbers : ndarray of int
-        The number in the whole of each of its QI tuples, ascending.
-    n_q_whole, n_s_whole : ndarray
-        Records in the whole of each of its QI tuples, and of each sensitive value.
-    n_whole : int
-        Records of the whole.
     """
 
+    # the number in the whole of each of its QI tuples, ascending
     q_numbers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # records in the whole of each of its QI tuples, and of each sensitive value
     n_q_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # records in the whole of each of its QI tuples, and of each sensitive value
     n_s_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    n_whole: int = 0
+    n_whole: int = 0  # records of the whole
 
     @property
     def n_q(self) -> np.ndarray:
@@ -422,34 +377,18 @@ def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for.
-
-    Attributes
-    ----------
-    qi, sensitive : tuple of str
-    bucket : str
-    count : str or None
-        Without it a row is one record.
-    """
+    """Which columns are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for."""
 
     qi: tuple[str, ...]
     sensitive: tuple[str, ...]
     bucket: str
-    count: str | None = None
+    count: str | None = None  # without it a row is one record
 
     @classmethod
     def read(
         cls, qi: str | Iterable[str], sa: str | Iterable[str], bucket: str, count: str | None, id: object = None
     ) -> Self:
-        """Read them as users give them.
-
-        Raises
-        ------
-        StatementError
-            If there are pseudonyms.
-        TableError
-            If they are no names of columns.
-        """
+        """Read them as users give them."""
         if id is not None:
             raise StatementError(
                 f"id={short_repr(id)}: a release in partitions has no pseudonyms, which link it to others of a series; "
@@ -477,26 +416,7 @@ class Roles:
         check_release_roles(self.qi, self.sensitive, self.bucket)
 
     def checked(self, rows: pd.DataFrame, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-        """Check the rows of one partition, as those of a whole table are; rows that count nobody are left out.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            Perhaps none.
-        name : str
-            What the partition is called in messages.
-
-        Returns
-        -------
-        rows : DataFrame
-        records : ndarray of int
-            How many each row stands for.
-
-        Raises
-        ------
-        TableError
-            If a value is missing, a count is none, or a column looks like one and has no role.
-        """
+        """Check the rows of one partition, as those of a whole table are; rows that count nobody are left out."""
         if rows.empty:
             return rows, np.empty(0, dtype=np.int64)
         check_columns(rows, self.players, name)
@@ -512,18 +432,10 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A partition of records, which are somewhere else.
+    """A partition of records, which are somewhere else."""
 
-    Attributes
-    ----------
-    make : callable or dask.delayed.Delayed
-        Gives them as a DataFrame.
-    name : str
-        What the partition is called in messages.
-    """
-
-    make: Any
-    name: str
+    make: Any  # gives them as a DataFrame
+    name: str  # what the partition is called in messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -538,43 +450,17 @@ class PartCounts:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """What every part knows of the whole.
-
-    Attributes
-    ----------
-    roles : Roles
-    levels : tuple of Index
-        The values of each quasi-identifier.
-    values : Index
-        The sensitive values.
-    n_s : ndarray
-        Records of each.
-    records : int
-    """
+    """What every part knows of the whole."""
 
     roles: Roles
-    levels: tuple[pd.Index, ...]
-    values: pd.Index
-    n_s: np.ndarray
+    levels: tuple[pd.Index, ...]  # the values of each quasi-identifier
+    values: pd.Index  # the sensitive values
+    n_s: np.ndarray  # records of each
     records: int
 
 
 def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
-    """Number the QI tuples and values of all partitions together, and say how each part is made.
-
-    Parameters
-    ----------
-    partitions : list of Records
-        Of whole buckets. Those without records are left out.
-    roles : Roles
-    executor : Executor
-        Where partitions are counted.
-
-    Raises
-    ------
-    TableError
-        If there are no records, or columns hold values of other types in other partitions.
-    """
+    """Number the QI tuples and values of all partitions together, and say how each part is made."""
     makers = [then(part.make, count_records, roles, part.name) for part in partitions]
     counted = list(zip(partitions, executor.gather(executor.made(makers)), strict=True))
     return released([(part, counts) for part, counts in counted if counts is not None], roles)
@@ -623,23 +509,7 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
 def make_part(
     rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
 ) -> ReleasePart:
-    """Count the records of a partition by bucket.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    whole : Whole
-    q_numbers, n_q : ndarray of int
-        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
-    seen : int
-        The checksum of what was counted of it before.
-    name : str
-
-    Raises
-    ------
-    TableError
-        If these are not the records that were counted before.
-    """
+    """Count the records of a partition by bucket."""
     roles = whole.roles
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
@@ -680,11 +550,6 @@ def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Sc
 
     Whole and real numbers of any width are numbers; dictionaries are the values that they stand for, unless they are
     ordered. A number is never a text.
-
-    Raises
-    ------
-    TableError
-        If a column has types that cannot be compared.
     """
     import pyarrow as pa
 
@@ -731,13 +596,7 @@ def _sort_of(found: pa.DataType) -> str:
 
 
 def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """Give columns the types that they have in all files.
-
-    Raises
-    ------
-    TableError
-        If a number does not survive it, or a column has several orders.
-    """
+    """Give columns the types that they have in all files."""
     import pyarrow as pa
 
     check_orders(table)
@@ -755,13 +614,7 @@ def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join the rows of tables of the same types.
-
-    Raises
-    ------
-    TableError
-        If a column is ordered in several ways.
-    """
+    """Join the rows of tables of the same types."""
     import pyarrow as pa
 
     found = pa.concat_tables(tables)
@@ -770,13 +623,7 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def check_orders(table: pa.Table) -> None:
-    """Check that ordered categories have one order: Arrow would put those of several into a new one.
-
-    Raises
-    ------
-    TableError
-        If a column has several.
-    """
+    """Check that ordered categories have one order: Arrow would put those of several into a new one."""
     import pyarrow as pa
 
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -871,13 +718,6 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
 
     Pieces that share buckets are a unit. Small units are put together; one that is more than MOST_TIMES as large as a
     partition should be is cut by the numbers of its buckets.
-
-    Parameters
-    ----------
-    sizes : list of BucketRows
-        The buckets of each piece, which is not empty.
-    partitions : int or None
-        How many are asked for; None is one for DEFAULT_ROWS.
     """
     rows = np.array([size.rows.sum() for size in sizes])
     total = max(int(rows.sum()), 1)
@@ -912,21 +752,11 @@ BATCH = 2**18
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """Some row groups of Parquet files, which are read where they are needed.
+    """Some row groups of Parquet files, which are read where they are needed."""
 
-    Attributes
-    ----------
-    pieces : tuple of (str, tuple of int)
-        Files, and the numbers of row groups in them.
-    schema : pyarrow.Schema
-        The columns that are read, and their types.
-    keeper : object
-        What keeps the files from being removed, if they are temporary.
-    """
-
-    pieces: tuple[tuple[str, tuple[int, ...]], ...]
-    schema: pa.Schema
-    keeper: Any = None
+    pieces: tuple[tuple[str, tuple[int, ...]], ...]  # files, and the numbers of row groups in them
+    schema: pa.Schema  # the columns that are read, and their types
+    keeper: Any = None  # what keeps the files from being removed, if they are temporary
 
     @property
     def name(self) -> str:
@@ -954,13 +784,7 @@ class ParquetRows:
 
 
 def files_of(path: object) -> list[str]:
-    """The files that are meant by a path, a glob, a folder, or a list of these, each once.
-
-    Raises
-    ------
-    TableError
-        If there is none, or one is given twice.
-    """
+    """The files that are meant by a path, a glob, a folder, or a list of these, each once."""
     several = path if isinstance(path, list | tuple) else [path]
     found = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
     times = Counter(os.path.realpath(file) for file in found)
@@ -988,13 +812,7 @@ def _files_of_one(path: str) -> list[str]:
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
-    """Check what files say of themselves, and list their row groups that are not empty.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If a file cannot be read, lacks a column, or says that values are missing; or types cannot be compared.
-    """
+    """Check what files say of themselves, and list their row groups that are not empty."""
     found, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
     for path in files:
         with opened(path) as file:
@@ -1029,13 +847,7 @@ def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
 
 @contextmanager
 def opened(path: str) -> Iterator[Any]:
-    """Open a Parquet file.
-
-    Raises
-    ------
-    TableError
-        If it is none, or cannot be read.
-    """
+    """Open a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -1057,28 +869,7 @@ HELD_ROWS = 2**21
 
 
 def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder: TemporaryFolder) -> list[ParquetRows]:
-    """Write records into files by the range that the number of their bucket is in, see :class:`planning.BucketRows`.
-
-    Parameters
-    ----------
-    tables : iterable of pyarrow.Table
-        They are held one after another, and some millions of rows at a time.
-    bounds : ndarray of uint64
-        Where each range but the first begins.
-    bucket : str
-    folder : TemporaryFolder
-        It is removed if anything goes wrong.
-
-    Returns
-    -------
-    list of ParquetRows
-        One a range.
-
-    Raises
-    ------
-    TableError
-        If the files cannot be written, or types cannot be compared.
-    """
+    """Write records into files by the range that the number of their bucket is in, see :class:`planning.BucketRows`."""
     import pyarrow.parquet as pq
 
     home = Path(tempfile.mkdtemp(dir=folder.path))
@@ -1154,13 +945,7 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
 
 
 def checked_columns(table: Any, roles: Roles) -> Any:
-    """The columns with roles of a Dask DataFrame.
-
-    Raises
-    ------
-    TableError
-        If it is none, or lacks a column.
-    """
+    """The columns with roles of a Dask DataFrame."""
     if not is_dask(table):
         raise TableError(
             f"the table must be a Dask DataFrame, not {short_repr(table)}; dask.dataframe.from_pandas makes one"
@@ -1192,13 +977,7 @@ def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
 
 
 def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
-    """Shuffle a table by bucket with Dask, and keep it in the workers' memory.
-
-    Raises
-    ------
-    TableError
-        If Dask cannot, or a bucket is in two partitions after it: labels of two types may be sent to two places.
-    """
+    """Shuffle a table by bucket with Dask, and keep it in the workers' memory."""
     moved = table.shuffle(bucket).persist()
     try:
         apart, _ = straddling(bucket_rows(moved, bucket, executor))
@@ -1223,13 +1002,7 @@ def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles
 
 
 def arrow_table(part: Records) -> pa.Table:
-    """One partition, computed in this thread, as Parquet holds it.
-
-    Raises
-    ------
-    TableError
-        If a column holds what Parquet cannot.
-    """
+    """One partition, computed in this thread, as Parquet holds it."""
     import pyarrow as pa
 
     (rows,) = LocalExecutor(1).made([part.make])
@@ -1283,18 +1056,7 @@ def read_together(pieces: list[ParquetRows]) -> ParquetRows:
 
 
 def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
-    """Gather all parts.
-
-    Returns
-    -------
-    dict
-        The arguments of a Release.
-
-    Raises
-    ------
-    TableError
-        If a bucket is in two partitions.
-    """
+    """Gather all parts."""
     parts: list[ReleasePart] = executor.gather(executor.made(release.makers))
     together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
     place, buckets = factorize(together)

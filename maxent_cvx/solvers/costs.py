@@ -63,23 +63,12 @@ def divergence_from(y: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """The costs of missing some rows.
+    """The costs of missing some rows."""
 
-    Attributes
-    ----------
-    variance : ndarray, one a row
-        v >= 0, records^2 per nat; 0 where the cost is the absolute error.
-    slope : ndarray, one a row
-        u > 0, nats per record: the largest slope of the cost, and so the largest multiplier; infinite where the cost is
-        quadratic throughout.
-    temperature, target : ndarray, one a row, optional
-        Of divergences t > 0 and T > 0, records; the temperature is 0 for rows of the other kinds.
-    """
-
-    variance: np.ndarray
-    slope: np.ndarray
-    temperature: np.ndarray | None = None
-    target: np.ndarray | None = None
+    variance: np.ndarray  # v >= 0, records^2 per nat, one per row; 0 where the cost is the absolute error
+    slope: np.ndarray  # u > 0, nats per record: the largest slope and so the largest multiplier; may be infinite
+    temperature: np.ndarray | None = None  # t of divergences, nats; 0 for rows of the other kinds
+    target: np.ndarray | None = None  # T > 0 of divergences, records
 
     def __len__(self) -> int:
         return len(self.variance)
@@ -144,13 +133,7 @@ class Penalties:
         return np.where(self.is_divergence, divergence, found)
 
     def cost(self, missed: np.ndarray) -> np.ndarray:
-        """The cost of each row, nats.
-
-        Parameters
-        ----------
-        missed : ndarray, one a row
-            By how much each row is missed, records, >= 0.
-        """
+        """The cost of each row, nats, if it is missed by so many records."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             linear = missed > self.variance * self.slope
             squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
@@ -177,16 +160,10 @@ class Penalties:
     def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
         """An upper bound, nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus the slope of c.
 
-        Parameters
-        ----------
-        beyond : (ndarray, ndarray)
-            How far the value of each row lies below its low side, and above its high side, records: negative inside,
-            minus infinity for a side that it lacks.
-        error : ndarray, one a row
-            A bound on the error of these distances, records. The gap is convex in the value, so that it is largest at
-            an end of the interval that the error leaves.
-        m : ndarray, one a row
-            Multipliers; 0 where the side that the sign refers to is lacking. ``within`` must leave them unchanged.
+        `beyond` is how far each value lies below its low side, and above its high side: negative inside, minus infinity
+        for a side that it lacks; `error` bounds the error of these distances, records. The gap is convex in the value,
+        so that it is largest at an end of the interval that the error leaves. Multipliers are 0 where the side that
+        their sign refers to is lacking, and :meth:`within` leaves them unchanged.
         """
         below, above = beyond
         own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -329,10 +329,11 @@ def residues_of(local: LocalRows, seed: int, rows: np.ndarray, n: int, least: fl
 
 def added_residues(shares: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
     """Add up residues, modulo each prime."""
-    return [
-        reduce(lambda a, b, p=prime: (a + b) % p, some)
-        for prime, some in zip(PRIMES, zip(*shares, strict=True), strict=True)
-    ]
+    return [reduce(partial(_added_modulo, prime), some) for prime, *some in zip(PRIMES, *shares, strict=True)]
+
+
+def _added_modulo(prime: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return (first + second) % prime
 
 
 def _corrected(

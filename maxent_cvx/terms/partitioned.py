@@ -54,11 +54,6 @@ class MissingMarginal(Exception):
     """Something of the whole that is not known yet: it is counted, and the source asked again.
 
     No error for users, and none of the package's, so that no source takes it for one.
-
-    Attributes
-    ----------
-    columns : frozenset of str
-        The QI attributes whose combinations must be known, beyond those that are.
     """
 
     def __init__(self, columns: frozenset[str]) -> None:
@@ -68,24 +63,12 @@ class MissingMarginal(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """The combinations of values that some QI attributes have in the whole.
+    """The combinations of values that some QI attributes have in the whole."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The attributes, in the order of the release.
-    codes : ndarray of int, shape (combinations, attributes)
-        Positions of values in the levels of the QI tuples; sorted.
-    records : ndarray of int
-        Records of the whole with each.
-    values : ndarray of bool, shape (combinations, sensitive values)
-        Whether a value is in some bucket together with the combination.
-    """
-
-    columns: tuple[str, ...]
-    codes: np.ndarray
-    records: np.ndarray
-    values: np.ndarray
+    columns: tuple[str, ...]  # the attributes, in the order of the release
+    codes: np.ndarray  # positions of values in the levels of the QI tuples; sorted
+    records: np.ndarray  # records of the whole with each
+    values: np.ndarray  # whether a value is in some bucket together with the combination
 
     def of(self, tuples: pd.MultiIndex) -> np.ndarray:
         """The combination that each QI tuple has; -1 of one that has none of these."""
@@ -109,13 +92,7 @@ class Combinations:
     def counted(
         cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
     ) -> Combinations:
-        """Count the records of every combination that occurs; that every value goes with each is still to be seen.
-
-        Raises
-        ------
-        StatementError
-            If there are too many.
-        """
+        """Count the records of every combination that occurs; that every value goes with each is still to be seen."""
         ordered = tuple(str(name) for name in tuples.names if name in columns)
         places = [tuples.names.index(column) for column in ordered]
         of_tuple = np.zeros(len(tuples), dtype=np.int64)
@@ -146,26 +123,14 @@ def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class GlobalMarginals:
-    """What is known of the whole in every partition.
+    """What is known of the whole in every partition."""
 
-    Attributes
-    ----------
-    combinations : Combinations
-        Of the attributes that the source speaks of by labels.
-    named : Combinations
-        The QI tuples of people who have names, with all attributes.
-    described : dict
-        Records of the whole that are as described, by :func:`described_as`.
-    names : Index
-        The names of people.
-    of_name : ndarray of int
-        The place of each one's QI tuple among those of `named`.
-    """
-
-    combinations: Combinations
-    named: Combinations
+    combinations: Combinations  # of the attributes that the source speaks of by labels
+    named: Combinations  # the QI tuples of people who have names, with all attributes
+    # records of the whole that are as described, by :func:`described_as`
     described: Mapping[Hashable, int] = field(default_factory=dict)
-    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))
+    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # the names of people
+    # the place of each one's QI tuple among those of `named`
     of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def records(self, given: Mapping[str, object] | None) -> int:
@@ -188,27 +153,14 @@ class PartitionView(View):
     Its QI tuples are those of the partition, those of named people, and one for each combination of values by which a
     source labels rows. Such a tuple has the other attributes of nobody in particular, and as many records as the
     combination has in the whole beyond the tuples before: sums over what is told apart are those of the whole.
-
-    Attributes
-    ----------
-    part : ReleasePart
-    surroundings : Surroundings
-    tuples : MultiIndex
-        All QI tuples.
-    records : ndarray
-        Records of the whole of each.
-    own : ndarray of int
-        The places of the partition's QI tuples among them, ascending.
-    of_name : ndarray of int
-        The place of the QI tuple of every named person.
     """
 
     part: ReleasePart
     surroundings: GlobalMarginals
-    tuples: pd.MultiIndex
-    records: np.ndarray
-    own: np.ndarray
-    of_name: np.ndarray
+    tuples: pd.MultiIndex  # all QI tuples
+    records: np.ndarray  # records of the whole of each
+    own: np.ndarray  # the places of the partition's QI tuples among them, ascending
+    of_name: np.ndarray  # the place of the QI tuple of every named person
     noun: ClassVar[str] = "release"
 
     @classmethod
@@ -353,11 +305,6 @@ class PartSpace(Space):
 
     Whatever a source builds of ``marginal``, ``conditional``, ``prob`` and ``described`` has the same labels and sides
     in every partition, and the coefficients that it has in a model of the whole release.
-
-    Raises
-    ------
-    Needed
-        While sources speak, if they tell apart what is not told apart here.
     """
 
     @classmethod
@@ -415,16 +362,9 @@ class NoPattern(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A set of QI tuples with some values, and a sensitive value.
+    """A set of QI tuples with some values, and a sensitive value."""
 
-    Attributes
-    ----------
-    codes : dict of int to ndarray
-        Of the levels of QI tuples that it sets, the codes it has.
-    s : int
-    """
-
-    codes: Mapping[int, np.ndarray]
+    codes: Mapping[int, np.ndarray]  # of the levels of QI tuples that it sets, the codes it has
     s: int
 
     def marks(self, tuples: pd.MultiIndex) -> np.ndarray:
@@ -452,15 +392,9 @@ class NoTerms(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternSpace(Space):
-    """The space of all QI tuples and no terms, whose columns stand for the sums P(Q, s) that a source takes.
+    """The space of all QI tuples and no terms, whose columns stand for the sums P(Q, s) that a source takes."""
 
-    Attributes
-    ----------
-    taken : list of Pattern
-        One a column, in order.
-    """
-
-    taken: list[Pattern] = field(default_factory=list)
+    taken: list[Pattern] = field(default_factory=list)  # one per column, in order
 
     @classmethod
     def over(cls, tuples: PartitionView, people: People) -> PatternSpace:
