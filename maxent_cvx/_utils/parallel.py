@@ -1,8 +1,11 @@
-"""Independent tasks in this process, in several processes (joblib), or on the workers of a Dask cluster.
+"""Independent tasks, and partitions of a large release: in this process, in several (joblib), or on a Dask cluster.
 
-Joblib has a backend for Dask, too, and ``joblib.parallel_config(backend="dask")`` holds here as everywhere. A client
-that is given goes the way of a release's partitions (:mod:`.executors`), and not through that backend: it waits for
-ever where a task cannot be sent (joblib 1.6), and is set for whatever else is done between two results of a generator.
+An executor applies a function to every partition, and what it returns stays where it was made; only what is gathered
+comes back. Functions are pure, so that Dask computes again what a lost worker had.
+
+Joblib has a backend for Dask, too, and ``joblib.parallel_config(backend="dask")`` works here as everywhere. A client
+that is given is not used through that backend: it waits for ever where a task cannot be sent (joblib 1.6), and is set
+for whatever else is done between two results of a generator.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 import pickle
 import sys
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +24,7 @@ from functools import partial
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from .errors import SolverError, StatementError, TableError, short_repr
 from .files import TemporaryFolder, path_of
@@ -37,86 +41,38 @@ __all__ = [
     "then",
 ]
 
-# Wait for what a Dask cluster computes, as long as anybody computes it.
-#
-# A worker with too little memory is paused: it takes no task until memory is free. Where nothing is left that it could
-# write to disk, that is for ever, and Dask waits. So what the scheduler did is looked at now and then.
-
-
-#: Seconds in which a scheduler whose workers take no task changes nothing, after which the cluster is given up: Dask
-#: writes gigabytes to disk, and starts a worker again, in less.
-PATIENCE = 60.0
-
-
-def wait_for(futures: Sequence[Any], client: Any) -> None:
-    """Return when all are done, or have failed."""
-    before = None
-    for future in futures:
-        while not future.done():  # which costs nothing, unlike to ask the loop of the client
-            try:
-                future.exception(timeout=PATIENCE)
-            except TimeoutError:
-                now = client.run_on_scheduler(tasks_and_workers)
-                if now == before:
-                    raise SolverError(_why(*now)) from None
-                before = now if now[1] == 0 else None
-
-
-def tasks_and_workers(dask_scheduler: Any) -> tuple[int, int, int]:
-    """How often any task changed its state, how many workers take or execute tasks or start, and how many there are."""
-    workers = dask_scheduler.workers.values()
-    # A worker is registered before it runs, and on a busy machine stays so for a while.
-    able = sum(worker.status.name in ("init", "running") or bool(worker.executing) for worker in workers)
-    if not workers and len(dask_scheduler.total_nthreads_history) == 1:
-        able = 1  # none has come yet, which may take its time, in the queue of a large machine say
-    return dask_scheduler.transition_counter, able, len(workers)
-
-
-def _why(changes: int, able: int, workers: int) -> str:
-    """What became of the workers."""
-    if not workers:
-        return (
-            f"the Dask cluster has had no worker for {PATIENCE:.0f} seconds; those that it had may have died of too "
-            "little memory. Start larger workers, or of a release in partitions make more and smaller ones"
-        )
-    return (
-        f"the workers of the Dask cluster have done nothing for {PATIENCE:.0f} seconds: each is paused, as its memory "
-        "is full, and has nothing that it could write to disk; use larger workers or, of a release in partitions, "
-        "more and smaller ones"
-    )
-
-
-# Where the partitions of a large release are worked on: in threads of this process, or by the workers of Dask.
-#
-# Both do the same: a function is applied to every partition, and what it gives stays where it was made; only what is
-# asked for comes back. Functions are pure, so that Dask computes again what a worker took with it.
-
-
 #: How many results are combined at a time, so that sums are made in the same order by any number of workers.
 FAN_IN = 8
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Applies functions to partitions; a handle stands for a result that stays where it was made."""
 
+    @abstractmethod
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Handles of what functions without arguments return, or of what a Dask Delayed stands for."""
-        ...
 
+    @abstractmethod
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Handles of ``function(*results, *common)``, the results being those of one partition each."""
-        ...
 
+    @abstractmethod
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results themselves, in order."""
-        ...
+
+    @abstractmethod
+    def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
+        """Handles of ``combine(results)`` for every group of handles."""
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
         """Combine the results of all partitions, a few neighbours at a time, and those in turn."""
-        ...
+        left = list(handles)
+        while len(left) > 1:
+            left = self.combined(combine, [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)])
+        return self.gather(left)[0] if left else combine([])
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute."""
 
     def __init__(self, threads: int | None = None) -> None:
@@ -135,12 +91,9 @@ class LocalExecutor:
         """The results as they are."""
         return list(handles)
 
-    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
-        """Combine them, a few neighbours at a time."""
-        left = list(handles)
-        while len(left) > 1:
-            left = [combine(left[i : i + FAN_IN]) for i in range(0, len(left), FAN_IN)]
-        return left[0] if handles else combine([])
+    def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
+        """What the function returns for the results of each group."""
+        return [combine(self.gather(group)) for group in groups]
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
         """Apply a function to arguments, as many at a time as there are threads; the first error is raised."""
@@ -150,7 +103,7 @@ class LocalExecutor:
             return list(pool.map(lambda each: function(*each), arguments))
 
 
-class ClusterExecutor:
+class ClusterExecutor(Executor):
     """The workers of a Dask cluster."""
 
     def __init__(self, client: Any) -> None:
@@ -172,17 +125,12 @@ class ClusterExecutor:
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results, sent here."""
         with _worded():
-            wait_for(handles, self.client)
             return list(self.client.gather(list(handles)))
 
-    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
-        """Combine them on the workers, a few neighbours at a time; one result is sent here."""
-        left = list(handles)
-        while len(left) > 1:
-            some = [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)]
-            with _worded():
-                left = [self.client.submit(combine, each, pure=False) for each in some]
-        return self.gather(left)[0] if handles else combine([])
+    def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
+        """Futures, one per group, computed on the workers."""
+        with _worded():
+            return [self.client.submit(combine, group, pure=False) for group in groups]
 
     def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Send ``function(shared, *task)`` of every task here, in their order, each as soon as it can be.
@@ -271,18 +219,15 @@ def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _after(maker: Callable[[], Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Make something, and apply a function to it."""
     return function(maker(), *arguments)
 
 
-def _itself(shared: Any) -> Any:
-    """What a task is given, as its result."""
-    return shared
-
-
 def _before(function: Callable[..., Any], arguments: tuple[Any, ...], made: Any) -> Any:
-    """Apply a function to something that was made."""
     return function(made, *arguments)
+
+
+def _itself(shared: Any) -> Any:
+    return shared
 
 
 def _is_delayed(maker: Any) -> bool:
@@ -303,9 +248,6 @@ def _made_here(maker: Any) -> Any:
             "connect one, distributed.Client(...), and make the release again"
         )
     return maker.compute(scheduler="synchronous")
-
-
-# Workers of Dask on this machine, which keep the memory that arrays of partitions come and go in.
 
 
 #: What glibc keeps of freed memory, bytes, by the names of its environment variables. Dask has its workers give all
@@ -329,9 +271,6 @@ def local_client(workers: int) -> Iterator[Any]:
         yield client
 
 
-# Partitions that are worked on one after another, with what is not worked on in files that are mapped into memory.
-
-
 #: Bytes: what holds less stays in memory.
 LARGE = 2**20
 
@@ -351,10 +290,10 @@ class Stored:
 
 
 class OutOfCoreExecutor(LocalExecutor):
-    """Threads of this process that write large results to a folder of the disk.
+    """Threads of this process that write large results to files, which are mapped into memory while they are used.
 
-    Memory is then that of the partitions at work; the rest is in the operating system's cache of files, as far as there
-    is room.
+    Memory is then that of the partitions at work; the rest is in the operating system's cache of files as far as it
+    fits. Dask's own spilling takes 2.6 times as long.
     """
 
     def __init__(self, folder: str | PathLike[str], threads: int | None = None) -> None:
@@ -370,10 +309,6 @@ class OutOfCoreExecutor(LocalExecutor):
         """The results themselves."""
         return [_loaded(handle) for handle in handles]
 
-    def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
-        """Combine them, a few neighbours at a time."""
-        return _loaded(super().reduce(partial(_combined, combine), handles))
-
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
         """Apply a function to results that may be stored, and store its own if they are large."""
         return super()._each(partial(self._kept, function), arguments)
@@ -388,11 +323,6 @@ class OutOfCoreExecutor(LocalExecutor):
         path = self._folder.path / f"{next(self._numbers)}.joblib"
         joblib.dump(found, path)
         return Stored(path, self)
-
-
-def _combined(combine: Callable[[list[Any]], Any], some: list[Any]) -> Any:
-    """Load results that may be stored, and combine them."""
-    return combine([_loaded(one) for one in some])
 
 
 def _loaded(handle: Any) -> Any:

@@ -69,8 +69,6 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     cost: Any = 0.0
     if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
         temperature, target = form.penalties.temperature, form.penalties.target
-        assert temperature is not None
-        assert target is not None
         cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
     if len(some := np.flatnonzero((variance == 0) & ~divergence)):
         cost += slope[some] @ cp.abs(missed[some])

@@ -13,7 +13,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.releases.partitioned import divided
-from maxent_cvx.terms import partitioned as surroundings
+from maxent_cvx.terms import partitioned as marginals
 from support.parts import QI, published, random_records, some_people
 
 RECORDS = random_records(np.random.default_rng(3))
@@ -168,7 +168,7 @@ def test_coefficients_that_depend_on_other_terms_are_found_out() -> None:
 
 def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels for more combinations of values than partitions can share are an error; a statement is not."""
-    monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
+    monkeypatch.setattr(marginals, "MOST_COMBINATIONS", 5)
     held = model().add(P("flu", given={"g": "m", "d": "a", "age": 20}) <= 0.9)
     with pytest.raises(mx.StatementError, match="12 combinations of their values occur, and up to 5"):
         held.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
@@ -176,7 +176,7 @@ def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_sources_that_see_every_tuple_are_told_by_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mining needs all QI tuples, partitions only the values that associations are about, however many tuples."""
-    monkeypatch.setattr(surroundings, "MOST_COMBINATIONS", 5)
+    monkeypatch.setattr(marginals, "MOST_COMBINATIONS", 5)
     source = mx.StrongestAssociations(RECORDS, positive=20, negative=20)
     one, other = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
     tuples = one.space.view.quasi_identifiers

@@ -24,7 +24,7 @@ def check(records: pd.DataFrame, said: list[Any], n: int, people: Any = None) ->
     place = {term: i for i, term in enumerate(zip(*(model.space.codes[role].tolist() for role in roles), strict=True))}
     columns, of_whole = form.known.rows(np.arange(k)).toarray(), form.published.toarray()
     for part, own in zip(posed.parts, whole.parts, strict=True):
-        codes = dict(own_space(own, whole.surroundings(frozenset())).codes)
+        codes = dict(own_space(own, whole.marginals(frozenset())).codes)
         codes["q"] = own.q_numbers[codes["q"]]
         codes["bucket"] = release.buckets.get_indexer(own.buckets)[codes["bucket"]]
         at = np.array([place[term] for term in zip(*(codes[role].tolist() for role in roles), strict=True)])
