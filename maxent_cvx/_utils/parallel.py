@@ -314,14 +314,14 @@ class OutOfCoreExecutor(LocalExecutor):
         return super()._each(partial(self._kept, function), arguments)
 
     def _kept(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        found, buffers = function(*map(_loaded, arguments)), list[pickle.PickleBuffer]()
-        pickle.dumps(found, protocol=5, buffer_callback=buffers.append)  # arrays are listed, and not copied
+        result, buffers = function(*map(_loaded, arguments)), list[pickle.PickleBuffer]()
+        pickle.dumps(result, protocol=5, buffer_callback=buffers.append)  # arrays are listed, and not copied
         if sum(buffer.raw().nbytes for buffer in buffers) < LARGE:
-            return found
+            return result
         import joblib
 
         path = self._folder.path / f"{next(self._numbers)}.joblib"
-        joblib.dump(found, path)
+        joblib.dump(result, path)
         return Stored(path, self)
 
 

@@ -130,17 +130,17 @@ def table_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals, nu
     codes = own_space(part, marginals).codes
     at = np.searchsorted(numbers, part.q_numbers)
     place = np.where(numbers[np.minimum(at, len(numbers) - 1)] == part.q_numbers, at, -1)[codes["q"]]
-    asked, n_values = place >= 0, len(part.sensitive_values)
-    key = place[asked] * n_values + codes["s"][asked]
-    return np.bincount(key, point.counts[asked], len(numbers) * n_values).reshape(len(numbers), n_values)
+    is_chosen, n_values = place >= 0, len(part.sensitive_values)
+    key = place[is_chosen] * n_values + codes["s"][is_chosen]
+    return np.bincount(key, point.counts[is_chosen], len(numbers) * n_values).reshape(len(numbers), n_values)
 
 
 def people_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
     """N P(i, s), records, of all named people: a partition's share."""
     codes, n_values = own_space(part, marginals).codes, len(part.sensitive_values)
     n = len(marginals.names)
-    found = np.bincount(codes["who"] * n_values + codes["s"], point.counts, (n + 1) * n_values)
-    return found.reshape(n + 1, n_values)[:n]
+    table = np.bincount(codes["who"] * n_values + codes["s"], point.counts, (n + 1) * n_values)
+    return table.reshape(n + 1, n_values)[:n]
 
 
 def entropy_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
@@ -156,9 +156,9 @@ def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals)
     axes: Mapping[str, tuple[np.ndarray, pd.Index]] = {
         column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *part.columns]
     }
-    found = {column: _column(codes, values) for column, (codes, values) in axes.items()}
+    labels = {column: _column(codes, values) for column, (codes, values) in axes.items()}
     records, name = point.counts, space.term
-    return pd.DataFrame({**found, f"N {name}": records, name: records / space.n_records})
+    return pd.DataFrame({**labels, f"N {name}": records, name: records / space.n_records})
 
 
 def _column(codes: np.ndarray, values: pd.Index) -> Any:
@@ -289,16 +289,16 @@ def surest_of(
     return labelled(post.reduce(surest, surest.combined), post.release, post.known_people, labels)
 
 
-def labelled(found: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
+def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
     """Label values, and groups by their numbers: QI tuples, and where people are named, who they are."""
-    number, n_tuples = found["number"].to_numpy(), len(release.quasi_identifiers)
+    number, n_tuples = surest["number"].to_numpy(), len(release.quasi_identifiers)
     place = np.where(number >= n_tuples, number - n_tuples, len(people))  # of a person among the names
     tuples = np.where(number >= n_tuples, np.append(people.q, 0)[place], number)
     labels = release.quasi_identifiers[tuples].to_frame(index=False)
     if len(people):
         labels.insert(0, "who", np.append(people.names.to_numpy(dtype=object), OTHERS)[place])
-    values = s[found["s"].to_numpy()].to_frame(index=False)
-    table = values.assign(P=found["P"].to_numpy(), people=found["people"].to_numpy())
+    values = s[surest["s"].to_numpy()].to_frame(index=False)
+    table = values.assign(P=surest["P"].to_numpy(), people=surest["people"].to_numpy())
     return table.set_index(pd.MultiIndex.from_frame(labels) if labels.shape[1] > 1 else pd.Index(labels.iloc[:, 0]))
 
 
@@ -554,8 +554,8 @@ class PartitionedPosterior(ReprMixin):
         check_callable(combine, "combine")
         n_tuples = len(self.release.quasi_identifiers)
         known = self._whole.marginals(frozenset())
-        found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
-        return cast("T", self._executor.reduce(combine, found))
+        measured = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
+        return cast("T", self._executor.reduce(combine, measured))
 
     def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.

@@ -337,8 +337,8 @@ def check_divisible(
     for source in sources if n > 1 else ():
         spaces = [PartSpace.around(one, around[source.columns]) for one in parts]
         for whole, *halves in zip(*(source.emitted_in(space) for space in spaces), strict=True):
-            found, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
-            if abs(found - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
+            of_whole, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
+            if abs(of_whole - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
                 raise source.differs(f"the coefficients of {whole.label}")
 
 
@@ -471,18 +471,20 @@ class PartitionedSpace:
         """The combinations of values of some QI attributes in the whole; each set of attributes is counted once."""
         if columns not in self._combinations:
             release = self.release
-            found = Combinations.counted(columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values))
-            self._combinations[columns] = self._with_values(found) if columns else found
+            counted = Combinations.counted(
+                columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values)
+            )
+            self._combinations[columns] = self._with_values(counted) if columns else counted
         return self._combinations[columns]
 
-    def _with_values(self, found: Combinations) -> Combinations:
+    def _with_values(self, combinations: Combinations) -> Combinations:
         """Find in all partitions which values are in some bucket together with each combination."""
-        if not len(found.codes):
+        if not len(combinations.codes):
             values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
         else:
-            each = self.executor.map(values_beside, self.parts, common=(found,))
+            each = self.executor.map(values_beside, self.parts, common=(combinations,))
             values = self.executor.reduce(any_of, each)
-        return Combinations(found.columns, found.codes, found.records, values)
+        return Combinations(combinations.columns, combinations.codes, combinations.records, values)
 
     def marginals(self, columns: frozenset[str]) -> GlobalMarginals:
         """What every partition must know of the whole for a source that distinguishes these attributes."""
@@ -496,21 +498,21 @@ class PartitionedSpace:
         """
         try:
             emitted, columns = self._evaluated(lambda space: build_rows(source, space, label))
-            found = BroadcastSource.of(emitted, label, columns)
+            rows = BroadcastSource.of(emitted, label, columns)
         except AllTuples:
             if (of_patterns := self._of_patterns(source, label)) is not None:
                 return of_patterns
             emitted, columns = self._evaluated(
                 lambda space: build_rows(source, space, label), frozenset(self.release.qi)
             )
-            found = BroadcastSource.of(emitted, label, columns)
+            rows = BroadcastSource.of(emitted, label, columns)
         if emitted.convex or emitted.parametric:
             kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "
                 "numbers, or solve the release in memory"
             )
-        return found
+        return rows
 
     def _of_patterns(self, source: Source, label: str | None) -> BroadcastSource | None:
         """The rows of a source over patterns of values, evaluated for all QI tuples; None if they are not of this kind."""
@@ -548,13 +550,13 @@ class PartitionedSpace:
                     raise AllTuples from None
 
 
-def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:
+def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
     """Mark the values that are in some bucket of a partition together with each combination."""
     terms, n_values = part.terms(), len(part.sensitive_values)
-    group = found.of(part.quasi_identifiers)[terms["q"]]
-    marked = np.zeros(len(found.codes) * n_values, dtype=bool)
+    group = combinations.of(part.quasi_identifiers)[terms["q"]]
+    marked = np.zeros(len(combinations.codes) * n_values, dtype=bool)
     marked[(group * n_values + terms["s"])[group >= 0]] = True
-    return marked.reshape(len(found.codes), n_values)
+    return marked.reshape(len(combinations.codes), n_values)
 
 
 def any_of(marks: list[np.ndarray]) -> np.ndarray:

@@ -93,14 +93,14 @@ def kind_of(values: pd.Index) -> str:
     """The kind of the distinct values of a column; an error if there are several, so that 1 and "1" may be equal."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
-    found = pd.api.types.infer_dtype(values)
-    if found not in COMPARABLE:
+    kind = pd.api.types.infer_dtype(values)
+    if kind not in COMPARABLE:
         raise TableError(
-            f"column {values.name!r} contains values of several types ({found}), which cannot be compared between "
+            f"column {values.name!r} contains values of several types ({kind}), which cannot be compared between "
             "partitions; convert them to one type first, .astype(str)"
         )
     zone = getattr(values.dtype, "tz", None)
-    return COMPARABLE[found] if zone is None else f"{COMPARABLE[found]} in {zone}"
+    return COMPARABLE[kind] if zone is None else f"{COMPARABLE[kind]} in {zone}"
 
 
 def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
@@ -512,10 +512,10 @@ def make_part(
 
 def checksum(arrays: Sequence[ArrayLike]) -> int:
     """A checksum of integers, of 32 bits."""
-    found = 0
+    crc = 0
     for array in arrays:
-        found = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), found)
-    return found
+        crc = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), crc)
+    return crc
 
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
@@ -553,25 +553,25 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
         schemas = [pa.schema([(name, each)]) for each in plain]
         common = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowTypeError:
-        found = ", ".join(str(each) for each in dict.fromkeys(types))
+        listed = ", ".join(str(each) for each in dict.fromkeys(types))
         raise TableError(
-            f"column {name!r} has types in different files that cannot be compared ({found}); "
+            f"column {name!r} has types in different files that cannot be compared ({listed}); "
             "write it as one type in all of them"
         ) from None
     return pa.dictionary(pa.int32(), common, ordered=True) if ordered == {True} else common
 
 
-def _sort_of(found: pa.DataType) -> str:
+def _sort_of(kind: pa.DataType) -> str:
     """The kind of the values of a type; values of different kinds are never equal."""
     import pyarrow as pa
 
-    if pa.types.is_integer(found) or pa.types.is_floating(found):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
-    if pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return "text"
-    if pa.types.is_timestamp(found):
-        return f"time in {found.tz}"
-    return "decimal" if pa.types.is_decimal(found) else str(found)
+    if pa.types.is_timestamp(kind):
+        return f"time in {kind.tz}"
+    return "decimal" if pa.types.is_decimal(kind) else str(kind)
 
 
 def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
@@ -596,9 +596,9 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate tables of the same types."""
     import pyarrow as pa
 
-    found = pa.concat_tables(tables)
-    check_orders(found)
-    return found
+    joined = pa.concat_tables(tables)
+    check_orders(joined)
+    return joined
 
 
 def check_orders(table: pa.Table) -> None:
@@ -759,13 +759,13 @@ class ParquetRows:
 def files_of(path: object) -> list[str]:
     """The files of a path, a glob, a folder, or a list of these, each once."""
     several = path if isinstance(path, list | tuple) else [path]
-    found = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
-    times = Counter(os.path.realpath(file) for file in found)
-    if twice := [file for file in found if times[os.path.realpath(file)] > 1]:
+    files = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
+    times = Counter(os.path.realpath(file) for file in files)
+    if twice := [file for file in files if times[os.path.realpath(file)] > 1]:
         raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
-    if not found:
+    if not files:
         raise TableError("path names no file; give the path of a Parquet file, a folder, or a list of them")
-    return found
+    return files
 
 
 def _files_of_one(path: str) -> list[str]:
@@ -773,20 +773,20 @@ def _files_of_one(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = (file.relative_to(path) for file in Path(path).rglob("*.parquet"))
         shown = [file for file in inside if not any(part[0] in "._" for part in file.parts)]
-        found = [str(Path(path) / file) for file in sorted(shown)]
-        if not found:
+        files = [str(Path(path) / file) for file in sorted(shown)]
+        if not files:
             raise TableError(f"the folder {path!r} contains no file *.parquet")
-        return found
+        return files
     if os.path.exists(path):
         return [path]
-    if not (found := sorted(glob.glob(path, recursive=True))):
+    if not (files := sorted(glob.glob(path, recursive=True))):
         raise TableError(f"there is no file {path!r}")
-    return [file for one in found for file in _files_of_one(one)]
+    return [file for one in files for file in _files_of_one(one)]
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
     """Check the metadata of files, and list their row groups that are not empty."""
-    found, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
+    groups, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
     for path in files:
         with opened(path) as file:
             schema, about = file.schema_arrow, file.metadata
@@ -800,14 +800,14 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
                 if column.path_in_schema in missing and column.is_stats_set and column.statistics.has_null_count:
                     missing[column.path_in_schema] += column.statistics.null_count
             if group.num_rows:
-                found.append((path, i))
+                groups.append((path, i))
     if some := {column: count for column, count in missing.items() if count}:
         raise missing_values(some, total, roles.players, "the table")
-    if not found:
+    if not groups:
         raise TableError("the table has no rows; at least one record is needed")
     columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
     schema = common_schema(schemas, list(columns))
-    return [ParquetRows(((path, (i,)),), schema) for path, i in found]
+    return [ParquetRows(((path, (i,)),), schema) for path, i in groups]
 
 
 def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
@@ -977,15 +977,15 @@ def arrow_table(part: Records) -> pa.Table:
 
     (rows,) = LocalExecutor(1).made([part.make])
     try:
-        found = pa.Table.from_pandas(rows, preserve_index=False)
+        table = pa.Table.from_pandas(rows, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         reason = " ".join(str(error).split())
         raise TableError(
             f"{part.name} has a column of several types, or of one that Parquet cannot store: {reason}; "
             "convert it to one type first, .astype(str)"
         ) from None
-    common_schema([found.schema], found.column_names)
-    return found
+    common_schema([table.schema], table.column_names)
+    return table
 
 
 def parquet_release(path: object, roles: Roles, partitions: int | None) -> PartitionedRelease:
@@ -996,15 +996,15 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
     executor = LocalExecutor()
     sizes = executor.map(buckets_of_parquet, pieces, common=(roles.bucket,))
     folder: TemporaryFolder | None = None
-    found: list[Records] = []
+    records: list[Records] = []
     for group in planned(sizes, partitions):
         rows = read_together([pieces[i] for i in group.pieces])
         if group.bounds is None:
-            found.append(Records(rows, rows.name))
+            records.append(Records(rows, rows.name))
             continue
         folder = folder or TemporaryFolder()
-        found += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
-    return assembled(found, roles, executor)
+        records += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
+    return assembled(records, roles, executor)
 
 
 def buckets_of_parquet(rows: ParquetRows, bucket: str) -> BucketRows:
@@ -1040,14 +1040,14 @@ def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def wider(own: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
+def wider(matrix: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
     """The rows of a partition as rows of the whole."""
-    found = own.tocoo()
-    return sp.coo_array((found.data, (numbers[found.row], found.col)), shape=(rows, own.shape[1])).tocsr()
+    entries = matrix.tocoo()
+    return sp.coo_array((entries.data, (numbers[entries.row], entries.col)), shape=(rows, matrix.shape[1])).tocsr()
 
 
 def beside(several: list[sp.csr_array], order: np.ndarray) -> sp.csr_array:
     """Columns of several matrices, in an order."""
-    found = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
-    found.sort_indices()
-    return found
+    joined = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
+    joined.sort_indices()
+    return joined

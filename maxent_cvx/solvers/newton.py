@@ -237,8 +237,8 @@ def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
     if not proof.any():
         return None
     # The side of a row with P = 1e-9 is as small as such terms, but it is not the rounding error of 0.
-    found = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
-    if -found.beta > found.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
+    implied = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
+    if -implied.beta > implied.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
         return None
     return proof
 

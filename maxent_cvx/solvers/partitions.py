@@ -278,23 +278,23 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     require_feasible(published, feasible, contributed, contributed)
     rows = np.flatnonzero(involved)
     rows = rows[np.argsort(rank_of_buckets(form)[form.bucket[0][rows]], kind="stable")]
-    remaining = np.flatnonzero(terms).astype(np.int32)
+    kept = np.flatnonzero(terms).astype(np.int32)
     form.forget()
-    return ReducedPart(_restricted(form, rows, remaining, contributed), remaining, rows, fixed, counts, width)
+    return ReducedPart(_restricted(form, rows, kept, contributed), kept, rows, fixed, counts, width)
 
 
-def without(part: Part, left: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
+def without(part: Part, reduced_part: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
     """Leave out further terms, which are zero up to the bounds given; one of each per term of the partition."""
     form, (is_zero, upper) = part.form, zeros
     gone = np.zeros(form.shape[1], dtype=bool)
-    gone[left.terms] = is_zero[left.terms]
-    width, counts = np.where(gone, upper, left.width), np.where(gone, 0.0, left.counts)
-    terms = left.terms[~gone[left.terms]]
+    gone[reduced_part.terms] = is_zero[reduced_part.terms]
+    width, counts = np.where(gone, upper, reduced_part.width), np.where(gone, 0.0, reduced_part.counts)
+    terms = reduced_part.terms[~gone[reduced_part.terms]]
     is_left = np.zeros(form.shape[1])
     is_left[terms] = 1.0
-    rows = left.rows[(form.published @ is_left > 0)[left.rows]]
+    rows = reduced_part.rows[(form.published @ is_left > 0)[reduced_part.rows]]
     return ReducedPart(
-        _restricted(form, rows, terms, form.published @ counts), terms, rows, left.fixed | gone, counts, width
+        _restricted(form, rows, terms, form.published @ counts), terms, rows, reduced_part.fixed | gone, counts, width
     )
 
 
@@ -321,23 +321,23 @@ def presolved(
         low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
         bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
         largest = over.total(largest_open, parts, bounds)["largest"]
-        left = over.map(reduced, parts, bounds, common=(largest,))
+        reduced_part = over.map(reduced, parts, bounds, common=(largest,))
     else:
-        left = over.map(reduced, parts, common=(None, None))
-    known, n_open = over.total(determined, parts, left)
+        reduced_part = over.map(reduced, parts, common=(None, None))
+    known, n_open = over.total(determined, parts, reduced_part)
     tolerance = FEASIBILITY.multiple * shared.tolerance
     feasible = (n_open > 0) | (np.maximum(shared.low - known, known - shared.high) <= tolerance)
     feasible[shared.n_hard :] = True
     require_feasible(shared, feasible, known, known)
-    return left, replace(shared, low=shared.low - known, high=shared.high - known)
+    return reduced_part, replace(shared, low=shared.low - known, high=shared.high - known)
 
 
-def determined(part: Part, left: ReducedPart) -> np.ndarray:
+def determined(part: Part, reduced_part: ReducedPart) -> np.ndarray:
     """What the terms that are left out contribute to every row of knowledge, and how many terms of each are left."""
     known = part.form.known
     terms = np.zeros(part.form.shape[1])
-    terms[left.terms] = 1.0
-    return np.stack([known.matvec(left.counts), known.pattern @ known.collect(terms)])
+    terms[reduced_part.terms] = 1.0
+    return np.stack([known.matvec(reduced_part.counts), known.pattern @ known.collect(terms)])
 
 
 # The multipliers of published rows, given those of the knowledge: every bucket is a small problem of its own.
@@ -718,10 +718,12 @@ def recession_direction(
     return RecessionProof(of_known, zeros) if over.total(_n_zeros, zeros) else None
 
 
-def require_consistent(whole: Whole, left: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
+def require_consistent(whole: Whole, reduced_part: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
     """Raise Infeasible if multipliers are a Farkas certificate: the dual function falls without end along them."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
-    if not implied(whole, left, of_known, over.map(getattr, point.states, common=("u",)), over).is_contradiction:
+    if not implied(
+        whole, reduced_part, of_known, over.map(getattr, point.states, common=("u",)), over
+    ).is_contradiction:
         return
     order = np.argsort(-np.abs(of_known), kind="stable")
     names = [whole.shared.name(int(row)) for row in order if abs(of_known[row]) > 0.01 * abs(of_known[order[0]])]
@@ -732,10 +734,10 @@ def require_consistent(whole: Whole, left: Sequence[Any], point: PartialPoint, o
 
 
 def implied(
-    whole: Whole, left: Sequence[Any], of_known: np.ndarray, of_buckets: Sequence[Any], over: OverPartitions
+    whole: Whole, reduced_part: Sequence[Any], of_known: np.ndarray, of_buckets: Sequence[Any], over: OverPartitions
 ) -> Consequence:
     """What a direction implies, summed up over all partitions; the sides of the knowledge are counted once, here."""
-    shares = over.map(implied_by, whole.parts, left, of_buckets, common=(of_known,))
+    shares = over.map(implied_by, whole.parts, reduced_part, of_buckets, common=(of_known,))
     nothing = np.zeros(0)
     of_sides = consequence(whole.shared, of_known, nothing, nothing, np.zeros(0, dtype=bool), nothing)
     return Consequence.added([over.reduce(Consequence.added, shares), of_sides])
@@ -795,28 +797,28 @@ def change_of_terms(part: ReducedPart, of_buckets: np.ndarray, of_active: np.nda
     return np.asarray(part.systems.bucket_blocks.by_term @ of_buckets + part.form.known.rmatvec(of_known))
 
 
-def _of_rows(part: Part, left: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> np.ndarray:
+def _of_rows(part: Part, reduced_part: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> np.ndarray:
     """A direction of all rows of a partition."""
     direction = np.concatenate([np.zeros(part.form.n_published), of_known])
-    direction[left.rows] = of_buckets[left.systems.bucket_blocks.slot]
+    direction[reduced_part.rows] = of_buckets[reduced_part.systems.bucket_blocks.slot]
     return direction
 
 
-def implied_by(part: Part, left: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> Consequence:
+def implied_by(part: Part, reduced_part: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> Consequence:
     """What a direction implies for one partition; the sides of the rows of knowledge are not counted here."""
-    direction = _of_rows(part, left, of_buckets, of_known)
+    direction = _of_rows(part, reduced_part, of_buckets, of_known)
     change, error = exact_rmatvec(part.form, direction)
     direction[part.form.n_published :] = 0.0
-    return consequence(part.form, direction, change, error, left.fixed, left.counts, left.width)
+    return consequence(part.form, direction, change, error, reduced_part.fixed, reduced_part.counts, reduced_part.width)
 
 
 def zeros_by(
-    part: Part, left: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray, excess: float
+    part: Part, reduced_part: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray, excess: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mark the terms of one partition that a direction proves zero, with their upper bounds."""
     form = part.form
-    change, error = exact_rmatvec(form, _of_rows(part, left, of_buckets, of_known))
-    upper = bounds_by(change + error, excess, left.fixed)
+    change, error = exact_rmatvec(form, _of_rows(part, reduced_part, of_buckets, of_known))
+    upper = bounds_by(change + error, excess, reduced_part.fixed)
     return upper <= form.zero_tolerance * form.count_scale, upper
 
 

@@ -100,47 +100,49 @@ def solve_partitioned(
     are `tolerance` and `max_iterations`. Raises Infeasible if rows contradict each other.
     """
     monitor, over = monitor or Monitor(), OverPartitions(executor)
-    left, rest = presolved(parts, shared, n_records, over)
-    monitor.say(f"{shared.shape[0]:,} rows of knowledge over {len(left):,} partitions, {monitor.seconds:.2f} seconds")
+    reduced_parts, rest = presolved(parts, shared, n_records, over)
+    monitor.say(
+        f"{shared.shape[0]:,} rows of knowledge over {len(reduced_parts):,} partitions, {monitor.seconds:.2f} seconds"
+    )
     first = np.zeros(shared.shape[0]) if start is None else start
     whole = Whole(parts, shared)
-    found = _with_settled(whole, minimum(whole, left, rest, first, over, monitor, **options), over)
-    certificate = certified(whole, found, over)
-    if certificate.bound > PRECISE and found.status is Status.OPTIMAL and "tolerance" not in options:
+    optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
+    certificate = certified(whole, optimum, over)
+    if certificate.bound > PRECISE and optimum.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("going on at full precision")
         more = {**options, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
-        further = minimum(whole, found.parts, rest, found.point.m, over, monitor, found, **more)
+        further = minimum(whole, optimum.parts, rest, optimum.point.m, over, monitor, optimum, **more)
         further = _with_settled(whole, further, over)
         better = certified(whole, further, over)
         if better.bound < certificate.bound:
-            log, iterations = [*found.log, *further.log], found.iterations + further.iterations
-            found = replace(further, status=found.status, iterations=iterations, log=log)
+            log, iterations = [*optimum.log, *further.log], optimum.iterations + further.iterations
+            optimum = replace(further, status=optimum.status, iterations=iterations, log=log)
             certificate = better
     if not certificate.holds:
-        lowest = found.systems.dual.lowest
-        require_consistent(whole, found.parts, found.point if lowest is None else lowest, over)
-    monitor.say(f"{found.status} in {found.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
-    points = over.map(restored, parts, found.parts, found.point.states)
-    return PartitionedSolution(points, found.point.m, certificate, found.status, found.iterations, found.log)
+        lowest = optimum.systems.dual.lowest
+        require_consistent(whole, optimum.parts, optimum.point if lowest is None else lowest, over)
+    monitor.say(f"{optimum.status} in {optimum.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
+    points = over.map(restored, parts, optimum.parts, optimum.point.states)
+    return PartitionedSolution(points, optimum.point.m, certificate, optimum.status, optimum.iterations, optimum.log)
 
 
-def _with_settled(whole: Whole, found: Minimum, over: OverPartitions) -> Minimum:
+def _with_settled(whole: Whole, optimum: Minimum, over: OverPartitions) -> Minimum:
     """Set the multiplier of each soft row whose value is determined: it is the slope of its cost there."""
     shared = whole.shared
     if shared.penalties is None:
-        return found
-    value, n_open = over.total(determined, whole.parts, found.parts)
+        return optimum
+    value, n_open = over.total(determined, whole.parts, optimum.parts)
     slope = shared.penalties.multiplier(*(side[shared.n_hard :] for side in (shared.low, shared.high, value)))
-    m = found.point.m.copy()
+    m = optimum.point.m.copy()
     m[shared.n_hard :] = np.where(n_open[shared.n_hard :] > 0, m[shared.n_hard :], slope)
-    return replace(found, point=replace(found.point, m=m))
+    return replace(optimum, point=replace(optimum.point, m=m))
 
 
-def restored(part: Part, left: ReducedPart, state: BucketState) -> PointPart:
+def restored(part: Part, reduced_parts: ReducedPart, state: BucketState) -> PointPart:
     """Postsolve: the counts of all terms, and the multipliers of all published rows."""
-    counts, multipliers = left.counts.copy(), part.closed_form.multipliers.copy()
-    counts[left.terms] = state.counts
-    multipliers[left.rows] = state.u[left.systems.bucket_blocks.slot]
+    counts, multipliers = reduced_parts.counts.copy(), part.closed_form.multipliers.copy()
+    counts[reduced_parts.terms] = state.counts
+    multipliers[reduced_parts.rows] = state.u[reduced_parts.systems.bucket_blocks.slot]
     return PointPart(counts, multipliers)
 
 
@@ -166,19 +168,19 @@ class Projected(NamedTuple):
 
 
 def projected(
-    whole: Whole, found: Minimum, over: OverPartitions, also_active: np.ndarray | None, vanished: float
+    whole: Whole, optimum: Minimum, over: OverPartitions, also_active: np.ndarray | None, vanished: float
 ) -> Projected:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 
     Inequalities in `also_active` are taken for equations at their nearest side, and counts below `vanished` for 0.
     """
     parts, shared = whole
-    left, states = found.parts, found.point.states
-    factor = found.systems.at(Weights(states, 0.0), RIDGES[0])
-    points = over.map(restored, parts, left, states)
+    reduced_parts, states = optimum.parts, optimum.point.states
+    factor = optimum.systems.at(Weights(states, 0.0), RIDGES[0])
+    points = over.map(restored, parts, reduced_parts, states)
 
     def violation_of_buckets() -> tuple[Sequence[Any], dict[str, Any]]:
-        eliminated_ = over.map(eliminated, parts, left, factor.factors, points)
+        eliminated_ = over.map(eliminated, parts, reduced_parts, factor.factors, points)
         return eliminated_, over.total(getattr, eliminated_, common=("sums",))
 
     corrections, sums = violation_of_buckets()
@@ -194,9 +196,9 @@ def projected(
         if is_exact or not worst <= 0.5 * before:
             break
         common = of_known, rows.numbers
-        before, points = worst, over.map(corrected, left, factor.factors, corrections, points, common=common)
+        before, points = worst, over.map(corrected, reduced_parts, factor.factors, corrections, points, common=common)
         corrections, sums = violation_of_buckets()
-    points = over.map(without_vanished, left, points, common=(vanished,))
+    points = over.map(without_vanished, reduced_parts, points, common=(vanished,))
     return Projected(points, first, violation_of_buckets()[1], active)
 
 
@@ -217,17 +219,17 @@ def violations(shared: LinearForm, value: np.ndarray, also_active: np.ndarray | 
     return np.where(also_active, np.where(np.abs(to_low) <= np.abs(to_high), to_low, to_high), violation)
 
 
-def eliminated(part: Part, left: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
+def eliminated(part: Part, reduced_parts: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
     """The violation of published rows, and the correction of the buckets by themselves.
 
     Sums: K x, |K| x and what the correction changes in K x, records; the largest violation, and how many rows do not
     hold up to their last places.
     """
-    form, n, blocks = part.form, part.form.n_published, left.systems.bucket_blocks
+    form, n, blocks = part.form, part.form.n_published, reduced_parts.systems.bucket_blocks
     value = form.exact_matvec(point.counts)
     residual = form.low[:n] - value[:n]
     right = np.zeros(blocks.n_slots)
-    right[blocks.slot] = residual[left.rows]
+    right[blocks.slot] = residual[reduced_parts.rows]
     of_buckets = factor.of_buckets(right)
     sums = {
         "value": value[n:], "mass": abs(form.known.distinct) @ form.known.collect(point.counts),
@@ -238,53 +240,53 @@ def eliminated(part: Part, left: ReducedPart, factor: BlockFactor, point: PointP
 
 
 def corrected(
-    left: ReducedPart,
+    reduced_parts: ReducedPart,
     factor: BlockFactor,
-    found: Eliminated,
+    correction: Eliminated,
     point: PointPart,
     of_known: np.ndarray,
     active: np.ndarray,
 ) -> PointPart:
     """The point with all counts corrected by a share of themselves; one that would be negative becomes 0."""
-    of_buckets = found.of_buckets - factor.made_up(of_known, active)
-    change = change_of_terms(left, of_buckets, of_known, active)
+    of_buckets = correction.of_buckets - factor.made_up(of_known, active)
+    change = change_of_terms(reduced_parts, of_buckets, of_known, active)
     counts = point.counts.copy()
-    counts[left.terms] = np.maximum(counts[left.terms] * (1 + change), 0.0)
+    counts[reduced_parts.terms] = np.maximum(counts[reduced_parts.terms] * (1 + change), 0.0)
     return PointPart(counts, point.multipliers)
 
 
-def without_vanished(left: ReducedPart, point: PointPart, vanished: float) -> PointPart:
+def without_vanished(reduced_parts: ReducedPart, point: PointPart, vanished: float) -> PointPart:
     """The point with the smallest counts 0, of the terms that are solved for."""
     counts = point.counts.copy()
-    solved = counts[left.terms]
-    counts[left.terms] = np.where(solved < vanished, 0.0, solved)
+    solved = counts[reduced_parts.terms]
+    counts[reduced_parts.terms] = np.where(solved < vanished, 0.0, solved)
     return PointPart(counts, point.multipliers)
 
 
 # The certificate.
 
 
-def certified(whole: Whole, found: Minimum, over: OverPartitions) -> Certificate:
+def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certificate:
     """Bound the error of every P(s | q)."""
     for vanished in (CERTIFICATION.vanished, PENALTIES.vanished):  # an edge of a forest cannot hold less than roundoff
-        certificate, unproved = _bounded(whole, found, over, projected(whole, found, over, None, vanished))
+        certificate, unproved = _bounded(whole, optimum, over, projected(whole, optimum, over, None, vanished))
         if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
-            certificate, _ = _bounded(whole, found, over, projected(whole, found, over, unproved, vanished))
+            certificate, _ = _bounded(whole, optimum, over, projected(whole, optimum, over, unproved, vanished))
         if certificate.holds:
             break
     return certificate
 
 
-def _bounded(whole: Whole, found: Minimum, over: OverPartitions, near: Projected) -> tuple[Certificate, np.ndarray]:
+def _bounded(whole: Whole, optimum: Minimum, over: OverPartitions, near: Projected) -> tuple[Certificate, np.ndarray]:
     """The certificate, and the inequalities that an exact solution near the projection may violate."""
-    (parts, shared), left, states = whole, found.parts, found.point.states
-    local, correction, known = _corrected(whole, left, over, near)
+    (parts, shared), reduced_parts, states = whole, optimum.parts, optimum.point.states
+    local, correction, known = _corrected(whole, reduced_parts, over, near)
     length = np.where(np.isfinite(correction.length), correction.length, 0.0)
     moved = over.map(LocalRows.moved, local, common=(length,))
-    moves = over.total(moves_of, parts, left, near.points, moved)
-    rows = _RowsOfKnowledge.at(shared, near, moves, found.point.m, known, correction)
+    moves = over.total(moves_of, parts, reduced_parts, near.points, moved)
+    rows = _RowsOfKnowledge.at(shared, near, moves, optimum.point.m, known, correction)
     common = rows.multipliers, rows.doubt
-    shares = over.gather(over.map(share_of, parts, left, states, near.points, moved, local, common=common))
+    shares = over.gather(over.map(share_of, parts, reduced_parts, states, near.points, moved, local, common=common))
     total = added([share.sums for share in shares])
     # A bound on the square root of sum d^2 / x, d being the changes of counts to an exact solution.
     reach = float(correction.length.max(initial=0.0))
@@ -337,15 +339,15 @@ def _added_modulo(prime: int, first: np.ndarray, second: np.ndarray) -> np.ndarr
 
 
 def _corrected(
-    whole: Whole, left: Sequence[Any], over: OverPartitions, near: Projected
+    whole: Whole, reduced_parts: Sequence[Any], over: OverPartitions, near: Projected
 ) -> tuple[Sequence[Any], Correction, np.ndarray]:
     """Prove that rows hold exactly at a point nearby; also what partitions know, and which rows of knowledge these are."""
     parts, shared = whole
-    known = np.flatnonzero(near.active & (over.total(entries_of_rows, left) > 0))
+    known = np.flatnonzero(near.active & (over.total(entries_of_rows, reduced_parts) > 0))
     side = _sides(shared, near)
     side_error = CERTIFICATION.growth * shared.rounding_of_rows(over.total(mass_of_rows, parts, near.points))
     inward = np.where(shared.is_equation, 0.0, np.where(side == shared.low, 1.0, -1.0))
-    local = over.map(local_rows, parts, left, near.points, common=(known, 1 / max(len(parts), 1)))
+    local = over.map(local_rows, parts, reduced_parts, near.points, common=(known, 1 / max(len(parts), 1)))
     exactly = over.reduce(np.logical_and.reduce, over.map(LocalRows.known_exactly, local))
 
     def correction_by(local: Sequence[Any]) -> Correction:
@@ -366,9 +368,9 @@ def _sides(shared: LinearForm, near: Projected) -> np.ndarray:
     return np.where(near.active & ~(np.abs(below) < np.abs(above)), shared.low, shared.high)
 
 
-def entries_of_rows(left: ReducedPart) -> np.ndarray:
+def entries_of_rows(reduced_parts: ReducedPart) -> np.ndarray:
     """How many terms that are solved for each row of knowledge involves."""
-    known = left.form.known
+    known = reduced_parts.form.known
     return np.asarray(known.pattern @ np.bincount(known.of_term, minlength=known.distinct.shape[1]))
 
 
@@ -377,16 +379,16 @@ def mass_of_rows(part: Part, point: PointPart) -> np.ndarray:
     return np.asarray(part.form.known.pattern @ part.form.known.collect(point.counts))
 
 
-def local_rows(part: Part, left: ReducedPart, point: PointPart, known: np.ndarray, share: float) -> LocalRows:
+def local_rows(part: Part, reduced_parts: ReducedPart, point: PointPart, known: np.ndarray, share: float) -> LocalRows:
     """The active rows over the terms of one partition that are solved for."""
     form, n = part.form, part.form.n_published
     positive, active = np.zeros(form.shape[1], dtype=bool), np.zeros(form.shape[0], dtype=bool)
-    positive[left.terms] = True
-    active[left.rows] = active[n + known] = True
+    positive[reduced_parts.terms] = True
+    active[reduced_parts.rows] = active[n + known] = True
     side_error = CERTIFICATION.growth * form.side_error
     positive &= point.counts > 0
     return LocalRows(
-        form, point.counts, positive, active, form.low, side_error, left.width, exact=part.exact, share=share
+        form, point.counts, positive, active, form.low, side_error, reduced_parts.width, exact=part.exact, share=share
     )
 
 
@@ -438,23 +440,23 @@ class _RowsOfKnowledge:
         return cls(m, slack, doubt, backward, unproved)
 
 
-def moves_of(part: Part, left: ReducedPart, point: PointPart, moved: Moved) -> dict[str, np.ndarray]:
+def moves_of(part: Part, reduced_parts: ReducedPart, point: PointPart, moved: Moved) -> dict[str, np.ndarray]:
     """|K| times the moves of the counts, and times the widths of fixed terms, records; and the entries of each row."""
-    known, moves = part.form.known, _moves(part, left, point, moved)
+    known, moves = part.form.known, _moves(part, reduced_parts, point, moved)
     size = abs(known.distinct)
     return {
         "change": size @ known.collect(np.where(np.isfinite(moves), moves, 0.0)),
-        "widths": size @ known.collect(left.width),
+        "widths": size @ known.collect(reduced_parts.width),
         "entries": known.pattern @ np.bincount(known.of_term, minlength=size.shape[1]),
     }
 
 
-def _moves(part: Part, left: ReducedPart, point: PointPart, moved: Moved) -> np.ndarray:
+def _moves(part: Part, reduced_parts: ReducedPart, point: PointPart, moved: Moved) -> np.ndarray:
     """A bound on the distance of each count from an exact solution, records; infinite without a proof."""
     form = part.form
-    moves, is_closed = np.zeros(form.shape[1]), ~left.fixed
-    moves[left.terms] = (moved.own + moved.through)[left.terms]
-    is_closed[left.terms] = False
+    moves, is_closed = np.zeros(form.shape[1]), ~reduced_parts.fixed
+    moves[reduced_parts.terms] = (moved.own + moved.through)[reduced_parts.terms]
+    is_closed[reduced_parts.terms] = False
     if is_closed.any():
         published = form.select(np.arange(form.n_published))
         closed = closed_components(published, point.counts, is_closed, *published.bucket)
@@ -472,7 +474,7 @@ class Share(NamedTuple):
 
 def share_of(
     part: Part,
-    left: ReducedPart,
+    reduced_parts: ReducedPart,
     state: BucketState,
     point: PointPart,
     moved: Moved,
@@ -487,29 +489,29 @@ def share_of(
     in these buckets; and a bound on all further changes.
     """
     form, (q, n_q), near = part.form, part.groups, point.counts
-    free, solved, none = ~left.fixed, np.zeros(len(q), dtype=bool), np.zeros(form.n_published)
-    solved[left.terms] = True
+    free, solved, none = ~reduced_parts.fixed, np.zeros(len(q), dtype=bool), np.zeros(form.n_published)
+    solved[reduced_parts.terms] = True
     unsure = form.absolute_rmatvec(np.concatenate([none, doubt])) if doubt.any() else np.zeros(len(q))
     log_ratio, distance = gaps_of_terms(form, near, np.concatenate([point.multipliers, m]), free, unsure)
-    moves = _moves(part, left, point, moved)
+    moves = _moves(part, reduced_parts, point, moved)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(near > 0, moves / np.where(near > 0, near, 1.0), 0.0)
         distance += np.where(free & ~solved & (near > 0), moves * (log_ratio + relative), 0.0)
         of_published = np.where(solved & (moved.own > 0), moved.own**2 / near, 0.0)
     closed_gap = GroupGaps(*form.bucket, part.groups).of_groups(none, np.where(solved, 0.0, distance))
-    projection = np.abs(near - restored(part, left, state).counts)
+    projection = np.abs(near - restored(part, reduced_parts, state).counts)
     is_failed = bool(local.failed.any() or not (relative[solved] <= CERTIFICATION.most_moved).all())
     sums = {
         "gap": np.inf if is_failed else float(distance[solved].sum()),
         "log_ratio": float((near * log_ratio**2)[solved].sum()),
         "of_published": float(of_published.sum()),
-        "n_fixed": int(left.fixed.sum()),
+        "n_fixed": int(reduced_parts.fixed.sum()),
         "largest_move": float(projection.max(initial=0.0)),
         "largest_stretch": moved.stretch,
     }
     of_groups = {
         "closed_gap": closed_gap,
-        "moved": np.bincount(q, projection + left.width + np.where(solved, 0.0, moves), len(n_q)),
+        "moved": np.bincount(q, projection + reduced_parts.width + np.where(solved, 0.0, moves), len(n_q)),
         "corrected": np.bincount(q, np.where(solved, moves, 0.0), len(n_q)),
         "n_open": np.bincount(q, solved, len(n_q)),
         "number": part.q_numbers,
@@ -563,15 +565,15 @@ def price_multipliers(
     empty_below = is_hard & negative & ~positive & (shared.low == 0)
     empty = empty_above | empty_below
     low, high = np.where(empty, shared.low, -np.inf), np.where(empty, shared.high, np.inf)
-    left, _ = presolved(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
-    off = over.total(difference, left, points, common=(np.where(empty, 0.0, multipliers),))["largest"]
+    reduced_parts, _ = presolved(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
+    off = over.total(difference, reduced_parts, points, common=(np.where(empty, 0.0, multipliers),))["largest"]
     if off <= PRECISE_LOG:
         return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, multipliers))
     if over.total(_n_terms, points) > PRICES_IN_MEMORY:
         return None
     form, counts = _together(over.gather(parts), over.gather(points), shared)
-    found = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
-    return None if np.isnan(found).any() else found
+    recovered = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
+    return None if np.isnan(recovered).any() else recovered
 
 
 def _n_terms(point: PointPart) -> int:
@@ -607,13 +609,15 @@ def signs_of(part: Part) -> np.ndarray:
     return np.stack([np.bincount(rows, distinct.data > 0, n), np.bincount(rows, distinct.data < 0, n)])
 
 
-def difference(left: ReducedPart, point: PointPart, multipliers: np.ndarray) -> dict[str, float]:
+def difference(reduced_parts: ReducedPart, point: PointPart, multipliers: np.ndarray) -> dict[str, float]:
     """The largest difference between the logarithm of a count and what multipliers of the knowledge imply."""
-    if not len(left.terms):
+    if not len(reduced_parts.terms):
         return {"largest": 0.0}
-    counts = point.counts[left.terms]
+    counts = point.counts[reduced_parts.terms]
     if (counts < SMALL_COUNT).any():
         return {"largest": np.inf}  # rows may force these to be 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.abs(np.log(minimised(left, first_state(left), multipliers, TOLERANCE).counts) - np.log(counts))
+        off = np.abs(
+            np.log(minimised(reduced_parts, first_state(reduced_parts), multipliers, TOLERANCE).counts) - np.log(counts)
+        )
     return {"largest": float(np.where(np.isnan(off), np.inf, off).max())}

@@ -245,9 +245,9 @@ class SchurComplement:
             return solve
 
         def both(right: np.ndarray) -> np.ndarray:
-            found = right / scale
-            found[formed] = solve(right[formed])
-            return found
+            solution = right / scale
+            solution[formed] = solve(right[formed])
+            return solution
 
         return both
 
@@ -313,15 +313,15 @@ class SchurFactor(ABC):
         if systems.n_known > MOST_DENSE:
             return self._conjugate(product, right, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
         precondition = systems.schur.precondition(active, scale, self._ridge) if systems.schur else scale.__rtruediv__
-        found, converged = self._conjugate(product, right, precondition, tolerance, systems.affordable_products)
+        solution, converged = self._conjugate(product, right, precondition, tolerance, systems.affordable_products)
         if converged or not systems.may_form:
-            return found
+            return solution
         schur = self.form_schur(active)
         schur[np.diag_indices_from(schur)] += curvature
         systems.schur = SchurComplement(schur, active)
         systems.formed += 1
         precondition = systems.schur.precondition(active, scale, self._ridge)
-        return self._conjugate(product, right, precondition, tolerance, MOST_AFTER_FORMING, found)[0]
+        return self._conjugate(product, right, precondition, tolerance, MOST_AFTER_FORMING, solution)[0]
 
     def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:
         """Solve by conjugate gradients, and count the products."""

@@ -422,18 +422,18 @@ def pattern_of(members: np.ndarray, s: int, tuples: pd.MultiIndex) -> Pattern:
         has[np.asarray(tuples.codes[level])[members]] = True
         if not has.all():
             codes[level] = np.flatnonzero(has)
-    found = Pattern(codes, s)
-    if np.count_nonzero(found.marks(tuples)) != len(members):
+    pattern = Pattern(codes, s)
+    if np.count_nonzero(pattern.marks(tuples)) != len(members):
         raise NoPattern
-    return found
+    return pattern
 
 
 def joint_of(patterns: Sequence[Pattern], space: Space) -> sp.csr_array:
     """Coefficients of P(Q, s) on the terms of a space, one row per pattern."""
     tuples = space.view.axes["q"][1]
     assert isinstance(tuples, pd.MultiIndex)
-    found = [np.flatnonzero(one.marks(tuples)) for one in patterns]
-    ends = np.cumsum([0, *map(len, found)])
-    indices = np.concatenate([np.empty(0, dtype=np.int64), *found])
+    members_of = [np.flatnonzero(one.marks(tuples)) for one in patterns]
+    ends = np.cumsum([0, *map(len, members_of)])
+    indices = np.concatenate([np.empty(0, dtype=np.int64), *members_of])
     members = sp.csr_array((np.ones(len(indices)), indices, ends), shape=(len(patterns), len(tuples)))
     return space.joint(members, np.array([one.s for one in patterns], dtype=np.int64))
