@@ -122,21 +122,6 @@ def test_any_start(seed: int, size: float):
 
 @examples(20)
 @given(seed=seeds)
-def test_order_does_not_matter(seed: int):
-    """A permutation of the rows permutes the multipliers; one of the terms, the counts."""
-    form = drawn(seed)
-    rng = np.random.default_rng(seed)
-    by_row, by_term = rng.permutation(form.shape[0]), rng.permutation(form.shape[1])
-    other = LinearForm.plain(
-        sp.csr_array(form.matrix[by_row][:, by_term]), form.low[by_row], form.high[by_row], form.weights[by_term]
-    )
-    one, two = newton(form), newton(other)
-    np.testing.assert_allclose(two.counts, one.counts[by_term], atol=1e-8)
-    np.testing.assert_allclose(other.matrix.T @ two.multipliers, (form.matrix.T @ one.multipliers)[by_term], atol=1e-6)
-
-
-@examples(20)
-@given(seed=seeds)
 def test_gradient(seed: int):
     """The directional derivative agrees with differences in 30 digits, at kinks too."""
     form = drawn(seed)
@@ -184,12 +169,6 @@ def test_by_hand():
     answer = newton(rows([[1, 1], [1, 0]], [10, -OPEN], [10, 4]))
     np.testing.assert_allclose(answer.counts, [4, 6], atol=1e-9)
     np.testing.assert_allclose(answer.multipliers, [np.log(6) + 1, np.log(4 / 6)], atol=1e-9)
-
-
-def test_without_rows():
-    """Without rows, the objective is largest at x = w exp(-1)."""
-    answer = newton(rows(np.zeros((0, 2)), [], [], [1, 2]))
-    np.testing.assert_allclose(answer.counts, [1 / np.e, 2 / np.e], rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -245,20 +224,19 @@ def test_max_iterations():
     assert min(residuals) > 1e-9
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9, 0.0])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-9, 0.0])
 def test_tolerance(tolerance: float):
     """Rows hold to the tolerance or, where that is below rounding, to the last digits."""
-    for seed in range(10):
+    for seed in range(5):
         form = drawn(seed)
         answer = newton(form, tolerance=tolerance)
         assert answer.status is Status.OPTIMAL
         assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_buckets_in_any_order(seed: int):
+def test_buckets_in_any_order():
     """For 60 two-by-two tables with shuffled rows: row times column by total, each multiplier at its row."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     table = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
     q, s = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, 60)
     total = q.sum(axis=1)
