@@ -73,18 +73,18 @@ class Executor(ABC):
 
 
 class LocalExecutor(Executor):
-    """Threads of this process: NumPy and SciPy leave Python's lock to others while they compute."""
+    """Threads of this process: NumPy and SciPy release Python's lock while they compute."""
 
     def __init__(self, threads: int | None = None) -> None:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """What the functions return; a Delayed is computed in its thread, or by the client of Dask that is there."""
+        """The results of functions, or of Delayed objects, computed in threads or by the current Dask client."""
         return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """The results, one a partition."""
+        """The results, one per partition."""
         return self._each(function, [(*own, *common) for own in zip(*handles, strict=True)])
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
@@ -92,7 +92,7 @@ class LocalExecutor(Executor):
         return list(handles)
 
     def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
-        """What the function returns for the results of each group."""
+        """The result for each group."""
         return [combine(self.gather(group)) for group in groups]
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
@@ -110,15 +110,15 @@ class ClusterExecutor(Executor):
         self.client = client
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Futures of what the functions return; they are computed again if their worker is lost."""
+        """Futures of the results; they are computed again if their worker is lost."""
         makers = list(makers)
         with _worded():
-            # All in one graph: partitions of one table share what they are made of, which so is sent once.
+            # All in one graph: partitions of one table share inputs, which are then sent once.
             computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
             return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Futures, one per partition, each computed where its partition is."""
+        """Futures, one per partition, computed where the partition is."""
         with _worded():
             return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
 
@@ -133,10 +133,10 @@ class ClusterExecutor(Executor):
             return [self.client.submit(combine, group, pure=False) for group in groups]
 
     def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Send ``function(shared, *task)`` of every task here, in their order, each as soon as it can be.
+        """Yield ``function(shared, *task)`` for every task, in their order, each as soon as possible.
 
-        Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do. What is shared
-        travels once; it is the result of a task, which Dask makes again where a worker took it with it.
+        Closing the generator, or an interrupt, cancels the tasks that have not begun. The shared object is sent once; it
+        is the result of a task, which Dask computes again if its worker is lost.
         """
         with _worded():
             held = self._held(shared)
@@ -149,10 +149,10 @@ class ClusterExecutor(Executor):
             while waiting:
                 yield self.gather([waiting.pop()])[0]
         finally:
-            waiting.clear()  # an error holds on to this frame, and Dask works on what somebody holds on to
+            waiting.clear()  # an error refers to this frame, and Dask works on futures that are referred to
 
     def _held(self, shared: Any) -> Any:
-        """A future of an object of this process, however large: Dask advises users not to have such here."""
+        """A future of an object of this process, without Dask's warning about large ones."""
         import dask
 
         try:
@@ -160,29 +160,29 @@ class ClusterExecutor(Executor):
                 return self.client.submit(_itself, shared, pure=False)
         except TypeError as error:
             raise StatementError(
-                "what is to be done cannot be sent to the workers of the Dask cluster; mostly a function, such as a "
-                "measure, holds an open file, a lock or the like: let it open its own, or leave client out"
+                "the task cannot be sent to the workers of the Dask cluster; usually a function, such as a measure, refers "
+                "to an open file or a lock: open it inside the function, or omit client"
             ) from error
 
 
 @contextmanager
 def _worded() -> Iterator[None]:
-    """Say in words what became of a cluster; errors of the work itself are raised as they are."""
+    """Raise SolverError if the cluster is lost; errors of tasks are raised as they are."""
     try:
         yield
     except Exception as error:
         kind = type(error).__name__
         if kind == "KilledWorker":
             raise SolverError(
-                "the workers of the Dask cluster died of the same task again and again, mostly because it takes more "
-                "memory than they have; use larger workers or, of a release in partitions, more and smaller ones"
+                "the workers of the Dask cluster died repeatedly while computing the same task, usually because it needs "
+                "more memory than they have; use larger workers or, for a release in partitions, smaller partitions"
             ) from error
         is_of_cluster = type(error).__module__.startswith("distributed")
         if not is_of_cluster and not isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
             raise
         raise SolverError(
-            f"the Dask cluster does not answer ({kind}); what was computed there is lost, and nothing was written. "
-            "Start a cluster, and solve again with client=distributed.Client(...)"
+            f"the Dask cluster does not answer ({kind}); its results are lost, and no files were written. Start a "
+            "cluster, and solve again with client=distributed.Client(...)"
         ) from error
 
 
@@ -196,12 +196,12 @@ def executor_for(client: Any = None, threads: int | None = None) -> Executor:
 def cluster_of(client: Any) -> ClusterExecutor:
     """The workers of a Dask client."""
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
-        raise StatementError(f"client={short_repr(client)}: a client of Dask is expected, distributed.Client(...)")
+        raise StatementError(f"client must be a Dask client, distributed.Client(...), got client={short_repr(client)}")
     return ClusterExecutor(client)
 
 
 def current_client() -> Any:
-    """The client of Dask that its own functions would use here, or None."""
+    """The current client of Dask, or None."""
     get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # no client is there without it
     try:
         return None if get_client is None else get_client()
@@ -210,7 +210,7 @@ def current_client() -> Any:
 
 
 def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The maker of ``function(made, *arguments)``, where `made` is what another maker makes."""
+    """The maker of ``function(result, *arguments)``, given a maker of the result: a function, or a Dask Delayed."""
     if not _is_delayed(maker):
         return partial(_after, maker, function, arguments)
     import dask
@@ -231,12 +231,12 @@ def _itself(shared: Any) -> Any:
 
 
 def _is_delayed(maker: Any) -> bool:
-    """Whether something is a Delayed of Dask: a graph, which Dask computes."""
+    """Whether a maker is a Dask Delayed."""
     return hasattr(maker, "__dask_graph__")
 
 
 def _made_here(maker: Any) -> Any:
-    """What a maker makes, in this thread; a Delayed where there is a client, which may hold parts of it, by that."""
+    """The result of a maker, in this thread; that of a Delayed by the current client, which may hold parts of it."""
     if not _is_delayed(maker):
         return maker()
     if current_client() is not None:
@@ -244,8 +244,8 @@ def _made_here(maker: Any) -> Any:
     future = getattr(sys.modules.get("distributed"), "Future", ())
     if any(isinstance(part, future) for part in dict(maker.__dask_graph__()).values()):
         raise StatementError(
-            "a partition is held by the workers of a Dask cluster, and there is no client of it here any more; "
-            "connect one, distributed.Client(...), and make the release again"
+            "a partition is stored by the workers of a Dask cluster without a client in this process; connect one, "
+            "distributed.Client(...), and make the release again"
         )
     return maker.compute(scheduler="synchronous")
 
@@ -258,7 +258,7 @@ MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(256 * 2**20), "MALLOC_MMAP_THRESHOL
 
 @contextmanager
 def local_client(workers: int) -> Iterator[Any]:
-    """A client of so many processes of this machine, each with one thread, for as long as it is needed."""
+    """A client of a local cluster of so many processes, each with one thread."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -276,14 +276,14 @@ LARGE = 2**20
 
 
 class Stored:
-    """A result in a file, which is deleted once nobody asks for it any more."""
+    """A result in a file, which is deleted with the last reference."""
 
     def __init__(self, path: Path, owner: object) -> None:
         self.path, self._owner = path, owner
         weakref.finalize(self, path.unlink, missing_ok=True)
 
     def load(self) -> Any:
-        """The result, whose arrays are mapped from the file: they take memory as far as they are read."""
+        """The result, with arrays mapped from the file: they take memory as far as they are read."""
         import joblib
 
         return joblib.load(self.path, mmap_mode="c")
@@ -326,47 +326,42 @@ class OutOfCoreExecutor(LocalExecutor):
 
 
 def _loaded(handle: Any) -> Any:
-    """A result, wherever it is."""
+    """A result in memory or in a file."""
     return handle.load() if isinstance(handle, Stored) else handle
 
 
-#: More processes than this are no number of processes.
+#: The largest valid number of processes.
 MOST_JOBS = 10**6
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does the work; by default whoever ``joblib.parallel_config`` says, or else this process."""
+    """Where tasks are executed: by default as set by ``joblib.parallel_config``, or else in this process."""
 
     n_jobs: int | None = None  # processes, as joblib counts them
-    cluster: ClusterExecutor | None = None  # the workers of a cluster, which then do all of it
+    cluster: ClusterExecutor | None = None  # if given, its workers execute all tasks
 
     @classmethod
     def asked(cls, n_jobs: int | None = None, client: Any = None) -> Workers:
-        """Read the arguments of a public function."""
+        """Check the arguments of a public function."""
         if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(n_jobs) > MOST_JOBS):
             raise StatementError(
-                f"n_jobs={short_repr(n_jobs)}: a number of processes is expected, or -1 for all there are"
+                f"n_jobs must be a number of processes, or -1 for one per processor, got n_jobs={short_repr(n_jobs)}"
             )
         cluster = None if client is None else cluster_of(client)
         if n_jobs is not None and cluster is not None:
-            raise StatementError(
-                f"n_jobs={n_jobs} is for processes of this machine, a client has its own workers; give one of the two"
-            )
+            raise StatementError(f"n_jobs={n_jobs} and client exclude each other: a client has its own workers")
         return cls(n_jobs, cluster)
 
     @property
     def is_this_process(self) -> bool:
-        """Whether tasks are done here, one after another."""
+        """Whether tasks are executed here, one after another."""
         from joblib import effective_n_jobs  # takes a while to load, which no other part needs
 
         return self.cluster is None and bool(effective_n_jobs(self.n_jobs) == 1)
 
     def map(self, work: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Give ``work(shared, *task)`` of every task, in their order, each as soon as it can be.
-
-        Whoever stops asking, or is interrupted, stops the work: tasks that have not begun never do.
-        """
+        """Yield ``work(shared, *task)`` for every task, in their order; closing it cancels tasks that have not begun."""
         if self.cluster is not None:
             return self.cluster.in_turn(work, shared, tasks)
         from joblib import Parallel, delayed

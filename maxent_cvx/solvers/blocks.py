@@ -126,12 +126,12 @@ class BucketBlocks:
         return np.moveaxis(flat.reshape(self.n_blocks, *shape), 0, -1)
 
     def split(self, of_slot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Views of numbers given one a slot, (single, blocks) and (others, blocks)."""
+        """Views of numbers given one per slot, (single, blocks) and (others, blocks)."""
         n = self.n_blocks * self.n_single
         return self._shaped(of_slot[:n], self.n_single), self._shaped(of_slot[n:], self.n_others)
 
     def joined(self, single: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """One number a slot: the inverse of :meth:`split`."""
+        """One number per slot: the inverse of :meth:`split`."""
         return np.concatenate([(side if self.is_narrow else side.T).ravel() for side in (single, others)])
 
     def _index_products(self, by_term: sp.csr_array, block: np.ndarray, local: np.ndarray, others: np.ndarray) -> None:
@@ -152,7 +152,7 @@ class BucketBlocks:
         )
 
     def entries(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The diagonals of D1 and D2, one number a slot; M; and D2 below its diagonal, None if nothing is there."""
+        """The diagonals of D1 and D2, one number per slot; M; and D2 below its diagonal, None if nothing is there."""
         below = self._assembled(*self._below, self.n_others, x) if len(self._below[0]) else None
         return self._squared @ x + self._padding, self._assembled(*self._cross, self.n_single, x), below
 
@@ -209,7 +209,7 @@ class BucketInverse:
         diagonal, cross, below = blocks.entries(x)
         while True:
             raised = diagonal + ridge * np.maximum(diagonal, SMALLEST_DIAGONAL)
-            #: The diagonal of D1, one number a slot of a single row.
+            #: The diagonal of D1, one number per slot of a single row.
             self.single = raised[: blocks.n_blocks * blocks.n_single]
             self._single, of_others = blocks.split(raised)
             self._scaled = cross / self._single[:, None]  # N
@@ -220,7 +220,7 @@ class BucketInverse:
                 ridge *= 100
 
     def apply(self, right: np.ndarray) -> np.ndarray:
-        """Compute D^-1 right; one number a slot."""
+        """Compute D^-1 right; one number per slot."""
         first, second = self.blocks.split(right)
         half = second - np.einsum("isb,ib->sb", self._scaled, first)
         half = np.einsum("stb,tb->sb", self._inverse, half)
@@ -242,7 +242,7 @@ class BucketInverse:
         return first / self._single[:, batch].T[:, :, None] - scaled @ others, others
 
     def root(self, across: sp.csr_array) -> sp.csr_array:
-        """The sparse V with V'V = B D^-1 B', for a sparse B' that has a row a slot; V has as many."""
+        """The sparse V with V'V = B D^-1 B', for a sparse B' that has one row per slot; V has as many."""
         single, others = self.blocks.slots
         scaled, inverse = self._of(slice(0, self.blocks.n_blocks))
         n_single = single.size

@@ -342,7 +342,7 @@ def descent(
         may_fall = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
         line = {"residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed}
         stop = yield {**line, "products": system.products}
-        stalled = stalled + 1 if error > 0.9 * best else 0
+        stalled = stalled + 1 if error > 0.9 * best else 0  # iterations without a tenth of improvement
         if error < best:
             best, best_m = error, point.m
         within += error <= tolerance
@@ -356,10 +356,11 @@ def descent(
         if stop or iteration == max_iterations:
             break
         dual.start_from(point)
+        # No more precise than the last reduction of the residual warrants, or than the tolerance needs.
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
         precision = min(max(precision, min(ENOUGH * tolerance / error, LOOSEST)), loosest)
         last_residual = residual
-        for ridge in RIDGES:
+        for ridge in RIDGES:  # a larger one shortens the step, where not all rows can be active together
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
             trial, length, falls_beyond = line_search(dual, point, step)
             if trial is not None:
@@ -368,9 +369,11 @@ def descent(
             status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
+        # Newton's decrement: what the quadratic model falls by over a whole step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
             proof = find_zeros(dual, point, step, system, active)
+            # A search in vain costs a few products with S: after each, the next one waits twice as long.
             pause = 1 if proof is not None else 2 * pause
             next_search = iteration + pause
             if proof is not None:
@@ -401,7 +404,7 @@ def newton_direction(
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
-    floor = FLOOR * residual * (1.0 if is_damped else min(residual, 1.0))
+    floor = FLOOR * residual * (1.0 if is_damped else min(residual, 1.0))  # the Hessian is exact in the limit
     factor = system.at(dual.weights(point, floor), ridge, point.curvature)
     for _ in range(REPAIRED):
         known = np.flatnonzero(active[dual.form.n_published :])

@@ -268,17 +268,17 @@ FORMING_SHARE = 0.04
 PER_TERM, PER_ENTRY, PER_PAIR = 150.0, 30.0, 5.0
 
 
-class Systems:
+class Systems(ABC):
     """What the systems at all x share: how often S has been multiplied with and formed, and S as formed last."""
 
     def __init__(self, n_known: int, schur: SchurComplement | None = None, *, may_form: bool = True) -> None:
         self.n_known, self.schur, self.may_form = n_known, schur, may_form
         self.products = self.formed = 0
 
-    @cached_property
+    @property
+    @abstractmethod
     def affordable_products(self) -> int:
         """How many products with S one solution may take before S is formed."""
-        raise NotImplementedError
 
 
 class SchurFactor(ABC):
@@ -370,11 +370,11 @@ class BlockFactor(SchurFactor):
         return direction
 
     def of_buckets(self, right: np.ndarray) -> np.ndarray:
-        """D^-1 right, one number a slot of the blocks."""
+        """D^-1 right, one number per slot of the blocks."""
         return self._inverse.apply(right)
 
     def carried(self, of_buckets: np.ndarray) -> np.ndarray:
-        """B v for numbers of the buckets, one a slot: what these change in every row of knowledge."""
+        """B v for numbers of the buckets, one per slot: what these change in every row of knowledge."""
         return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
 
     def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -393,7 +393,7 @@ class BlockFactor(SchurFactor):
         return schur_complement(self._inverse, self._blocks.known, self._across, self._by_class, active)
 
     def _by_columns(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """K' v over the active rows, one number a class of columns."""
+        """K' v over the active rows, one number per class of columns."""
         multipliers = np.zeros(self._blocks.n_known)
         multipliers[active] = v
         return self._blocks.known.transposed @ multipliers
