@@ -11,9 +11,10 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from operator import getitem
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ from ..solvers.backends import find
 from ..solvers.certificate import Certificate
 from ..solvers.form import LinearForm
 from ..solvers.monitor import Callback, Monitor
+from ..solvers.partitions import added
 from ..solvers.partitions_certificate import PartitionedSolution, PointPart, price_multipliers, solve_partitioned
 from ..sources.base import Source, as_source
 from ..sources.invariants import NamedPeople
@@ -50,7 +52,14 @@ from ..terms.people import OTHERS, People
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .explain import largest_first, prices_of
-from .partitioned_system import BroadcastSource, PartitionedSpace, PosedInParts, groups_of, own_space, posed_in_parts
+from .partitioned_system import (
+    BroadcastSource,
+    PartitionedProblem,
+    PartitionedSpace,
+    groups_of,
+    own_space,
+    partitioned_problem,
+)
 from .system import ConstraintGroup, KnowledgeBase, also_shown, unique_label
 
 __all__ = [
@@ -59,117 +68,97 @@ __all__ = [
     "surest_of",
 ]
 
-# QI tuples as users name them, by their numbers.
 
-
-def numbers_of_tuples(asked: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
-    """Find QI tuples among those of a release.
-
-    Parameters
-    ----------
-    asked : DataFrame, MultiIndex, or list of tuples
-        Of a table its QI columns; of one attribute the values will do.
-    qi : sequence of str
-    tuples : MultiIndex
-        All of them.
-
-    Raises
-    ------
-    StatementError
-        If they are no tuples, or nobody has one.
-    """
-    what = (
-        f"q={short_repr(asked)}: the QI tuples that are asked for are expected, a table with the columns {list(qi)}, a list "
-        "of tuples, or a description {attribute: value}"
+def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
+    """The numbers, among all QI tuples, of those in a table, an index or a list of tuples."""
+    expected = (
+        f"q must be a table with the columns {list(qi)}, a list of tuples, or a description {{attribute: value}}, got "
+        f"{short_repr(chosen)}"
     )
-    if isinstance(asked, pd.DataFrame):
-        if not set(qi) <= set(asked.columns):
-            raise StatementError(what)
-        listed = list(asked[list(qi)].itertuples(index=False, name=None))
-    elif isinstance(asked, str | pd.Series) or not is_several(asked):
-        raise StatementError(what)
+    if isinstance(chosen, pd.DataFrame):
+        if not set(qi) <= set(chosen.columns):
+            raise StatementError(expected)
+        listed = list(chosen[list(qi)].itertuples(index=False, name=None))
+    elif isinstance(chosen, str | pd.Series) or not is_several(chosen):
+        raise StatementError(expected)
     else:
-        listed = [one if isinstance(one, tuple) else (one,) for one in asked]
+        listed = [one if isinstance(one, tuple) else (one,) for one in chosen]
     if not listed or any(len(one) != len(qi) for one in listed):
-        raise StatementError(what)
+        raise StatementError(expected)
     codes = []
     for i, level in enumerate(tuples.levels):
         try:
             codes.append(pd.Index(level, dtype=object).get_indexer(pd.Index([one[i] for one in listed], dtype=object)))
         except TypeError:  # a list in a tuple, say
-            raise StatementError(what) from None
-    own = pd.MultiIndex.from_arrays([np.asarray(one) for one in tuples.codes])
-    at = own.get_indexer(pd.MultiIndex.from_arrays(codes))
-    if (strangers := np.flatnonzero(at < 0)).size:
-        nobody = [listed[i] for i in strangers.tolist()]
+            raise StatementError(expected) from None
+    by_codes = pd.MultiIndex.from_arrays([np.asarray(one) for one in tuples.codes])
+    numbers = by_codes.get_indexer(pd.MultiIndex.from_arrays(codes))
+    if (unknown := np.flatnonzero(numbers < 0)).size:
+        nobody = [listed[i] for i in unknown.tolist()]
         raise StatementError(f"nobody in the release has the {', '.join(qi)} {join_names(nobody)}")
-    return np.asarray(at)
+    return np.asarray(numbers)
 
 
-# What is asked of an answer in partitions: functions of one partition, and how their results are added up.
+# Functions of one partition and its share of an answer, whose results are added up.
 
 
-#: Coefficients on p of something that is asked, shape (1, terms).
+#: Coefficients on p, shape (1, terms).
 Row = Callable[[Space], sp.csr_array]
 
 
-class Event:
-    """P(value | given) or P(value | who), as a function from a space to its coefficients that can be sent."""
+class Event(NamedTuple):
+    """P(value | given) or P(value | who), as a function from a space to coefficients that can be pickled."""
 
-    def __init__(self, value: object, given: Mapping[str, object] | None, who: object) -> None:
-        self.value, self.given, self.who = value, given, who
+    value: object
+    given: Mapping[str, object] | None
+    who: object
 
     def __call__(self, space: Space) -> sp.csr_array:
         """The coefficients on p, shape (1, terms)."""
         return space.row(self.value, self.given, self.who)
 
 
-def added(some: Sequence[np.ndarray]) -> np.ndarray:
-    """Add up the results of some partitions."""
-    return np.sum(some, axis=0)
-
-
-def expectation_in(part: ReleasePart, point: PointPart, row: Row, surroundings: GlobalMarginals) -> np.ndarray:
+def expectation_in(part: ReleasePart, point: PointPart, row: Row, marginals: GlobalMarginals) -> np.ndarray:
     """A partition's share of a linear expression of p."""
-    space = PartSpace.around(part, surroundings)
+    space = PartSpace.around(part, marginals)
     counts = np.concatenate([point.counts, np.zeros(len(space) - space.n_own)])
     return (row(space) @ counts) / space.n_records
 
 
-def table_of(part: ReleasePart, point: PointPart, surroundings: GlobalMarginals, numbers: np.ndarray) -> np.ndarray:
+def table_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals, numbers: np.ndarray) -> np.ndarray:
     """N P(q, s), records, of QI tuples by their numbers in the whole, ascending: a partition's share."""
-    codes = own_space(part, surroundings).codes
+    codes = own_space(part, marginals).codes
     at = np.searchsorted(numbers, part.q_numbers)
     place = np.where(numbers[np.minimum(at, len(numbers) - 1)] == part.q_numbers, at, -1)[codes["q"]]
-    asked, n_values = place >= 0, len(part.sensitive_values)
-    key = place[asked] * n_values + codes["s"][asked]
-    return np.bincount(key, point.counts[asked], len(numbers) * n_values).reshape(len(numbers), n_values)
+    is_chosen, n_values = place >= 0, len(part.sensitive_values)
+    key = place[is_chosen] * n_values + codes["s"][is_chosen]
+    return np.bincount(key, point.counts[is_chosen], len(numbers) * n_values).reshape(len(numbers), n_values)
 
 
-def people_in(part: ReleasePart, point: PointPart, surroundings: GlobalMarginals) -> np.ndarray:
+def people_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
     """N P(i, s), records, of all named people: a partition's share."""
-    codes, n_values = own_space(part, surroundings).codes, len(part.sensitive_values)
-    n = len(surroundings.names)
-    found = np.bincount(codes["who"] * n_values + codes["s"], point.counts, (n + 1) * n_values)
-    return found.reshape(n + 1, n_values)[:n]
+    codes, n_values = own_space(part, marginals).codes, len(part.sensitive_values)
+    n = len(marginals.names)
+    table = np.bincount(codes["who"] * n_values + codes["s"], point.counts, (n + 1) * n_values)
+    return table.reshape(n + 1, n_values)[:n]
 
 
-def entropy_of(part: ReleasePart, point: PointPart, surroundings: GlobalMarginals) -> np.ndarray:
+def entropy_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
     """A partition's share of the entropy, nats."""
-    space = own_space(part, surroundings)
+    space = own_space(part, marginals)
     p = point.counts / space.n_records
     return np.array(xlogy(p, space.multiplicities).sum() - xlogy(p, p).sum())
 
 
-def terms_table(part: ReleasePart, point: PointPart, surroundings: GlobalMarginals) -> pd.DataFrame:
+def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> pd.DataFrame:
     """The terms of a partition as a table: labels, expected records, and the probability."""
-    space = own_space(part, surroundings)
+    space = own_space(part, marginals)
     axes: Mapping[str, tuple[np.ndarray, pd.Index]] = {
         column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *part.columns]
     }
-    found = {column: _column(codes, values) for column, (codes, values) in axes.items()}
+    labels = {column: _column(codes, values) for column, (codes, values) in axes.items()}
     records, name = point.counts, space.term
-    return pd.DataFrame({**found, f"N {name}": records, name: records / space.n_records})
+    return pd.DataFrame({**labels, f"N {name}": records, name: records / space.n_records})
 
 
 def _column(codes: np.ndarray, values: pd.Index) -> Any:
@@ -179,39 +168,25 @@ def _column(codes: np.ndarray, values: pd.Index) -> Any:
     return values.take(codes).array
 
 
-# Numbers of groups that have terms in several partitions: sums are brought together, some groups at a time.
+# Measures of groups that have terms in several partitions.
 #
-# Each partition adds up its own terms by group and value. Groups are divided by their numbers into as many ranges as
-# there are partitions; what all of these have of one range meets in one place, is asked there, and only the answer goes
-# on.
+# Each partition adds up its terms by group and value. Groups are divided by their numbers into as many ranges as there
+# are partitions; the sums of one range are brought together from all partitions, and only what is measured goes on.
 
 
 class GroupTable(NamedTuple):
-    """What some groups have.
-
-    Attributes
-    ----------
-    numbers : ndarray of int
-        Of the groups in the whole, ascending.
-    records : ndarray
-        Of each in the whole.
-    counts : csr_array, shape (groups, sensitive values)
-        N P(group, s), records.
-    """
+    """Some groups, by ascending number in the whole, and the records that they have with each sensitive value."""
 
     numbers: np.ndarray
-    records: np.ndarray
-    counts: sp.csr_array
+    records: np.ndarray  # of each group in the whole
+    counts: sp.csr_array  # N P(group, s), shape (groups, sensitive values)
 
 
 class Measured:
-    """A measure of probabilities, as a function of a table of counts.
+    """A measure of probabilities, people and the numbers of groups, as a function of a table of counts.
 
-    Parameters
-    ----------
-    measure : callable
-        Of probabilities, people, and the numbers of groups. One that holds something of every group has a method
-        ``between(first, end)``, the same measure for these groups alone, so that only that is sent.
+    A measure that stores something for every group has a method ``between(first, end)``, the same measure for these
+    groups alone, so that only that is sent.
     """
 
     def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
@@ -223,7 +198,7 @@ class Measured:
         return self if of_some is None else Measured(of_some(first, end))
 
     def __call__(self, table: GroupTable) -> Any:
-        """What the measure gives."""
+        """The value of the measure."""
         return self.measure(table.counts.toarray() / table.records[:, None], table.records, table.numbers)
 
 
@@ -232,23 +207,23 @@ def by_group(
     executor: Executor,
     parts: Sequence[Any],
     points: Sequence[Any],
-    surroundings: GlobalMarginals,
+    marginals: GlobalMarginals,
     n_tuples: int,
 ) -> list[Any]:
-    """Handles of what is measured of every range of groups, all of whose terms are added up."""
-    n_groups, n_ranges = n_tuples + len(surroundings.names), len(parts)
+    """Handles of the measure of every range of groups, over all of their terms."""
+    n_groups, n_ranges = n_tuples + len(marginals.names), len(parts)
     edges = np.linspace(0, n_groups, n_ranges + 1).astype(np.int64)
-    divided = executor.map(tables_of, parts, points, common=(surroundings, n_tuples, edges))
-    ranges = [executor.map(taken, [table] * n_ranges, range(n_ranges)) for table in divided]
+    divided = executor.map(tables_of, parts, points, common=(marginals, n_tuples, edges))
+    ranges = [executor.map(getitem, [table] * n_ranges, range(n_ranges)) for table in divided]
     functions = [measured.between(first, end) for first, end in itertools.pairwise(edges.tolist())]
-    return executor.map(asked_together, functions, *ranges)
+    return executor.map(measured_together, functions, *ranges)
 
 
 def tables_of(
-    part: ReleasePart, point: PointPart, surroundings: GlobalMarginals, n_tuples: int, edges: np.ndarray
+    part: ReleasePart, point: PointPart, marginals: GlobalMarginals, n_tuples: int, edges: np.ndarray
 ) -> list[GroupTable]:
-    """What a partition has of every range of groups."""
-    space = own_space(part, surroundings)
+    """The share of a partition in every range of groups."""
+    space = own_space(part, marginals)
     groups, numbers = groups_of(part, space, n_tuples)
     order = np.argsort(numbers, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -260,13 +235,8 @@ def tables_of(
     return [GroupTable(numbers[a:b], records[a:b], sp.csr_array(table[a:b])) for a, b in itertools.pairwise(ends)]
 
 
-def taken(tables: Sequence[GroupTable], i: int) -> GroupTable:
-    """One of some tables."""
-    return tables[i]
-
-
-def asked_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -> Any:
-    """What a function gives of the sum of tables that share groups."""
+def measured_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -> Any:
+    """The value of a function at the sum of tables that share groups."""
     numbers, first = np.unique(np.concatenate([table.numbers for table in tables]), return_index=True)
     records = np.concatenate([table.records for table in tables])[first]
     total = sp.csr_array((len(numbers), tables[0].counts.shape[1]))
@@ -275,43 +245,6 @@ def asked_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -
         placing = sp.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(numbers), len(at)))
         total = total + placing @ table.counts
     return function(GroupTable(numbers, records, sp.csr_array(total)))
-
-
-# Shadow prices of the statements of a model in partitions, as a table.
-
-
-def refuse_leaving_out(leave_one_out: object) -> None:
-    """Say what to do in place of leaving statements out one by one."""
-    if check_bool(leave_one_out, "leave_one_out"):
-        raise StatementError(
-            "of a release in partitions no statement is left out by itself; solve the model without each that "
-            "matters, model.copy().remove(label).solve(), and compare the entropies"
-        )
-
-
-def price_table(
-    parts: Sequence[Any],
-    points: Sequence[Any],
-    shared: LinearForm,
-    multipliers: np.ndarray,
-    n_records: float,
-    executor: Executor,
-) -> pd.DataFrame:
-    """List the statements with their prices, see :meth:`maxent_cvx.PartitionedPosterior.prices`.
-
-    Parameters
-    ----------
-    parts, points, shared, multipliers, n_records, executor
-        As of :func:`~maxent_cvx.solvers.partitions_certificate.price_multipliers`.
-    """
-    found = price_multipliers(parts, points, shared, multipliers, n_records, executor)
-    if found is None:
-        raise Inaccurate(
-            "the knowledge determines some counts in other ways than by statements of 0, some counts are nearly 0, or "
-            "the answer is not precise enough for prices; solve the release in memory, or with a smaller tolerance, "
-            "solve(tolerance=1e-12)"
-        )
-    return largest_first(prices_of(shared, found, n_records))
 
 
 # The surest inferences of an answer in partitions.
@@ -345,86 +278,43 @@ class Surest:
         return table.iloc[order[: self.n]]
 
 
-class Reduced(Protocol):
-    """An answer in partitions, as :class:`~maxent_cvx.PartitionedPosterior` is one."""
-
-    release: PartitionedRelease
-
-    @property
-    def known_people(self) -> People:
-        """Who is known by name."""
-        ...
-
-    def reduce(self, measure: Callable[..., Any], combine: Callable[..., Any]) -> Any:
-        """Measure the probabilities of some groups at a time."""
-        ...
-
-
 def surest_of(
-    post: Reduced,
+    post: PartitionedPosterior,
     n: int,
     of: Chooser | None = None,
     values: pd.Index | None = None,
 ) -> pd.DataFrame:
-    """The surest inferences, as :meth:`maxent_cvx.PartitionedPosterior.top`, or those that a function chooses.
-
-    Parameters
-    ----------
-    post : PartitionedPosterior
-    n : int
-        How many.
-    of : callable, optional
-        Chooses one inference of each group; by default its largest probability.
-    values : Index, optional
-        The labels that its positions are of.
-    """
+    """The n surest inferences, the largest probability of each group, or the one that `of` chooses from `values`."""
     surest, labels = Surest(n, of), post.release.sensitive_values if values is None else values
     return labelled(post.reduce(surest, surest.combined), post.release, post.known_people, labels)
 
 
-def labelled(found: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
+def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
     """Label values, and groups by their numbers: QI tuples, and where people are named, who they are."""
-    number, n_tuples = found["number"].to_numpy(), len(release.quasi_identifiers)
+    number, n_tuples = surest["number"].to_numpy(), len(release.quasi_identifiers)
     place = np.where(number >= n_tuples, number - n_tuples, len(people))  # of a person among the names
     tuples = np.where(number >= n_tuples, np.append(people.q, 0)[place], number)
     labels = release.quasi_identifiers[tuples].to_frame(index=False)
     if len(people):
         labels.insert(0, "who", np.append(people.names.to_numpy(dtype=object), OTHERS)[place])
-    values = s[found["s"].to_numpy()].to_frame(index=False)
-    table = values.assign(P=found["P"].to_numpy(), people=found["people"].to_numpy())
+    values = s[surest["s"].to_numpy()].to_frame(index=False)
+    table = values.assign(P=surest["P"].to_numpy(), people=surest["people"].to_numpy())
     return table.set_index(pd.MultiIndex.from_frame(labels) if labels.shape[1] > 1 else pd.Index(labels.iloc[:, 0]))
 
 
-# An answer in partitions as a folder of files, which is there as a whole or not at all.
-
-
 def write_parts(
-    folder: object, executor: Executor, parts: Sequence[Any], points: Sequence[Any], surroundings: GlobalMarginals
+    folder: object, executor: Executor, parts: Sequence[Any], points: Sequence[Any], marginals: GlobalMarginals
 ) -> None:
-    """Write a file a partition into a hidden folder, and give it its name when all are complete.
-
-    Parameters
-    ----------
-    folder : str or path
-    executor : Executor
-    parts, points : sequence of handles
-    surroundings : Surroundings
-        Those that know who is named.
-
-    Raises
-    ------
-    TableError
-        If there is something of that name, or the files cannot be written.
-    """
+    """Write one file per partition into a hidden folder, and give it its name when all are complete."""
     target = path_of(folder)
     if target.exists() or target.is_symlink():
-        raise TableError(f"{str(target)!r} is there already; name a folder that is not, or remove it first")
+        raise TableError(f"{str(target)!r} exists already; choose another folder, or remove it first")
     draft = target.absolute().with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with removed_if_killed(draft):
             draft.mkdir()
             files = [draft / f"part-{i:05d}.parquet" for i in range(len(parts))]
-            executor.gather(executor.map(write_part, parts, points, files, common=(surroundings,)))
+            executor.gather(executor.map(write_part, parts, points, files, common=(marginals,)))
             os.rename(draft, target)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -433,11 +323,11 @@ def write_parts(
         raise
 
 
-def write_part(part: ReleasePart, point: PointPart, file: Path, surroundings: GlobalMarginals) -> None:
+def write_part(part: ReleasePart, point: PointPart, file: Path, marginals: GlobalMarginals) -> None:
     """Write the terms of one partition."""
     import pyarrow as pa
 
-    table = terms_table(part, point, surroundings)
+    table = terms_table(part, point, marginals)
     try:
         table.to_parquet(file, index=False)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -447,41 +337,36 @@ def write_part(part: ReleasePart, point: PointPart, file: Path, surroundings: Gl
         ) from error
 
 
-# The posterior of a model in partitions: it stays where it was computed, and answers questions from there.
-
-
 T = TypeVar("T")
 
 
 class PartitionedPosterior(ReprMixin):
-    """The maximum-entropy distribution over the terms of all partitions, each of which holds its own.
+    """The maximum-entropy distribution over the terms of all partitions, which stays in the partitions.
 
     Parameters
     ----------
-    whole : Whole
-        What is known of all partitions, and their handles.
+    whole : PartitionedSpace
+        Handles of the partitions, and the marginals of the whole.
     solution : PartitionedSolution
-        As the solver gives it.
     shared : LinearForm
         The rows that partitions share.
     seconds : float
-        What it took.
+        Of the solve.
     pose : callable
-        It makes the problem that was solved again, partition by partition.
+        Makes the problem that was solved again, partition by partition.
 
     Attributes
     ----------
     release : PartitionedRelease
-        What is published.
     certificate : Certificate
-        How far any P(s | q) can be from the maximum-entropy answer, as of :class:`maxent_cvx.Posterior`.
+        Bounds the error of every P(s | q), as for :class:`maxent_cvx.Posterior`.
     status : Status
     iterations : int
     solve_seconds : float
     log : DataFrame
-        A row an iteration.
+        One row per iteration.
     multipliers : dict of str to ndarray
-        Of the rows that partitions share, by label.
+        Multipliers of the rows that partitions share, by label.
 
     Examples
     --------
@@ -503,7 +388,7 @@ class PartitionedPosterior(ReprMixin):
         solution: PartitionedSolution,
         shared: LinearForm,
         seconds: float,
-        pose: Callable[[], PosedInParts],
+        pose: Callable[[], PartitionedProblem],
     ) -> None:
         self._pose = pose
         self._whole, self._shared, self._executor = whole, shared, whole.executor
@@ -516,27 +401,26 @@ class PartitionedPosterior(ReprMixin):
 
     @property
     def multipliers(self) -> dict[str, np.ndarray]:
-        """Of every label of shared rows, their multipliers m, where N p = w exp(A' m - 1)."""
+        """The multipliers m of shared rows by label, where N p = w exp(A' m - 1)."""
         return self._shared.by_label(self._multipliers)
 
     @property
     def names_people(self) -> bool:
-        """Whether the model knows somebody by name."""
+        """Whether people are known by name."""
         return len(self._whole.people.names) > 0
 
     @property
     def known_people(self) -> People:
-        """Who is known by name."""
+        """The people who are known by name."""
         return self._whole.people
 
     def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
-        """P(s | q) of some QI tuples, probabilities: a row a tuple, a column a sensitive value.
+        """P(s | q) of some QI tuples, probabilities: one row per tuple, one column per sensitive value.
 
         Parameters
         ----------
         q : DataFrame, MultiIndex, list of tuples, or dict
-            The QI tuples that are asked for, of a table its QI columns; or all that are as described,
-            ``{"Gender": "male", "Age": 40}``.
+            The QI tuples, of a table its QI columns; or a description of them, ``{"Gender": "male", "Age": 40}``.
 
         Returns
         -------
@@ -545,7 +429,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         UnknownName, StatementError
-            If nobody has such a tuple, or is as described.
+            If nobody has such a tuple, or matches the description.
 
         Examples
         --------
@@ -559,7 +443,7 @@ class PartitionedPosterior(ReprMixin):
         """
         release = self.release
         numbers, place = np.unique(self._numbers(q), return_inverse=True)
-        table = self._reduced(table_of, self._whole.surroundings(frozenset()), numbers) / release.n_q[numbers, None]
+        table = self._reduced(table_of, self._whole.marginals(frozenset()), numbers) / release.n_q[numbers, None]
         index: pd.Index = release.quasi_identifiers[numbers[place]].remove_unused_levels()
         index = index if len(release.qi) > 1 else index.get_level_values(0)
         return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
@@ -595,11 +479,13 @@ class PartitionedPosterior(ReprMixin):
         if not isinstance(value, Probability):
             return self._value(Event(value, given, who))
         if given is not None or who is not None:
-            raise StatementError(f"{value} says already what is given; leave the other argument out")
+            raise StatementError(
+                f"given and who must be omitted for an expression such as {value}, which contains them"
+            )
         return value.constant + sum(self._value(event.row) * a for event, a in value.terms.items())
 
     def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i: a row a person, a column a sensitive value.
+        """P(s | i) for every named person i: one row per person, one column per sensitive value.
 
         Returns
         -------
@@ -608,7 +494,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         StatementError
-            If the model names nobody.
+            If nobody is known by name.
 
         Examples
         --------
@@ -622,35 +508,35 @@ class PartitionedPosterior(ReprMixin):
         """
         names = self._whole.people.names
         if not len(names):
-            raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
-        table = self._reduced(people_in, self._whole.surroundings(frozenset()))
+            raise StatementError("nobody is known by name; describe people with MaxEnt(release, people={name: {...}})")
+        table = self._reduced(people_in, self._whole.marginals(frozenset()))
         return pd.DataFrame(table, index=names, columns=self.release.sensitive_values)
 
     @cached_property
     def entropy(self) -> float:
         """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as of :class:`maxent_cvx.Posterior`."""
-        return float(self._reduced(entropy_of, self._whole.surroundings(frozenset())))
+        return float(self._reduced(entropy_of, self._whole.marginals(frozenset())))
 
     def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
-        """Measure P(s | .) of all who are distinguishable, some at a time, where partitions are.
+        """Measure P(s | .) of all distinguishable groups of people, some at a time, in the partitions.
 
         Parameters
         ----------
         measure : callable
-            Of some of them, from their probabilities, shape (groups, sensitive values), how many people each group is,
-            and the numbers of the groups: of QI tuples those of ``release.quasi_identifiers``, then named people.
+            A function of the probabilities of some groups, shape (groups, sensitive values), the number of people in
+            each, and the numbers of the groups: QI tuples as in ``release.quasi_identifiers``, then named people.
         combine : callable
-            From a list of what it gives to the same of all of them together.
+            From a list of results of `measure` to that of all of these groups together.
 
         Returns
         -------
         object
-            What `combine` gives.
+            The result of `combine`.
 
         Raises
         ------
         StatementError
-            If one of them is no function.
+            If one of them is not callable.
 
         Examples
         --------
@@ -667,28 +553,28 @@ class PartitionedPosterior(ReprMixin):
         check_callable(measure, "measure")
         check_callable(combine, "combine")
         n_tuples = len(self.release.quasi_identifiers)
-        known = self._whole.surroundings(frozenset())
-        found = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
-        return cast("T", self._executor.reduce(combine, found))
+        known = self._whole.marginals(frozenset())
+        measured = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
+        return cast("T", self._executor.reduce(combine, measured))
 
     def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
+        """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.
 
         Parameters
         ----------
         leave_one_out : bool
-            Of a posterior in memory only: each statement is left out by its label, ``model.remove(label)``, and solved.
+            Available for a posterior in memory only.
 
         Returns
         -------
         DataFrame
-            As of :meth:`maxent_cvx.Posterior.prices`: a row a statement, the largest price first, `side` and `price`.
-            Statements that imply each other share a price, in one of the many ways that there are.
+            As :meth:`maxent_cvx.Posterior.prices`: one row per statement, the largest price first, `side` and `price`.
+            Statements that imply each other share a price, in one of many possible ways.
 
         Raises
         ------
         StatementError
-            If statements are to be left out.
+            If `leave_one_out` is True.
         Inaccurate
             If the knowledge determines counts in other ways than by statements of 0, or some counts are nearly 0, in a
             release of more than 1,000,000 counts: which prices are infinite is then found in memory only.
@@ -706,28 +592,39 @@ class PartitionedPosterior(ReprMixin):
         P(HIV | Degree=college) >= 0.25   >= -1.072
         P(Flu | Gender=male) <= 0.25      <=  0.783
         """
-        refuse_leaving_out(leave_one_out)
+        if check_bool(leave_one_out, "leave_one_out"):
+            raise StatementError(
+                "leave_one_out=True is not available for a release in partitions; solve the model without a statement, "
+                "model.copy().remove(label).solve(), and compare the entropies"
+            )
         parts, n_records = self._pose().parts, self.release.n_records
-        return price_table(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
+        multipliers = price_multipliers(parts, self._points, self._shared, self._multipliers, n_records, self._executor)
+        if multipliers is None:
+            raise Inaccurate(
+                "the knowledge determines some counts in other ways than by statements of 0, some counts are nearly 0, "
+                "or the answer is not precise enough for prices; solve the release in memory, or with a smaller "
+                "tolerance, solve(tolerance=1e-12)"
+            )
+        return largest_first(prices_of(self._shared, multipliers, n_records))
 
     def top(self, n: int = 20) -> pd.DataFrame:
-        """The surest inferences: those P(s | .) that are largest, one of each group of people.
+        """The surest inferences: the largest P(s | .), one for each group of people.
 
         Parameters
         ----------
         n : int
-            How many.
+            The number of rows.
 
         Returns
         -------
         DataFrame
-            A row a QI tuple, or named person: the value, its probability `P`, and how many `people` it is; the
-            largest first.
+            One row per QI tuple or named person, the largest first: the value, its probability `P`, and the number of
+            `people`.
 
         Raises
         ------
         StatementError
-            If `n` is no number of rows.
+            If `n` is not a positive integer.
 
         Examples
         --------
@@ -745,20 +642,20 @@ class PartitionedPosterior(ReprMixin):
         return surest_of(self, n)
 
     def to_parquet(self, folder: str | PathLike[str]) -> None:
-        """Write the terms to a folder, a Parquet file a partition, each where the partition is.
+        """Write the terms to a folder, one Parquet file per partition.
 
-        A row a term: its labels, ``N P(q, s, b)``, records, and ``P(q, s, b)``. The folder appears when all of its
-        files are complete. Workers of a cluster must see it, too.
+        One row per term: its labels, ``N P(q, s, b)``, records, and ``P(q, s, b)``. The folder appears when all of its
+        files are complete. The workers of a cluster must have access to it.
 
         Parameters
         ----------
         folder : str or path
-            That is not there yet.
+            A folder that does not exist yet.
 
         Raises
         ------
         TableError
-            If there is something of that name, or the files cannot be written; then nothing is left of them.
+            If it exists, or the files cannot be written; then no file remains.
 
         Examples
         --------
@@ -772,10 +669,10 @@ class PartitionedPosterior(ReprMixin):
         >>> table.columns.tolist(), len(table), round(float(table["P(q, s, b)"].sum()), 6)
         (['Gender', 'Degree', 'Disease', 'Bucket', 'N P(q, s, b)', 'P(q, s, b)'], 27, 1.0)
         """
-        write_parts(folder, self._executor, self._parts, self._points, self._whole.surroundings(frozenset()))
+        write_parts(folder, self._executor, self._parts, self._points, self._whole.marginals(frozenset()))
 
     def to_frame(self) -> pd.DataFrame:
-        """All terms in one table, as :meth:`to_parquet` writes them: of as many as fit into memory.
+        """All terms in one table, which must fit into memory, with the columns of :meth:`to_parquet`.
 
         Returns
         -------
@@ -792,24 +689,24 @@ class PartitionedPosterior(ReprMixin):
         0  female  Breast Cancer       1          0.25       0.025
         1  female            Flu       1          0.50       0.050
         """
-        common = (self._whole.surroundings(frozenset()),)
+        common = (self._whole.marginals(frozenset()),)
         tables = self._executor.gather(self._executor.map(terms_table, self._parts, self._points, common=common))
         labels = [column for column in tables[0] if isinstance(tables[0][column].dtype, pd.CategoricalDtype)]
         plain = [table.astype({column: table[column].cat.categories.dtype for column in labels}) for table in tables]
         return pd.concat(plain, ignore_index=True)
 
     def _value(self, row: Any) -> float:
-        """The value of a linear expression of p, by a function from a space to its coefficients."""
-        columns = self._whole.asked(row)
-        return float(self._reduced(expectation_in, row, self._whole.surroundings(columns)).sum())
+        """The value of a linear expression of p, given a function from a space to its coefficients."""
+        columns = self._whole.columns_of(row)
+        return float(self._reduced(expectation_in, row, self._whole.marginals(columns)).sum())
 
     def _reduced(self, function: Any, *common: Any) -> np.ndarray:
-        """Add up what a function of a partition and its answer gives."""
+        """The sum over partitions of a function of the partition and its answer."""
         executor = self._executor
         return np.asarray(executor.reduce(added, executor.map(function, self._parts, self._points, common=common)))
 
     def _numbers(self, q: Any) -> np.ndarray:
-        """The numbers of the QI tuples that are asked for."""
+        """The numbers of the chosen QI tuples."""
         if isinstance(q, Mapping):
             return np.flatnonzero(self._whole.described_tuples(q))
         return numbers_of_tuples(q, self.release.qi, self.release.quasi_identifiers)
@@ -821,31 +718,31 @@ class PartitionedPosterior(ReprMixin):
         )
 
 
-#: Rows of knowledge that partitions can share. Every iteration sends one number a row and partition, and the driver
+#: Rows of knowledge that partitions can share. Every iteration sends one number per row and partition, and the driver
 #: factorises a matrix with as many rows and columns: beyond this, 3 GB.
 MOST_SHARED = 20_000
 
 
 class PartitionedMaxEnt(ReprMixin):
-    """max H(Q, S, B), subject to everything published and known, of a release whose buckets are in partitions.
+    """max H(Q, S, B), subject to the release and the knowledge, for a release whose buckets are in partitions.
 
-    What is said means what it means in a model of the whole release in memory, and has the same answer: P(given), and
-    which groups occur, are those of the whole. Statements, sources and functions of the space are taken that use
-    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. What cannot be divided is
-    an error in one sentence: rows about single buckets, convex constraints, priors.
+    Statements mean what they mean in a model of the whole release in memory, and the answer is the same: P(given), and
+    which groups occur, are those of the whole. Statements, sources and functions of the space may use
+    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets,
+    convex constraints and priors cannot be divided, and raise an error.
 
     Parameters
     ----------
     release : PartitionedRelease
     people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, as of :class:`maxent_cvx.MaxEnt`.
+        The QI values of people who are known by name, as in :class:`maxent_cvx.MaxEnt`.
     client : distributed.Client, optional
-        Whose workers hold the partitions; by default threads of this process.
+        The Dask client whose workers hold the partitions; by default threads of this process.
 
     Raises
     ------
     UnknownName, StatementError
-        If it is no release in partitions; if nobody in it is as described, or a description is not complete.
+        If `release` is not in partitions; if nobody in it matches a description, or one is not complete.
 
     Examples
     --------
@@ -870,18 +767,18 @@ class PartitionedMaxEnt(ReprMixin):
         self.release, self._described = release, people
         self._executor: Executor = executor_for(client)
         facts = tuple([NamedPeople()][: len(self._whole.people)])
-        told: dict[str, ConstraintGroup] = {fact.label: self._whole.told(fact, None) for fact in facts}
-        self._held = KnowledgeBase.of(self._space, facts, told)
+        emitted: dict[str, ConstraintGroup] = {fact.label: self._whole.broadcast(fact, None) for fact in facts}
+        self._held = KnowledgeBase.of(self._space, facts, emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
-        """Add what the adversary knows; nothing is added if anything is wrong with it.
+        """Add what the adversary knows; if there is an error in any of it, nothing is added.
 
         Parameters
         ----------
         *sources
-            As of :meth:`maxent_cvx.MaxEnt.add`: statements, also as text, sources, functions from the space.
+            As in :meth:`maxent_cvx.MaxEnt.add`: statements, also as text, sources, functions of the space.
         label : str, optional
-            The name to hold it under (one source at a time). By default a statement's own text.
+            The label of the source (one at a time). By default the text of a statement.
 
         Returns
         -------
@@ -898,7 +795,7 @@ class PartitionedMaxEnt(ReprMixin):
         Warns
         -----
         RepeatedStatement
-            If the model holds the same statement already; then nothing changes.
+            If the model already contains the same statement; then nothing changes.
 
         Examples
         --------
@@ -912,31 +809,31 @@ class PartitionedMaxEnt(ReprMixin):
         ['P(Flu | Gender=male) <= 0.4', 'nobody is sure']
         """
         if label is not None and (not isinstance(label, str) or not label):
-            raise StatementError(f"label={short_repr(label)}: a label is a text, to be shown in tables and errors")
+            raise StatementError(f"label must be a nonempty str, got {short_repr(label)}")
         if label is not None and len(sources) != 1:
-            raise StatementError(f"label={label!r} names one piece of knowledge, and {len(sources)} are given")
+            raise StatementError(f"label={label!r} names one source, but {len(sources)} were given")
         base = self._held.draft()
         for given in sources:
             if isinstance(given, Rows):
                 raise StatementError(
-                    f"the rows of {given.label} are over the terms of one space, and cannot be divided among "
-                    "partitions; give a function that makes them of the space of each: lambda space: ..."
+                    f"the rows of {given.label} belong to one space, and cannot be divided among partitions; pass a "
+                    "function that builds them from the space of each: lambda space: ..."
                 )
             source = read_statement(given) if isinstance(given, str) else as_source(given)
-            told = self._whole.told(source, label)
-            if (name := unique_label(base, told, label)) is not None:
+            rows = self._whole.broadcast(source, label)
+            if (name := unique_label(base, rows, label)) is not None:
                 is_numbered = label is None and name != source.label  # "your own (2)"
-                base.hold(name, told.named(name) if is_numbered and base.calls_like(told) else told)
-        if (n_rows := sum(told.n_rows for told in base.emitted.values())) > MOST_SHARED:
+                base.hold(name, rows.named(name) if is_numbered and base.calls_like(rows) else rows)
+        if (n_rows := sum(emitted.n_rows for emitted in base.emitted.values())) > MOST_SHARED:
             raise StatementError(
-                f"the model would share {n_rows:,} rows among its partitions, and up to {MOST_SHARED:,} can be; "
-                "say less, or of fewer groups"
+                f"the partitions of the model would share {n_rows:,} rows of knowledge, and at most {MOST_SHARED:,} are "
+                "possible; add fewer statements, or of fewer groups"
             )
         self._held = base
         return self
 
     def remove(self, label: str) -> Self:
-        """Take a source out by its label; returns the model itself.
+        """Remove a source by its label; returns the model itself.
 
         Parameters
         ----------
@@ -983,21 +880,21 @@ class PartitionedMaxEnt(ReprMixin):
         >>> len(model.knowledge), len(more.knowledge)
         (1, 2)
         """
-        return copy.copy(self)  # everything held is immutable, and what was counted is true of both
+        return copy.copy(self)  # everything in it is immutable, and what was counted is the same for both
 
     @property
     def knowledge(self) -> dict[str, Source]:
-        """What the adversary knows beyond the published release, by label."""
-        return {label: told.source for label, told in self._held.knowledge.items()}
+        """The knowledge of the adversary beyond the release, by label."""
+        return {label: emitted.source for label, emitted in self._held.knowledge.items()}
 
     def describe(self) -> pd.DataFrame:
-        """List the sources that partitions share rows of.
+        """List the sources of the model.
 
         Returns
         -------
         DataFrame
-            A row a source, by label: its kind, how many rows it emits, which quasi-identifiers it labels them by, and
-            what it costs to miss soft ones.
+            One row per source, by label: its kind, how many rows it emits, which quasi-identifiers it labels them by,
+            and the cost of missing soft ones.
 
         Examples
         --------
@@ -1011,14 +908,14 @@ class PartitionedMaxEnt(ReprMixin):
         label
         P(Flu | Gender=male) ~ 0.4 +- 0.1  Statement     1     soft: sd 0.1
         """
-        found = []
-        for told in self._held.emitted.values():
-            assert isinstance(told, BroadcastSource)
-            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in told.rows if rows.penalty is not None)
-            by = ", ".join(column for column in self.release.qi if column in told.columns)
-            found.append((type(told.source).__name__, told.n_rows, by, "; ".join([*costs][:3])))
+        table = []
+        for emitted in self._held.emitted.values():
+            assert isinstance(emitted, BroadcastSource)
+            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in emitted.rows if rows.penalty is not None)
+            by = ", ".join(column for column in self.release.qi if column in emitted.columns)
+            table.append((type(emitted.source).__name__, emitted.n_rows, by, "; ".join([*costs][:3])))
         index = pd.Index(list(self._held.emitted), name="label")
-        return pd.DataFrame(found, columns=["source", "rows", "by", "note"], index=index)
+        return pd.DataFrame(table, columns=["source", "rows", "by", "note"], index=index)
 
     def solve(
         self,
@@ -1038,20 +935,20 @@ class PartitionedMaxEnt(ReprMixin):
         Parameters
         ----------
         client : distributed.Client, optional
-            Whose workers do it; by default that of the model, or threads of this process.
+            The Dask client whose workers solve it; by default that of the model, or threads of this process.
         threads : int, optional
-            Without a client: how many partitions are worked on at a time, by default one a processor.
+            Without a client: how many partitions are worked on at a time, by default one per processor.
         scratch : str or path, optional
-            Without a client: a folder for what is not worked on, in files that are gone with the answer. Memory is then
-            that of the partitions at work.
+            Without a client: a folder for results of partitions that are not being worked on, in files that are deleted
+            with the answer. Memory is then that of the partitions at work.
         allow_inaccurate : bool
-            Return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`, too.
+            Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
         time_limit : float
             Seconds after which the solver stops, compared between iterations.
         callback : callable
-            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`; if it returns True, the solve stops.
+            Called once per iteration with a :class:`maxent_cvx.solvers.Iteration`; if it returns True, the solve stops.
         verbose : bool
-            Print a line an iteration.
+            Print one line per iteration.
         progress : bool, optional
             Show iterations as a progress bar; by default on a terminal or in a notebook, unless they are printed.
         **options
@@ -1068,8 +965,8 @@ class PartitionedMaxEnt(ReprMixin):
         Inaccurate
             If the answer is not certified.
         StatementError, UnknownName
-            If a source says other things of different partitions; if an option is none, or `threads` no number of
-            them; if a client and a scratch folder are given.
+            If a source differs between partitions; if an option or `threads` is invalid; if both a client and a scratch
+            folder are given.
         TableError
             If the scratch folder cannot be written to.
 
@@ -1093,40 +990,42 @@ class PartitionedMaxEnt(ReprMixin):
             check_callable(callback, "callback")
         if scratch is not None:
             if client is not None:
-                raise StatementError("workers of a client have folders of their own; leave scratch or client out")
+                raise StatementError(
+                    "scratch and client exclude each other: the workers of a client have folders of their own"
+                )
             self._work_on(OutOfCoreExecutor(scratch, threads))
         elif client is not None or threads is not None:
             self._work_on(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
-            told = callback if verbose or progress is False else also_shown(bar, callback)
-            monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=told)
-            whole = copy.copy(self._whole)  # the model may move elsewhere, and the answer stays
-            posed = posed_in_parts(whole, *self._sources)
+            shown = callback if verbose or progress is False else also_shown(bar, callback)
+            monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=shown)
+            whole = copy.copy(self._whole)  # the model may change its executor, and the answer keeps this one
+            posed = partitioned_problem(whole, *self._sources)
             solution = solve_partitioned(
                 posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
             )
         if not solution.certificate.holds and not allow_inaccurate:
             raise Inaccurate(
                 f"the answer is not certified: {solution.certificate}; {solution.status} in {solution.iterations} "
-                "iterations. Knowledge that contradicts what is published, or itself, has no answer: take some out, "
-                "make it vague, or solve with allow_inaccurate=True to see how far it is off"
+                "iterations. If the knowledge contradicts the release or itself, no answer exists: remove some of it, "
+                "make it vague, or solve with allow_inaccurate=True to see the violation"
             )
-        pose = partial(posed_in_parts, whole, *self._sources)
+        pose = partial(partitioned_problem, whole, *self._sources)
         return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
 
-    def _posed(self) -> PosedInParts:
-        """What is to be solved."""
-        return posed_in_parts(self._whole, *self._sources)
+    def _problem(self) -> PartitionedProblem:
+        """The problem to solve."""
+        return partitioned_problem(self._whole, *self._sources)
 
     @property
     def _sources(self) -> tuple[list[Any], list[Any]]:
-        """The facts beside what is published, and what is known."""
+        """The facts besides the published rows, and the knowledge."""
         every, n_facts = list(self._held.emitted.values()), len(self._held.facts)
         return every[:n_facts], every[n_facts:]
 
     def _work_on(self, executor: Executor) -> None:
-        """Do all that follows elsewhere; what was counted is kept."""
+        """Use another executor from now on."""
         self._executor = executor
         self._whole.move_to(executor)
 
@@ -1136,14 +1035,14 @@ class PartitionedMaxEnt(ReprMixin):
 
     @cached_property
     def _space(self) -> PartSpace:
-        """The space of no partition, by which labels are held."""
-        return PartSpace.around(self._whole.empty, self._whole.surroundings(frozenset()))
+        """The space of a partition without buckets, for labels."""
+        return PartSpace.around(self._whole.empty, self._whole.marginals(frozenset()))
 
     def _tables(self) -> Iterable[TablePreview]:
         return [TablePreview(self.describe(), "sources")]
 
     def __repr__(self) -> str:
-        n_rows = sum(told.n_rows for told in self._held.knowledge.values())
+        n_rows = sum(emitted.n_rows for emitted in self._held.knowledge.values())
         return (
             f"<PartitionedMaxEnt: {pluralize(n_rows, 'row')} of knowledge from {pluralize(len(self.knowledge), 'source')}, "
             f"over {pluralize(self.release.n_partitions, 'partition')}>"

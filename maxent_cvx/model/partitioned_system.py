@@ -1,4 +1,9 @@
-"""The linear system of a model in partitions: one part in every partition, and the shared rows."""
+"""The linear system of a model in partitions: published rows in every partition, and rows of knowledge that they share.
+
+A source is evaluated on the driver, in a space without terms, to find the labels and sides of its rows and which
+attributes it uses; then in every partition, for the coefficients on the terms there. Each row is divided by its largest
+coefficient in the whole, so that the rows are those of a model in memory, to the last digit.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -42,15 +47,12 @@ from .system import ConstraintGroup, RowBlocks, StoredSource, build_rows, penalt
 
 __all__ = [
     "BroadcastSource",
+    "PartitionedProblem",
     "PartitionedSpace",
-    "PosedInParts",
     "groups_of",
     "own_space",
-    "posed_in_parts",
+    "partitioned_problem",
 ]
-
-# A source of a model in partitions: what it says the same everywhere, and how it is asked in each.
-
 
 #: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
 AT_A_TIME = 50
@@ -58,24 +60,12 @@ AT_A_TIME = 50
 
 @dataclass(frozen=True, eq=False)
 class BroadcastSource(ConstraintGroup):
-    """One source in a model in partitions; the columns of its rows are emitted in every partition.
-
-    Attributes
-    ----------
-    label : str or None
-        That under which it was added.
-    columns : frozenset of str
-        The QI attributes that it tells apart.
-    called : str or None
-        What its rows are called instead, where another source calls its rows alike.
-    patterns : tuple of Pattern
-        Of a source that was asked of all QI tuples, the sums P(Q, s) that it takes; its rows are over these.
-    """
+    """One source in a model in partitions; the columns of its rows are emitted in every partition."""
 
     label: str | None = None
-    columns: frozenset[str] = frozenset()
-    called: str | None = None
-    patterns: tuple[Pattern, ...] = ()
+    columns: frozenset[str] = frozenset()  # the QI attributes that it distinguishes
+    called: str | None = None  # the label of its rows, where those of another source would have the same
+    patterns: tuple[Pattern, ...] = ()  # the sums P(Q, s) that its rows are over, if it was evaluated on the driver
 
     @classmethod
     def of(cls, emitted: ConstraintGroup, label: str | None, columns: frozenset[str]) -> BroadcastSource:
@@ -84,19 +74,17 @@ class BroadcastSource(ConstraintGroup):
 
     @classmethod
     def of_patterns(cls, emitted: ConstraintGroup, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
-        """Keep the rows of a source that was asked of all QI tuples, over the patterns that it speaks of."""
+        """Keep the rows of a source that was evaluated for all QI tuples, over the patterns that it uses."""
         n = len(patterns)
         rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
         return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
 
     @property
     def sent(self) -> BroadcastSource:
-        """What partitions are told: of patterns not what they were mined of, which may be all records."""
-        return (
-            replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
-            if self.patterns
-            else self
-        )
+        """What is sent to partitions: with patterns, not the records that they were mined from."""
+        if not self.patterns:
+            return self
+        return replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
 
     @property
     def without_terms(self) -> BroadcastSource:
@@ -104,37 +92,42 @@ class BroadcastSource(ConstraintGroup):
         return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
 
     def named(self, label: str) -> BroadcastSource:
-        """The same with rows that are called by `label`."""
+        """The same with rows that are labelled by `label`."""
         called = super().named(label)
         return replace(self, rows=called.rows, called=label)
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
-        """Whether the other emitted the same rows: coefficients are in the partitions, so that it cannot be said."""
+        """Whether the other emitted the same rows: unknown, as coefficients are in the partitions."""
         return False
 
     def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
-        """Emit the rows of a partition, and check that they are what was told of the whole.
-
-        Raises
-        ------
-        StatementError
-            If the source says something else of this partition than of others.
-        """
+        """Emit the rows of a partition, and check that labels, sides and costs are those found on the driver."""
         if self.patterns:
             return self._of_patterns(space)
         try:
             emitted = build_rows(self.source, space, self.label)
         except MissingMarginal as needed:
             raise StatementError(
-                f"{self._name} cannot be divided: in one partition it asks for {', '.join(sorted(needed.columns))}, in "
-                "others not; let it ask for the same whatever the terms are"
+                f"{self._name} cannot be divided among partitions: it uses {', '.join(sorted(needed.columns))} in one "
+                "of them and not in the others; it must use the same attributes in each"
             ) from None
         if self.called is not None:
             emitted = emitted.named(self.called)
         if len(emitted.rows) != len(self.rows):
-            raise self.differs(f"{len(emitted.rows)} blocks of rows, and elsewhere {len(self.rows)}")
-        for own, told in zip(emitted.rows, self.rows, strict=True):
-            self._check(own, told)
+            raise self.differs(f"the number of its blocks of rows, {len(emitted.rows)} and {len(self.rows)},")
+        for here, expected in zip(emitted.rows, self.rows, strict=True):
+            if (
+                here.label != expected.label
+                or len(here) != len(expected)
+                or not _same_labels(here.index, expected.index)
+            ):
+                raise self.differs(f"the rows of {here.label}")
+            if not np.array_equal(here.low, expected.low) or not np.array_equal(here.high, expected.high):
+                raise self.differs(f"the values of {here.label}")
+            if (here.penalty is None) != (expected.penalty is None) or not (
+                here.penalty is None or here.penalty.same_as(expected.penalty)
+            ):
+                raise self.differs(f"the costs of {here.label}")
         return emitted.rows
 
     def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
@@ -151,22 +144,11 @@ class BroadcastSource(ConstraintGroup):
     def _name(self) -> str:
         return repr(self.called or self.label or self.source.label)
 
-    def _check(self, own: Rows, told: Rows) -> None:
-        """Check that a block has the same names and sides as everywhere."""
-        if own.label != told.label or len(own) != len(told) or not _same_labels(own.index, told.index):
-            raise self.differs(f"other rows of {own.label} than elsewhere")
-        if not np.array_equal(own.low, told.low) or not np.array_equal(own.high, told.high):
-            raise self.differs(f"other values of {own.label} than elsewhere")
-        if (own.penalty is None) != (told.penalty is None) or not (
-            own.penalty is None or own.penalty.same_as(told.penalty)
-        ):
-            raise self.differs(f"other costs of {own.label} than elsewhere")
-
     def differs(self, what: str) -> StatementError:
-        """Say that the source cannot be divided, and why."""
+        """The error that the source depends on the partition that it is evaluated in."""
         return StatementError(
-            f"{self._name} cannot be divided: of one partition it says {what}; let it use space.marginal, "
-            "space.conditional, space.prob and space.records_described only, which are of the whole release"
+            f"{self._name} cannot be divided among partitions: {what} differ between them; use only space.marginal, "
+            "space.conditional, space.prob and space.records_described, which refer to the whole release"
         )
 
 
@@ -175,10 +157,10 @@ def without_terms(rows: Rows) -> Rows:
     return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
 
 
-def _same_labels(own: pd.Index | None, told: pd.Index | None) -> bool:
-    if own is None or told is None:
-        return own is told
-    return own.equals(told) and list(own.names) == list(told.names)
+def _same_labels(one: pd.Index | None, other: pd.Index | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.equals(other) and list(one.names) == list(other.names)
 
 
 def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
@@ -191,9 +173,6 @@ def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
     return np.argsort(is_soft.astype(bool), kind="stable")
 
 
-# The columns that shared rows have on the terms of one partition, collected while sources emit them.
-
-
 #: Entries, for each term, that are collected before their distinct columns are found: fewer passes over all terms, and
 #: of rows about a fifth of the terms each, some twenty at a time.
 BATCH = 4
@@ -201,21 +180,11 @@ BATCH = 4
 
 @dataclass(frozen=True, eq=False)
 class RawColumns:
-    """Shared rows as sources emit them, on the terms of one partition.
+    """Shared rows as sources emit them, on the terms of one partition."""
 
-    Attributes
-    ----------
-    distinct : csr_array, shape (rows, classes)
-        Each distinct column once; coefficients on probabilities.
-    of_term : ndarray of int
-        The class of each term's column.
-    typed : dict of int to tuple of Fraction
-        Of rows that were typed as rational numbers, the different coefficients.
-    """
-
-    distinct: sp.csr_array
-    of_term: np.ndarray
-    typed: Mapping[int, tuple[Fraction, ...]]
+    distinct: sp.csr_array  # each distinct column once; coefficients on probabilities
+    of_term: np.ndarray  # the class of each term's column
+    typed: Mapping[int, tuple[Fraction, ...]]  # of rows that were typed as rational numbers, the different coefficients
 
     def sizes(self) -> Sizes:
         """How large the coefficients of each row are."""
@@ -224,66 +193,48 @@ class RawColumns:
         ends = {row: (min(map(abs, some)), max(map(abs, some))) for row, some in self.typed.items()}
         return Sizes(least, most, ends)
 
-    def scaled(self, largest: np.ndarray, typed: Mapping[int, Fraction]) -> SharedColumns:
-        """Divide every row by its largest coefficient in the whole; what was typed is rounded once.
-
-        Parameters
-        ----------
-        largest : ndarray, one a row
-        typed : dict of int to Fraction
-            The same of rows that were typed as rational numbers.
-        """
-        distinct, rows = self.distinct, entry_rows(self.distinct)
-        data = distinct.data / largest[rows]
-        for row, some in self.typed.items():
-            entries = slice(distinct.indptr[row], distinct.indptr[row + 1])
-            as_typed = np.array([float(a) for a in some])
-            order = np.argsort(as_typed)
-            quotients = np.array([float(a / typed[row]) for a in some])[order]
-            data[entries] = quotients[np.searchsorted(as_typed[order], distinct.data[entries])]
-        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
-        return SharedColumns(found, self.of_term)
+    def scaled(self, sizes: Sizes) -> SharedColumns:
+        """Divide every row by its largest coefficient in the whole; rational coefficients are rounded once."""
+        rows = np.arange(self.distinct.shape[0])
+        data = self.distinct.data / sizes.largest[entry_rows(self.distinct)]
+        quotients = self._with_typed(
+            self.distinct, data, rows, lambda a, row: float(a / sizes.typed[row][1]) if row in sizes.typed else float(a)
+        )
+        return SharedColumns(quotients, self.of_term)
 
     def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
         """Some rows as they were typed, modulo a prime, over the terms."""
         distinct = sp.csr_array(self.distinct[rows])
-        data = residues(distinct.data, prime)
-        for place, row in enumerate(rows.tolist()):
+        modulo = self._with_typed(
+            distinct, residues(distinct.data, prime), rows, lambda a, _: residues_of_fraction(a, prime)
+        )
+        return sp.csr_array(modulo[:, self.of_term])
+
+    def _with_typed(
+        self, distinct: sp.csr_array, data: np.ndarray, rows: np.ndarray, function: Callable[[Fraction, int], Any]
+    ) -> sp.csr_array:
+        """The matrix with other data; of rows typed as rational numbers, with a function of what was typed."""
+        for place, row in enumerate(rows.tolist() if self.typed else ()):
             if row in self.typed:
                 entries = slice(distinct.indptr[place], distinct.indptr[place + 1])
-                as_typed = np.array([float(a) for a in self.typed[row]])
-                order = np.argsort(as_typed)
-                of_fraction = np.array([residues_of_fraction(a, prime) for a in self.typed[row]])[order]
-                data[entries] = of_fraction[np.searchsorted(as_typed[order], distinct.data[entries])]
-        found = sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
-        return sp.csr_array(found[:, self.of_term])
+                typed = sorted(self.typed[row])
+                place_of = np.searchsorted([float(a) for a in typed], distinct.data[entries])
+                data[entries] = np.array([function(a, row) for a in typed])[place_of]
+        return sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """The least and the largest coefficient of every row, by absolute value.
+    """The least and the largest coefficient of every row, by absolute value."""
 
-    Attributes
-    ----------
-    least, most : ndarray, one a row
-        Infinite and 0 of a row that touches no term.
-    typed : dict of int to (Fraction, Fraction)
-        The same of rows that were typed as rational numbers.
-    """
-
-    least: np.ndarray
-    most: np.ndarray
-    typed: Mapping[int, tuple[Fraction, Fraction]]
+    least: np.ndarray  # infinite for a row without terms
+    most: np.ndarray  # 0 for a row without terms
+    typed: Mapping[int, tuple[Fraction, Fraction]]  # both, of rows that were typed as rational numbers
 
     @property
     def largest(self) -> np.ndarray:
-        """What every row is divided by; 1 of a row that touches no term."""
+        """What every row is divided by; 1 for a row without terms."""
         return np.where(self.most > 0, self.most, 1.0)
-
-    @property
-    def largest_typed(self) -> dict[int, Fraction]:
-        """The same of rows that were typed as rational numbers."""
-        return {row: most for row, (_, most) in self.typed.items()}
 
     @property
     def mixed(self) -> np.ndarray:
@@ -311,17 +262,7 @@ def emitted_columns(
     around: Mapping[frozenset[str], GlobalMarginals],
     order: np.ndarray,
 ) -> RawColumns:
-    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    sources : sequence of ToldSource
-    around : dict of frozenset to Surroundings
-        By the attributes that a source tells apart.
-    order : ndarray of int
-        The number, in the order of emission, of every row of the system.
-    """
+    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected."""
     nothing: frozenset[str] = frozenset()
     spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
     n_own = spaces[nothing].n_own
@@ -352,12 +293,7 @@ def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
 
 
 class ColumnCollector:
-    """The distinct columns of rows that come block by block.
-
-    Parameters
-    ----------
-    n_terms : int
-    """
+    """The distinct columns of rows that are added block by block."""
 
     def __init__(self, n_terms: int) -> None:
         self.of_term = np.zeros(n_terms, dtype=np.int32)
@@ -365,7 +301,7 @@ class ColumnCollector:
         self._batch: list[sp.csr_array] = []
 
     def add(self, block: sp.csr_array) -> None:
-        """Take a block; every few, their distinct columns alone are kept."""
+        """Add a block of rows."""
         self._batch.append(block)
         if sum(one.nnz for one in self._batch) >= BATCH * len(self.of_term):
             self._collect()
@@ -376,42 +312,34 @@ class ColumnCollector:
         return self.distinct, self.of_term
 
     def _collect(self) -> None:
+        """Replace the blocks by their distinct columns: the classes of terms are pairs of old and new ones."""
         if not self._batch:
             return
         new = SharedColumns(self._batch)
         n_new = new.distinct.shape[1]
         of_term, pairs = pd.factorize(self.of_term.astype(np.int64) * n_new + new.of_term)
         before, added = np.divmod(pairs, max(n_new, 1))
-        self.distinct = compact(
-            sp.csr_array(sp.vstack([self.distinct[:, before], new.distinct[:, added]], format="csr"))
-        )
+        stacked = sp.vstack([self.distinct[:, before], new.distinct[:, added]], format="csr")
+        self.distinct = compact(sp.csr_array(stacked))
         self.of_term, self._batch = of_term.astype(np.int32), []
-
-
-# Whether a source of one's own says of each term the same, whatever other terms a partition has.
 
 
 def check_divisible(
     part: ReleasePart, sources: Sequence[BroadcastSource], around: Mapping[frozenset[str], GlobalMarginals]
 ) -> None:
-    """Compare what sources say of a partition with what they say of its two halves, term by term.
+    """Compare the coefficients of users' sources on a partition with those on its two halves, term by term.
 
-    Names and sides are compared in all partitions; coefficients that depend on the other terms, on ``len(space)`` say,
-    are found here.
-
-    Raises
-    ------
-    StatementError
-        If they differ.
+    Labels and sides are compared in all partitions; coefficients that depend on other terms, on ``len(space)`` say, are
+    found here.
     """
     n = len(part.buckets)
     parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
     for source in sources if n > 1 else ():
         spaces = [PartSpace.around(one, around[source.columns]) for one in parts]
         for whole, *halves in zip(*(source.emitted_in(space) for space in spaces), strict=True):
-            found, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
-            if abs(found - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
-                raise source.differs(f"other coefficients of {whole.label} than of half of it")
+            of_whole, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
+            if abs(of_whole - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
+                raise source.differs(f"the coefficients of {whole.label}")
 
 
 def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
@@ -420,42 +348,16 @@ def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
     return replace(half, q_numbers=part.q_numbers[half.q_numbers])
 
 
-# What one partition publishes: its rows, the answer to them alone, and the groups that are asked about.
-
-
-def check_buckets(part: ReleasePart) -> None:
-    """Check that a partition can be solved apart from others.
-
-    Raises
-    ------
-    StatementError
-        If it has counterfeit values.
-    """
-    if part.with_counterfeits.any():
-        raise StatementError(
-            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
-            "make one Release of it"
-        )
-
-
-def own_space(part: ReleasePart, surroundings: GlobalMarginals) -> Space:
-    """The terms of a partition alone; of named people, all have their numbers in the whole."""
-    around = PartSpace.around(part, surroundings)
+def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:
+    """The terms of a partition alone; named people have their numbers in the whole."""
+    around = PartSpace.around(part, marginals)
     codes = {role: code[: around.n_own] for role, code in around.codes.items()}
     people, n = around.people, len(part.quasi_identifiers)
     return Space(part, People(people.names, people.q, people.unnamed[:n]), codes)
 
 
 def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
-    """The rows of :class:`maxent_cvx.BucketInvariants`, in their order, over counts: each term is in two of them.
-
-    Returns
-    -------
-    csr_array
-        Entries of 1.
-    ndarray
-        The sides, records.
-    """
+    """The rows of :class:`maxent_cvx.BucketInvariants` over counts, in their order, and their sides; two per term."""
     n_qb, n_sb = part.n_qb, part.n_sb
     qb, sb = (
         sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
@@ -472,7 +374,7 @@ def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.nd
 
 
 def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The data of a table at some places, all of which are there: its columns are short."""
+    """The data of a table at given places, all of which are stored."""
     n = int(np.int64(table.shape[0]))
     of_column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
     keys = of_column * n + table.indices  # ascending
@@ -480,16 +382,7 @@ def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarr
 
 
 def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
-    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    space : Space
-        Its own terms.
-    n_tuples : int
-        QI tuples of the whole.
-    """
+    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people."""
     q = space.codes["q"]
     if not len(space.people):
         return Groups(q.astype(np.int32), part.n_q), part.q_numbers
@@ -500,32 +393,18 @@ def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, n
     return Groups(of_term.astype(np.int32), records), number
 
 
-def closed_form(part: ReleasePart, space: Space) -> ClosedForm:
-    """The answer where nothing is known but what is published."""
-    return ClosedForm(*BucketInvariants(part).closed_form(space))
-
-
-# What the driver knows of a release in partitions, and counts of it when a source asks.
-
-
 T = TypeVar("T")
 
 
 class AllTuples(Exception):
-    """A source tells every QI tuple apart; no error for users."""
+    """A source distinguishes every QI tuple; not an error for users."""
 
 
 @dataclass(frozen=True, eq=False)
-class CountingSurroundings(GlobalMarginals):
-    """Surroundings on the driver, where records as described are counted, and noted down for all partitions.
+class CountingMarginals(GlobalMarginals):
+    """Marginals on the driver, which counts records as described, and keeps the numbers for all partitions."""
 
-    Attributes
-    ----------
-    whole : SeenPart
-        All QI tuples.
-    """
-
-    whole: PartitionView = None  # type: ignore[assignment]  # always given
+    whole: PartitionView = None  # type: ignore[assignment]  # always given: all QI tuples
     described: dict[Hashable, int] = field(default_factory=dict)
 
     def records(self, given: Mapping[str, object] | None) -> int:
@@ -535,20 +414,7 @@ class CountingSurroundings(GlobalMarginals):
 
 
 class PartitionedSpace:
-    """A release in partitions as its sources see it: few combinations of QI values at a time.
-
-    Parameters
-    ----------
-    release : PartitionedRelease
-    people : dict of dict, or DataFrame, optional
-        As of :class:`maxent_cvx.MaxEnt`.
-    executor : Executor
-
-    Attributes
-    ----------
-    people : People
-        By the numbers of QI tuples in the whole.
-    """
+    """A release in partitions, and the marginals of the whole that sources need: few combinations of QI values."""
 
     def __init__(self, release: PartitionedRelease, people: Any, executor: Executor) -> None:
         self.release, self.executor = release, executor
@@ -558,11 +424,11 @@ class PartitionedSpace:
 
     @cached_property
     def parts(self) -> list[Any]:
-        """Handles of the partitions, which are made when they are asked for first."""
+        """Handles of the partitions, which are made when they are first needed."""
         return self.executor.made(self.release.makers)
 
     def move_to(self, executor: Executor) -> None:
-        """Have the partitions elsewhere; what was counted of them stays known."""
+        """Use another executor; what was counted stays known."""
         self.executor = executor
         self.__dict__.pop("parts", None)
 
@@ -605,76 +471,75 @@ class PartitionedSpace:
         """The combinations of values of some QI attributes in the whole; each set of attributes is counted once."""
         if columns not in self._combinations:
             release = self.release
-            found = Combinations.counted(columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values))
-            self._combinations[columns] = self._with_values(found) if columns else found
+            counted = Combinations.counted(
+                columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values)
+            )
+            self._combinations[columns] = self._with_values(counted) if columns else counted
         return self._combinations[columns]
 
-    def _with_values(self, found: Combinations) -> Combinations:
+    def _with_values(self, combinations: Combinations) -> Combinations:
         """Find in all partitions which values are in some bucket together with each combination."""
-        if not len(found.codes):
+        if not len(combinations.codes):
             values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
         else:
-            each = self.executor.map(values_beside, self.parts, common=(found,))
+            each = self.executor.map(values_beside, self.parts, common=(combinations,))
             values = self.executor.reduce(any_of, each)
-        return Combinations(found.columns, found.codes, found.records, values)
+        return Combinations(combinations.columns, combinations.codes, combinations.records, values)
 
-    def surroundings(self, columns: frozenset[str]) -> GlobalMarginals:
-        """What every partition is told for a source that tells these attributes apart."""
+    def marginals(self, columns: frozenset[str]) -> GlobalMarginals:
+        """What every partition must know of the whole for a source that distinguishes these attributes."""
         combined, of_name = self.combinations(columns), np.searchsorted(np.unique(self.people.q), self.people.q)
         return GlobalMarginals(combined, self.named, self.described, self.people.names, of_name)
 
-    def told(self, source: Source, label: str | None) -> BroadcastSource:
-        """Let a source speak where there are no terms, until all that it must know of the whole is counted.
+    def broadcast(self, source: Source, label: str | None) -> BroadcastSource:
+        """Evaluate a source in a space without terms, until all that it must know of the whole is counted.
 
-        A source that looks at every QI tuple is asked once, of all of them, if what it says is of patterns of values.
-
-        Raises
-        ------
-        MaxEntError
-            Whatever the source finds wrong with the release, and if it cannot be divided.
+        A source that needs every QI tuple is evaluated once, for all of them, if its rows are sums over patterns.
         """
         try:
-            emitted, columns = self._asked(lambda space: build_rows(source, space, label))
-            found = BroadcastSource.of(emitted, label, columns)
+            emitted, columns = self._evaluated(lambda space: build_rows(source, space, label))
+            rows = BroadcastSource.of(emitted, label, columns)
         except AllTuples:
             if (of_patterns := self._of_patterns(source, label)) is not None:
                 return of_patterns
-            emitted, columns = self._asked(lambda space: build_rows(source, space, label), frozenset(self.release.qi))
-            found = BroadcastSource.of(emitted, label, columns)
+            emitted, columns = self._evaluated(
+                lambda space: build_rows(source, space, label), frozenset(self.release.qi)
+            )
+            rows = BroadcastSource.of(emitted, label, columns)
         if emitted.convex or emitted.parametric:
             kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
             raise StatementError(
-                f"{label or source.label!r} cannot be divided among partitions: it holds {kind}; say it by linear "
-                "rows and numbers, or solve the release in memory"
+                f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "
+                "numbers, or solve the release in memory"
             )
-        return found
+        return rows
 
     def _of_patterns(self, source: Source, label: str | None) -> BroadcastSource | None:
-        """What a source says of all QI tuples, if it is of patterns of values."""
+        """The rows of a source over patterns of values, evaluated for all QI tuples; None if they are not of this kind."""
         space = PatternSpace.over(self._tuples, self.people)
         try:
             return BroadcastSource.of_patterns(build_rows(source, space, label), label, space.taken)
         except NoPattern:
             return None
 
-    def asked(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
-        """The attributes that a function of the space tells apart; what it must know of the whole is counted."""
+    def columns_of(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
+        """The attributes that a function of the space distinguishes; what it must know of the whole is counted."""
         try:
-            return self._asked(row)[1]
+            return self._evaluated(row)[1]
         except AllTuples:
-            return self._asked(row, frozenset(self.release.qi))[1]
+            return self._evaluated(row, frozenset(self.release.qi))[1]
 
     def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
         """Mark the QI tuples of the whole that are as described."""
         return tuples_described(self._tuples, given)
 
-    def _asked(
+    def _evaluated(
         self, function: Callable[[PartSpace], T], columns: frozenset[str] = frozenset()
     ) -> tuple[T, frozenset[str]]:
-        """What a function of the space gives where there are no terms, and the attributes that it tells apart."""
+        """The value of a function of the space without terms, and the attributes that it distinguishes."""
         while True:
-            known = self.surroundings(columns)
-            counting = CountingSurroundings(
+            known = self.marginals(columns)
+            counting = CountingMarginals(
                 known.combinations, known.named, self.described, known.names, known.of_name, self._tuples
             )
             try:
@@ -685,13 +550,13 @@ class PartitionedSpace:
                     raise AllTuples from None
 
 
-def values_beside(part: ReleasePart, found: Combinations) -> np.ndarray:
+def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
     """Mark the values that are in some bucket of a partition together with each combination."""
     terms, n_values = part.terms(), len(part.sensitive_values)
-    group = found.of(part.quasi_identifiers)[terms["q"]]
-    marked = np.zeros(len(found.codes) * n_values, dtype=bool)
+    group = combinations.of(part.quasi_identifiers)[terms["q"]]
+    marked = np.zeros(len(combinations.codes) * n_values, dtype=bool)
     marked[(group * n_values + terms["s"])[group >= 0]] = True
-    return marked.reshape(len(found.codes), n_values)
+    return marked.reshape(len(combinations.codes), n_values)
 
 
 def any_of(marks: list[np.ndarray]) -> np.ndarray:
@@ -699,51 +564,30 @@ def any_of(marks: list[np.ndarray]) -> np.ndarray:
     return np.logical_or.reduce(marks)
 
 
-@dataclass(frozen=True, eq=False)
-class PosedInParts:
-    """What is to be solved, partition by partition.
-
-    Attributes
-    ----------
-    parts : list
-        Handles, one a partition, of :class:`~maxent_cvx.solvers.partitions.Part`.
-    shared : LinearForm
-        The shared rows, over no terms: sides, scale, names, costs.
-    """
+class PartitionedProblem(NamedTuple):
+    """The problem in partitions: handles of :class:`~maxent_cvx.solvers.partitions.Part`, and the shared rows."""
 
     parts: list[Any]
-    shared: LinearForm
+    shared: LinearForm  # over no terms: sides, scale, names, costs
 
 
-def posed_in_parts(
+def partitioned_problem(
     whole: PartitionedSpace, facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource]
-) -> PosedInParts:
-    """Emit all sources in every partition, and scale their rows alike.
-
-    Parameters
-    ----------
-    whole : Whole
-    facts, knowledge : sequence of ToldSource
-        The facts beside what is published, and what is known.
-
-    Raises
-    ------
-    StatementError
-        If a source says other things of different partitions.
-    """
+) -> PartitionedProblem:
+    """Emit all sources in every partition, and scale their rows alike."""
     sources = [*facts, *knowledge]
-    around = {columns: whole.surroundings(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
+    around = {columns: whole.marginals(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
     order = in_order(sources, len(facts))
     map_, reduce = whole.executor.map, whole.executor.reduce
-    if own := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
-        whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(own, around)))
+    if of_users := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
+        whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(of_users, around)))
     raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
-    told = [one.without_terms for one in sources]
-    shared = shared_form(told[: len(facts)], told[len(facts) :], sizes, whole.release.n_records)
+    rows = [one.without_terms for one in sources]
+    shared = shared_form(rows[: len(facts)], rows[len(facts) :], sizes, whole.release.n_records)
     n_tuples = len(whole.release.quasi_identifiers)
     common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
-    return PosedInParts(map_(part_of_problem, whole.parts, raw, common=common), shared)
+    return PartitionedProblem(map_(part_of_problem, whole.parts, raw, common=common), shared)
 
 
 def shared_form(
@@ -765,31 +609,19 @@ def shared_form(
 
 
 def part_of_problem(
-    part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, surroundings: GlobalMarginals, n_tuples: int
+    part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, marginals: GlobalMarginals, n_tuples: int
 ) -> Part:
-    """The published rows of a partition, and below them its columns of the shared rows.
-
-    Parameters
-    ----------
-    part : ReleasePart
-    raw : RawColumns
-    shared : LinearForm
-        Without names.
-    sizes : Sizes
-        Of all partitions.
-    surroundings : Surroundings
-        Those that know who is named.
-    n_tuples : int
-        QI tuples of the whole.
-    """
-    check_buckets(part)
-    space = own_space(part, surroundings)
+    """The published rows of a partition, and below them its columns of the shared rows."""
+    if part.with_counterfeits.any():
+        raise StatementError(
+            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
+            "make one Release of it"
+        )
+    space = own_space(part, marginals)
     published, records = published_rows(part, space)
     n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
-    published = with_shared_ones(published)
-    known = raw.scaled(sizes.largest, sizes.largest_typed)
     form = LinearForm(
-        SplitMatrix(published, known),
+        SplitMatrix(with_shared_ones(published), raw.scaled(sizes)),
         np.concatenate([records, shared.low]),
         np.concatenate([records, shared.high]),
         np.concatenate([part.n_records * ones, shared.scale]),
@@ -802,4 +634,4 @@ def part_of_problem(
         penalties=shared.penalties,
     )
     groups, numbers = groups_of(part, space, n_tuples)
-    return Part(form, closed_form(part, space), groups, numbers, raw)
+    return Part(form, ClosedForm(*BucketInvariants(part).closed_form(space)), groups, numbers, raw)

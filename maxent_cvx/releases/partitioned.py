@@ -1,4 +1,10 @@
-"""PartitionedRelease: a release larger than memory, in partitions of whole buckets."""
+"""PartitionedRelease: a release larger than memory, in partitions of whole buckets.
+
+It is made in two passes over partitions of records. In the first, each is counted: its QI tuples, sensitive values and
+buckets. These are numbered together in sorted order. In the second, wherever and whenever a partition is needed, its
+records are counted by bucket with these numbers. Where a bucket is in several pieces of a table, records are first
+shuffled by bucket: through temporary Parquet files in this process, or by Dask where there is a client.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +72,6 @@ __all__ = [
     "unshared",
 ]
 
-# Values of one column in several partitions: the same label wherever they are, or an error.
-
-
 #: The largest whole number up to which floating point holds all of them.
 LARGEST_EXACT = 2**53
 #: Kinds of values, as pandas infers them, that can be compared with those of another partition.
@@ -80,61 +83,37 @@ COMPARABLE = {
 
 
 def plain(column: pd.Series) -> pd.Series:
-    """A column as values of its own type; an ordered Categorical, whose order says something, stays one."""
+    """A column as values of its own type; an ordered Categorical, whose order matters, stays one."""
     if isinstance(column.dtype, pd.CategoricalDtype) and not column.dtype.ordered:
         return column.astype(column.cat.categories.dtype)
     return column
 
 
 def kind_of(values: pd.Index) -> str:
-    """What sort of values the distinct values of a column are.
-
-    Raises
-    ------
-    TableError
-        If they are of several sorts, so that no partition can say whether 1 and "1" are the same.
-    """
+    """The kind of the distinct values of a column; an error if there are several, so that 1 and "1" may be equal."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
-    found = pd.api.types.infer_dtype(values)
-    if found not in COMPARABLE:
+    kind = pd.api.types.infer_dtype(values)
+    if kind not in COMPARABLE:
         raise TableError(
-            f"column {values.name!r} holds values of several types ({found}), which partitions cannot compare; "
-            "make them one type before, .astype(str)"
+            f"column {values.name!r} contains values of several types ({kind}), which cannot be compared between "
+            "partitions; convert them to one type first, .astype(str)"
         )
     zone = getattr(values.dtype, "tz", None)
-    return COMPARABLE[found] if zone is None else f"{COMPARABLE[found]} in {zone}"
+    return COMPARABLE[kind] if zone is None else f"{COMPARABLE[kind]} in {zone}"
 
 
 def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
-    """Number the values of one column in several partitions together, in sorted order.
-
-    Parameters
-    ----------
-    several : list of Index
-        The distinct values in each partition.
-
-    Returns
-    -------
-    codes : list of ndarray of int
-        For each partition the number of each of its values.
-    values : Index
-        The distinct values of all, sorted.
-
-    Raises
-    ------
-    TableError
-        If they are of different sorts, or numbers that are whole here and real there are too large to compare.
-    """
+    """Number the values of one column in several partitions together, in sorted order: their numbers, and all values."""
     if len(kinds := {kind_of(values): None for values in several}) > 1:
         raise TableError(
-            f"column {several[0].name!r} holds {' in some partitions, and '.join(list(kinds)[:2])} in others; "
-            "make them one type before"
+            f"column {several[0].name!r} contains {' in some partitions, and '.join(list(kinds)[:2])} in others; "
+            "convert them to one type first"
         )
     if any(isinstance(values.dtype, pd.CategoricalDtype) and values.dtype != several[0].dtype for values in several):
         raise TableError(
             f"column {several[0].name!r} has ordered categories that differ between partitions; "
-            "give it the same ones in all of them"
+            "use the same ones in all of them"
         )
     together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
     if together.dtype.kind == "f":
@@ -145,15 +124,12 @@ def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Ind
                 and max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT
             ):
                 raise TableError(
-                    f"column {values.name!r} holds whole numbers beyond 2^53 in some partitions, and floating-point "
-                    "numbers in others, which do not hold them; make them one type before"
+                    f"column {values.name!r} contains whole numbers beyond 2^53 in some partitions, and floating-point "
+                    "numbers in others, which cannot represent them; convert them to one type first"
                 )
     codes, united = factorize(together.rename(str(several[0].name)))
     ends = np.cumsum([len(values) for values in several])
     return np.split(codes, ends[:-1]), united
-
-
-# Distinct rows of some columns and how many records have each: counted by partition, and united.
 
 
 AnyIndex = TypeVar("AnyIndex", bound=pd.Index)
@@ -166,35 +142,20 @@ def number_rows(rows: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
 
 @dataclass(frozen=True, eq=False)
 class CountedTuples:
-    """Distinct rows, sorted, and the number of records with each; a few bytes a row.
+    """Distinct rows, sorted, and the number of records with each; a few bytes per row."""
 
-    Attributes
-    ----------
-    labels : MultiIndex
-        One level a column, with codes of the smallest type of integers that holds them.
-    records : ndarray of int
-        Counts, of the smallest type of integers.
-    """
-
-    labels: pd.MultiIndex
+    labels: pd.MultiIndex  # one level per column, with codes of the smallest type of integers
     records: np.ndarray
 
     @classmethod
     def of(cls, rows: pd.DataFrame, records: np.ndarray) -> Self:
-        """Count the rows of one partition, each of which stands for so many records."""
+        """Count the rows of one partition, each of which stands for a number of records."""
         code, labels = number_rows(rows)
         return cls(labels, smallest(np.bincount(code, records, len(labels)).astype(np.int64)))
 
     @classmethod
     def united(cls, several: Sequence[Self]) -> tuple[Self, list[np.ndarray]]:
-        """Add up those of all partitions.
-
-        Returns
-        -------
-        whole : CountedTuples
-        numbers : list of ndarray of int
-            For each partition the number in the whole of each of its rows, ascending.
-        """
+        """Add up those of all partitions; also the number in the whole of each row of every partition, ascending."""
         levels, codes = [], []
         for i in range(several[0].labels.nlevels):
             own, values = united_values([one.labels.levels[i] for one in several])
@@ -211,16 +172,13 @@ class CountedTuples:
 
 
 def recoded(labels: pd.MultiIndex, levels: Sequence[pd.Index]) -> list[np.ndarray]:
-    """The codes of labels among values of the whole; -1 of values that are not there."""
+    """The codes of labels among values of the whole; -1 for other values."""
     pairs = zip(labels.levels, labels.codes, levels, strict=True)
     return [values.get_indexer(pd.Index(own))[np.asarray(code)] for own, code, values in pairs]
 
 
 def unshared(index: AnyIndex) -> AnyIndex:
-    """The same labels, and values in memory, with a hash table of their own.
-
-    pandas builds it when it first is needed, and two threads that need it at once get an error.
-    """
+    """The same labels with a hash table of their own: two threads that make pandas build one at once get an error."""
     if isinstance(index, pd.MultiIndex):
         levels = [unshared(level) for level in index.levels]
         return multi_index(levels, index.codes, list(index.names))  # type: ignore[return-value]
@@ -232,27 +190,16 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
-# One partition of a release: some of its buckets, and what must be known of the whole to speak of them.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasePart(BucketView):
-    """Whole buckets of a release.
+    """Some buckets of a release, with the QI tuples of these and the sensitive values of the whole.
 
-    Its QI tuples are those of its own buckets, its sensitive values those of the whole. P(q), P(s) and N are the
-    whole's, so that what is said of probabilities has the same meaning in every partition.
-
-    Attributes
-    ----------
-    q_numbers : ndarray of int
-        The number in the whole of each of its QI tuples, ascending.
-    n_q_whole, n_s_whole : ndarray
-        Records in the whole of each of its QI tuples, and of each sensitive value.
-    n_whole : int
-        Records of the whole.
+    P(q), P(s) and N are those of the whole, so that statements have the same meaning in every partition.
     """
 
+    # the number in the whole of each of its QI tuples, ascending
     q_numbers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # records in the whole of each of its QI tuples, and of each sensitive value; records of the whole
     n_q_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_s_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_whole: int = 0
@@ -278,9 +225,6 @@ class ReleasePart(BucketView):
         return int(self.n_qb.sum())
 
 
-# A release whose buckets are divided among partitions, none of which need be in this process.
-
-
 class PartSize(NamedTuple):
     """How large a partition is."""
 
@@ -294,8 +238,7 @@ class PartitionedRelease(ReprMixin):
     """A release in partitions of whole buckets, which are made where and when they are needed.
 
     Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` of a
-    Dask DataFrame. What is in this process is what is known of all partitions together; it takes some bytes a distinct
-    QI tuple.
+    Dask DataFrame. This process stores the marginals of all partitions together, some bytes per distinct QI tuple.
 
     Attributes
     ----------
@@ -308,8 +251,8 @@ class PartitionedRelease(ReprMixin):
     n_q, n_s : ndarray
         Records of each.
     makers : tuple
-        One a partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
-        or a Delayed of Dask.
+        One per partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
+        or a Dask Delayed.
     sizes : tuple of PartSize
         Records, buckets and distinct QI tuples of each partition.
 
@@ -354,7 +297,7 @@ class PartitionedRelease(ReprMixin):
         return len(self.makers)
 
     def describe(self) -> pd.DataFrame:
-        """List the partitions, a row each.
+        """List the partitions, one row each.
 
         Returns
         -------
@@ -391,7 +334,7 @@ class PartitionedRelease(ReprMixin):
 
 
 def divided(release: BucketView, n: int) -> PartitionedRelease:
-    """Divide a release that is in memory into n partitions of whole buckets, of nearly as many records each."""
+    """Divide a release in memory into n partitions of whole buckets, with nearly equal numbers of records."""
     n = check_int(n, "partitions", 1, max(len(release.buckets), 1))
     records = np.asarray(release.n_qb.sum(axis=0))
     ends = np.cumsum(records)
@@ -417,46 +360,27 @@ def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
     )  # fmt: skip
 
 
-# The columns of a large table that have a role, and its records, checked one partition at a time.
-
-
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for.
-
-    Attributes
-    ----------
-    qi, sensitive : tuple of str
-    bucket : str
-    count : str or None
-        Without it a row is one record.
-    """
+    """The columns that are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for."""
 
     qi: tuple[str, ...]
     sensitive: tuple[str, ...]
     bucket: str
-    count: str | None = None
+    count: str | None = None  # without it each row is one record
 
     @classmethod
     def read(
         cls, qi: str | Iterable[str], sa: str | Iterable[str], bucket: str, count: str | None, id: object = None
     ) -> Self:
-        """Read them as users give them.
-
-        Raises
-        ------
-        StatementError
-            If there are pseudonyms.
-        TableError
-            If they are no names of columns.
-        """
+        """Check the arguments of users."""
         if id is not None:
             raise StatementError(
-                f"id={short_repr(id)}: a release in partitions has no pseudonyms, which link it to others of a series; "
-                "leave id out, or publish the table in memory, Release.from_buckets(..., id=...)"
+                f"id={short_repr(id)} is not available for a release in partitions, which has no pseudonyms; omit it, or "
+                "publish the table in memory, Release.from_buckets(..., id=...)"
             )
         if count is not None and not isinstance(count, str):
-            raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+            raise TableError(f"count must be the name of a column, got {short_repr(count)}")
         (one_bucket,) = names([bucket], "bucket")
         return cls(names(qi, "qi"), names(sa, "sa"), one_bucket, count)
 
@@ -472,31 +396,12 @@ class Roles:
         return [column for columns in self.players.values() for column in columns]
 
     def check_named(self, columns: Iterable[object]) -> None:
-        """Check that a table has the columns, each once, and that no name of them means something else."""
+        """Check that a table has the columns, each once, and that none has a name with another meaning."""
         check_named(columns, self.players, "the table")
         check_release_roles(self.qi, self.sensitive, self.bucket)
 
     def checked(self, rows: pd.DataFrame, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-        """Check the rows of one partition, as those of a whole table are; rows that count nobody are left out.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            Perhaps none.
-        name : str
-            What the partition is called in messages.
-
-        Returns
-        -------
-        rows : DataFrame
-        records : ndarray of int
-            How many each row stands for.
-
-        Raises
-        ------
-        TableError
-            If a value is missing, a count is none, or a column looks like one and has no role.
-        """
+        """Check the rows of one partition like those of a table in memory; also the records of each row that has any."""
         if rows.empty:
             return rows, np.empty(0, dtype=np.int64)
         check_columns(rows, self.players, name)
@@ -507,20 +412,9 @@ class Roles:
         return rows[records > 0], records[records > 0]
 
 
-# A partitioned release from partitions of records: first they are counted, then each is made a part (two passes).
-
-
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A partition of records, which are somewhere else.
-
-    Attributes
-    ----------
-    make : callable or dask.delayed.Delayed
-        Gives them as a DataFrame.
-    name : str
-        What the partition is called in messages.
-    """
+    """A partition of records: a function or Dask Delayed that makes a DataFrame, and its name in messages."""
 
     make: Any
     name: str
@@ -528,7 +422,7 @@ class Records:
 
 @dataclass(frozen=True, eq=False)
 class PartCounts:
-    """What one partition says of all of them: its QI tuples, its sensitive values, and how many buckets it has."""
+    """The marginals of one partition: its QI tuples, its sensitive values, and the number of its buckets."""
 
     tuples: CountedTuples
     values: CountedTuples
@@ -538,43 +432,17 @@ class PartCounts:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """What every part knows of the whole.
-
-    Attributes
-    ----------
-    roles : Roles
-    levels : tuple of Index
-        The values of each quasi-identifier.
-    values : Index
-        The sensitive values.
-    n_s : ndarray
-        Records of each.
-    records : int
-    """
+    """What every partition needs to know of the whole."""
 
     roles: Roles
-    levels: tuple[pd.Index, ...]
-    values: pd.Index
-    n_s: np.ndarray
+    levels: tuple[pd.Index, ...]  # the values of each quasi-identifier
+    values: pd.Index  # the sensitive values
+    n_s: np.ndarray  # records with each sensitive value
     records: int
 
 
 def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
-    """Number the QI tuples and values of all partitions together, and say how each part is made.
-
-    Parameters
-    ----------
-    partitions : list of Records
-        Of whole buckets. Those without records are left out.
-    roles : Roles
-    executor : Executor
-        Where partitions are counted.
-
-    Raises
-    ------
-    TableError
-        If there are no records, or columns hold values of other types in other partitions.
-    """
+    """Number the QI tuples and values of all partitions, which contain whole buckets, together, and make the release."""
     makers = [then(part.make, count_records, roles, part.name) for part in partitions]
     counted = list(zip(partitions, executor.gather(executor.made(makers)), strict=True))
     return released([(part, counts) for part, counts in counted if counts is not None], roles)
@@ -587,8 +455,8 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
     counts = [each for _, each in counted]
     if len(sorts := {each.sort_of_bucket: None for each in counts}) > 1:
         raise TableError(
-            f"column {roles.bucket!r} holds {' in some partitions, and '.join(list(sorts)[:2])} in others; "
-            "make them one type before"
+            f"column {roles.bucket!r} contains {' in some partitions, and '.join(list(sorts)[:2])} in others; "
+            "convert them to one type first"
         )
     tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
     values, s_numbers = CountedTuples.united([each.values for each in counts])
@@ -623,23 +491,7 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
 def make_part(
     rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
 ) -> ReleasePart:
-    """Count the records of a partition by bucket.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    whole : Whole
-    q_numbers, n_q : ndarray of int
-        The numbers in the whole of its QI tuples, ascending, and the records of the whole with each.
-    seen : int
-        The checksum of what was counted of it before.
-    name : str
-
-    Raises
-    ------
-    TableError
-        If these are not the records that were counted before.
-    """
+    """Count the records of a partition by bucket; an error if they are not those that were counted before."""
     roles = whole.roles
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
@@ -659,20 +511,17 @@ def make_part(
 
 
 def checksum(arrays: Sequence[ArrayLike]) -> int:
-    """Tell integers from others, but for one time in 2^32."""
-    found = 0
+    """A checksum of integers, of 32 bits."""
+    crc = 0
     for array in arrays:
-        found = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), found)
-    return found
+        crc = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), crc)
+    return crc
 
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
-    """The number in the whole of the sensitive value of each row; -1 of one that is not there."""
+    """The number in the whole of the sensitive value of each row; -1 for another value."""
     s, own = number_rows(rows)
     return values.get_indexer(own if isinstance(values, pd.MultiIndex) else own.levels[0])[s]
-
-
-# Types of columns that differ between files of one table: one type that holds all of their values, or an error.
 
 
 def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Schema:
@@ -680,11 +529,6 @@ def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Sc
 
     Whole and real numbers of any width are numbers; dictionaries are the values that they stand for, unless they are
     ordered. A number is never a text.
-
-    Raises
-    ------
-    TableError
-        If a column has types that cannot be compared.
     """
     import pyarrow as pa
 
@@ -693,14 +537,14 @@ def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Sc
 
 
 def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
-    """The type that holds the values of all; of ordered categories, whose codes may be of any width, one that does."""
+    """One type for the values of all; for ordered categories, whose codes may have any width, one of them."""
     import pyarrow as pa
 
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
     plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
     if any(pa.types.is_dictionary(each) and isinstance(each.value_type, pa.BaseExtensionType) for each in types):
         raise TableError(
-            f"column {name!r} holds categories of {plain[0]}, which Arrow does not read; make it texts before, "
+            f"column {name!r} contains categories of {plain[0]}, which Arrow cannot read; convert it to str first, "
             ".astype(str)"
         )
     try:
@@ -709,35 +553,29 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
         schemas = [pa.schema([(name, each)]) for each in plain]
         common = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowTypeError:
-        found = ", ".join(str(each) for each in dict.fromkeys(types))
+        listed = ", ".join(str(each) for each in dict.fromkeys(types))
         raise TableError(
-            f"column {name!r} has types in different files that cannot be compared ({found}); "
+            f"column {name!r} has types in different files that cannot be compared ({listed}); "
             "write it as one type in all of them"
         ) from None
     return pa.dictionary(pa.int32(), common, ordered=True) if ordered == {True} else common
 
 
-def _sort_of(found: pa.DataType) -> str:
-    """What values a type has; values of different sorts are different, however they are written."""
+def _sort_of(kind: pa.DataType) -> str:
+    """The kind of the values of a type; values of different kinds are never equal."""
     import pyarrow as pa
 
-    if pa.types.is_integer(found) or pa.types.is_floating(found):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
-    if pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return "text"
-    if pa.types.is_timestamp(found):
-        return f"time in {found.tz}"
-    return "decimal" if pa.types.is_decimal(found) else str(found)
+    if pa.types.is_timestamp(kind):
+        return f"time in {kind.tz}"
+    return "decimal" if pa.types.is_decimal(kind) else str(kind)
 
 
 def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """Give columns the types that they have in all files.
-
-    Raises
-    ------
-    TableError
-        If a number does not survive it, or a column has several orders.
-    """
+    """Convert columns to the types that they have in all files; an error if a number would change."""
     import pyarrow as pa
 
     check_orders(table)
@@ -755,28 +593,16 @@ def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join the rows of tables of the same types.
-
-    Raises
-    ------
-    TableError
-        If a column is ordered in several ways.
-    """
+    """Concatenate tables of the same types."""
     import pyarrow as pa
 
-    found = pa.concat_tables(tables)
-    check_orders(found)
-    return found
+    joined = pa.concat_tables(tables)
+    check_orders(joined)
+    return joined
 
 
 def check_orders(table: pa.Table) -> None:
-    """Check that ordered categories have one order: Arrow would put those of several into a new one.
-
-    Raises
-    ------
-    TableError
-        If a column has several.
-    """
+    """Check that ordered categories have one order: Arrow would combine several into a new one."""
     import pyarrow as pa
 
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -789,21 +615,18 @@ def check_orders(table: pa.Table) -> None:
             )
 
 
-# Which pieces of a table make a partition of whole buckets, and which must be shuffled first.
-
-
-#: Rows of a partition, where nothing else is asked for: large enough that an array operation outweighs its call, and
-#: small enough that two partitions and what is computed of them fit into the memory of a small computer.
+#: Default rows of a partition: large enough that an array operation outweighs its call, and small enough that two
+#: partitions and what is computed from them fit into the memory of a small computer.
 DEFAULT_ROWS = 250_000
-#: How many times larger than that whole buckets in the files' own pieces may be before they are shuffled.
+#: How many times larger pieces that share buckets may be before they are shuffled.
 MOST_TIMES = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class BucketRows:
-    """The buckets of one piece, by numbers of 64 bits that stand for their labels, sorted, and the rows in each.
+    """The buckets of one piece, by sorted hashes of their labels (64 bits), and the rows in each.
 
-    Two buckets of one number, which is unlikely, are taken for one: they stay together, and nothing else follows.
+    Two buckets with the same hash, which is unlikely, stay in the same partition; that has no other effect.
     """
 
     numbers: np.ndarray
@@ -825,20 +648,20 @@ class BucketRows:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Pieces that belong together: one partition; or as many as there are bounds and one, into which they are cut."""
+    """Pieces that belong together: one partition, or one more than there are bounds, by which they are cut."""
 
     pieces: np.ndarray
     bounds: np.ndarray | None = None
 
 
 def hashed(labels: pd.Series) -> np.ndarray:
-    """Numbers of 64 bits that stand for labels: the same for the same label wherever it is, and 0 if it is missing."""
+    """Hashes of labels of 64 bits, the same in every partition; 0 where a label is missing."""
     code, values = factorize(plain(labels))
     return np.append(_hashed_values(values), np.uint64(0))[code]
 
 
 def _hashed_values(values: pd.Index) -> np.ndarray:
-    """Those of distinct labels; a whole number is the same as an integer and in floating point."""
+    """The hashes of distinct labels; a whole number has the same as an integer and in floating point."""
     if values.empty:
         return np.empty(0, dtype=np.uint64)
     if kind_of(values) != "numbers":
@@ -858,7 +681,7 @@ def count_buckets(labels: pd.Series) -> BucketRows:
 
 
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of pieces that share a bucket: enough of them that all that share one are joined."""
+    """Pairs of pieces that share a bucket: enough of them to connect all that share one."""
     numbers = np.concatenate([size.numbers for size in sizes])
     piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.numbers) for size in sizes])
     order = np.argsort(numbers, kind="stable")
@@ -867,17 +690,10 @@ def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
-    """Group pieces into partitions of whole buckets, in their order.
+    """Group pieces into so many partitions of whole buckets, by default one per DEFAULT_ROWS rows, in their order.
 
-    Pieces that share buckets are a unit. Small units are put together; one that is more than MOST_TIMES as large as a
-    partition should be is cut by the numbers of its buckets.
-
-    Parameters
-    ----------
-    sizes : list of BucketRows
-        The buckets of each piece, which is not empty.
-    partitions : int or None
-        How many are asked for; None is one for DEFAULT_ROWS.
+    Pieces that share buckets are a unit. Small units are combined; one that is more than MOST_TIMES as large as a
+    partition should be is cut by the hashes of its buckets.
     """
     rows = np.array([size.rows.sum() for size in sizes])
     total = max(int(rows.sum()), 1)
@@ -903,43 +719,30 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     return groups
 
 
-# Parquet files of one table: found, checked by what they say of themselves, and read piece by piece.
-
-
-#: Rows that are read at a time where they need not stay together.
+#: Rows that are read at a time where they need not be in one table.
 BATCH = 2**18
 
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """Some row groups of Parquet files, which are read where they are needed.
+    """Some row groups of Parquet files, which are read where they are needed."""
 
-    Attributes
-    ----------
-    pieces : tuple of (str, tuple of int)
-        Files, and the numbers of row groups in them.
-    schema : pyarrow.Schema
-        The columns that are read, and their types.
-    keeper : object
-        What keeps the files from being removed, if they are temporary.
-    """
-
-    pieces: tuple[tuple[str, tuple[int, ...]], ...]
-    schema: pa.Schema
-    keeper: Any = None
+    pieces: tuple[tuple[str, tuple[int, ...]], ...]  # files, and the numbers of row groups in them
+    schema: pa.Schema  # the columns that are read, and their types
+    keeper: Any = None  # a reference that keeps temporary files from being removed
 
     @property
     def name(self) -> str:
-        """What they are called in messages."""
+        """Their name in messages."""
         files = dict.fromkeys(path for path, _ in self.pieces)
         return f"file {join_names(files)}" if len(files) == 1 else f"the table in {join_names(files, 2)}"
 
     def __call__(self) -> pd.DataFrame:
-        """Read them as a whole."""
+        """Read all of them."""
         return together(list(self.batches(None))).to_pandas()
 
     def batches(self, rows: int | None = BATCH, columns: Iterable[str] | None = None) -> Iterator[pa.Table]:
-        """Read them, so many rows at a time or a piece at a time, or some of the columns."""
+        """Read all or some columns, so many rows at a time, or a piece at a time."""
         import pyarrow as pa
 
         names = self.schema.names if columns is None else list(columns)
@@ -954,48 +757,36 @@ class ParquetRows:
 
 
 def files_of(path: object) -> list[str]:
-    """The files that are meant by a path, a glob, a folder, or a list of these, each once.
-
-    Raises
-    ------
-    TableError
-        If there is none, or one is given twice.
-    """
+    """The files of a path, a glob, a folder, or a list of these, each once."""
     several = path if isinstance(path, list | tuple) else [path]
-    found = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
-    times = Counter(os.path.realpath(file) for file in found)
-    if twice := [file for file in found if times[os.path.realpath(file)] > 1]:
+    files = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
+    times = Counter(os.path.realpath(file) for file in files)
+    if twice := [file for file in files if times[os.path.realpath(file)] > 1]:
         raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
-    if not found:
+    if not files:
         raise TableError("path names no file; give the path of a Parquet file, a folder, or a list of them")
-    return found
+    return files
 
 
 def _files_of_one(path: str) -> list[str]:
-    """Those of one path: hidden files, and those whose names begin with _, are notes of other programs."""
+    """The files of one path, without hidden ones and those whose names begin with _, which belong to other programs."""
     if os.path.isdir(path):
         inside = (file.relative_to(path) for file in Path(path).rglob("*.parquet"))
         shown = [file for file in inside if not any(part[0] in "._" for part in file.parts)]
-        found = [str(Path(path) / file) for file in sorted(shown)]
-        if not found:
-            raise TableError(f"the folder {path!r} holds no file *.parquet")
-        return found
+        files = [str(Path(path) / file) for file in sorted(shown)]
+        if not files:
+            raise TableError(f"the folder {path!r} contains no file *.parquet")
+        return files
     if os.path.exists(path):
         return [path]
-    if not (found := sorted(glob.glob(path, recursive=True))):
+    if not (files := sorted(glob.glob(path, recursive=True))):
         raise TableError(f"there is no file {path!r}")
-    return [file for one in found for file in _files_of_one(one)]
+    return [file for one in files for file in _files_of_one(one)]
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
-    """Check what files say of themselves, and list their row groups that are not empty.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If a file cannot be read, lacks a column, or says that values are missing; or types cannot be compared.
-    """
-    found, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
+    """Check the metadata of files, and list their row groups that are not empty."""
+    groups, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
     for path in files:
         with opened(path) as file:
             schema, about = file.schema_arrow, file.metadata
@@ -1009,18 +800,18 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
                 if column.path_in_schema in missing and column.is_stats_set and column.statistics.has_null_count:
                     missing[column.path_in_schema] += column.statistics.null_count
             if group.num_rows:
-                found.append((path, i))
+                groups.append((path, i))
     if some := {column: count for column, count in missing.items() if count}:
         raise missing_values(some, total, roles.players, "the table")
-    if not found:
+    if not groups:
         raise TableError("the table has no rows; at least one record is needed")
     columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
     schema = common_schema(schemas, list(columns))
-    return [ParquetRows(((path, (i,)),), schema) for path, i in found]
+    return [ParquetRows(((path, (i,)),), schema) for path, i in groups]
 
 
 def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
-    """Columns without a role that all files have and that look like counts: they are read, to be refused."""
+    """Columns without a role that all files have and that look like counts: they are read, and raise an error."""
     if roles.count is not None:
         return []
     common = set.intersection(*(set(schema.names) for schema in schemas)) - set(roles.columns)
@@ -1029,13 +820,7 @@ def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
 
 @contextmanager
 def opened(path: str) -> Iterator[Any]:
-    """Open a Parquet file.
-
-    Raises
-    ------
-    TableError
-        If it is none, or cannot be read.
-    """
+    """Open a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -1049,35 +834,14 @@ def opened(path: str) -> Iterator[Any]:
         raise TableError(f"{path!r} cannot be read as a Parquet file: {reason}") from None
 
 
-# Records shuffled by bucket out of core: through temporary Parquet files, which are removed when nobody needs them.
-
-
-#: Rows that are held while they are sorted by partition, and written together.
+#: Rows in memory that are sorted by partition, and written together.
 HELD_ROWS = 2**21
 
 
 def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder: TemporaryFolder) -> list[ParquetRows]:
-    """Write records into files by the range that the number of their bucket is in, see :class:`planning.BucketRows`.
+    """Write records into files by the range that the hash of their bucket is in; `bounds` begin all but the first.
 
-    Parameters
-    ----------
-    tables : iterable of pyarrow.Table
-        They are held one after another, and some millions of rows at a time.
-    bounds : ndarray of uint64
-        Where each range but the first begins.
-    bucket : str
-    folder : TemporaryFolder
-        It is removed if anything goes wrong.
-
-    Returns
-    -------
-    list of ParquetRows
-        One a range.
-
-    Raises
-    ------
-    TableError
-        If the files cannot be written, or types cannot be compared.
+    The folder is removed if there is an error.
     """
     import pyarrow.parquet as pq
 
@@ -1098,8 +862,8 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
     except OSError as error:
         folder.remove()
         raise TableError(
-            f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; make room, or name "
-            "another folder in the environment variable TMPDIR"
+            f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; free some space, or set "
+            "the environment variable TMPDIR to another folder"
         ) from error
     except BaseException:
         folder.remove()
@@ -1109,7 +873,7 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
 
 
 def held(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Put small tables of the same types together, up to HELD_ROWS rows."""
+    """Concatenate small tables of the same types, up to HELD_ROWS rows."""
     some: list[pa.Table] = []
     for table in tables:
         if some and (sum(map(len, some)) + len(table) > HELD_ROWS or table.schema != some[0].schema):
@@ -1118,9 +882,6 @@ def held(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         some.append(table)
     if some:
         yield together(some)
-
-
-# A partitioned release of a Dask DataFrame, whose partitions stay where they are.
 
 
 class DaskTable(Protocol):
@@ -1137,7 +898,7 @@ class DaskTable(Protocol):
 
 
 def is_dask(table: object) -> bool:
-    """Whether something is a Dask DataFrame."""
+    """Whether a table is a Dask DataFrame."""
     return all(hasattr(table, name) for name in ("to_delayed", "npartitions", "columns", "shuffle"))
 
 
@@ -1154,23 +915,17 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
 
 
 def checked_columns(table: Any, roles: Roles) -> Any:
-    """The columns with roles of a Dask DataFrame.
-
-    Raises
-    ------
-    TableError
-        If it is none, or lacks a column.
-    """
+    """The columns with roles of a Dask DataFrame."""
     if not is_dask(table):
         raise TableError(
-            f"the table must be a Dask DataFrame, not {short_repr(table)}; dask.dataframe.from_pandas makes one"
+            f"the table must be a Dask DataFrame, got {short_repr(table)}; dask.dataframe.from_pandas makes one"
         )
     roles.check_named(table.columns)
     return narrowed(table, roles.columns, roles.count is not None)
 
 
 def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
-    """Some columns of a Dask DataFrame, of which Dask reads no others, and those that look like a count."""
+    """Some columns of a Dask DataFrame, so that Dask reads only these, and those that look like a count."""
     suspicious = [name for name in table.columns if not with_count and looks_like_count(name)]
     return table[list(dict.fromkeys([*columns, *suspicious]))]
 
@@ -1181,7 +936,7 @@ def dask_records(table: DaskTable) -> list[Records]:
 
 
 def bucket_rows(table: DaskTable, bucket: str, executor: Executor) -> list[BucketRows]:
-    """Count the buckets of every partition, where it is, of which nothing else is asked for."""
+    """Count the buckets of every partition, reading nothing else."""
     makers = [then(part, buckets_of, bucket) for part in table[[bucket]].to_delayed()]
     return executor.gather(executor.made(makers))
 
@@ -1192,25 +947,19 @@ def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
 
 
 def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
-    """Shuffle a table by bucket with Dask, and keep it in the workers' memory.
-
-    Raises
-    ------
-    TableError
-        If Dask cannot, or a bucket is in two partitions after it: labels of two types may be sent to two places.
-    """
+    """Shuffle a table by bucket with Dask, and keep it in the workers' memory."""
     moved = table.shuffle(bucket).persist()
     try:
         apart, _ = straddling(bucket_rows(moved, bucket, executor))
     except RuntimeError as error:
         raise TableError(
-            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}): has a column a type that "
-            "Arrow does not hold, such as categories of intervals? Make it texts before, .astype(str)"
+            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}); convert columns of types that "
+            "Arrow cannot represent, such as categories of intervals, to str first, .astype(str)"
         ) from error
     if apart.size:
         raise TableError(
             f"{pluralize(len(apart), 'bucket')} of column {bucket!r} in several partitions after Dask's shuffle: its "
-            "labels have different types; make them one type before, .astype(str)"
+            "labels have different types; convert them to one type first, .astype(str)"
         )
     return moved
 
@@ -1223,29 +972,20 @@ def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles
 
 
 def arrow_table(part: Records) -> pa.Table:
-    """One partition, computed in this thread, as Parquet holds it.
-
-    Raises
-    ------
-    TableError
-        If a column holds what Parquet cannot.
-    """
+    """One partition as an Arrow table, computed in this thread."""
     import pyarrow as pa
 
     (rows,) = LocalExecutor(1).made([part.make])
     try:
-        found = pa.Table.from_pandas(rows, preserve_index=False)
+        table = pa.Table.from_pandas(rows, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         reason = " ".join(str(error).split())
         raise TableError(
-            f"{part.name} has a column of several types, or of one that Parquet does not hold: {reason}; "
-            "make it one type before, .astype(str)"
+            f"{part.name} has a column of several types, or of one that Parquet cannot store: {reason}; "
+            "convert it to one type first, .astype(str)"
         ) from None
-    common_schema([found.schema], found.column_names)
-    return found
-
-
-# A partitioned release of Parquet files, read piece by piece in this process.
+    common_schema([table.schema], table.column_names)
+    return table
 
 
 def parquet_release(path: object, roles: Roles, partitions: int | None) -> PartitionedRelease:
@@ -1256,15 +996,15 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
     executor = LocalExecutor()
     sizes = executor.map(buckets_of_parquet, pieces, common=(roles.bucket,))
     folder: TemporaryFolder | None = None
-    found: list[Records] = []
+    records: list[Records] = []
     for group in planned(sizes, partitions):
         rows = read_together([pieces[i] for i in group.pieces])
         if group.bounds is None:
-            found.append(Records(rows, rows.name))
+            records.append(Records(rows, rows.name))
             continue
         folder = folder or TemporaryFolder()
-        found += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
-    return assembled(found, roles, executor)
+        records += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
+    return assembled(records, roles, executor)
 
 
 def buckets_of_parquet(rows: ParquetRows, bucket: str) -> BucketRows:
@@ -1283,23 +1023,14 @@ def read_together(pieces: list[ParquetRows]) -> ParquetRows:
 
 
 def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
-    """Gather all parts.
-
-    Returns
-    -------
-    dict
-        The arguments of a Release.
-
-    Raises
-    ------
-    TableError
-        If a bucket is in two partitions.
-    """
+    """The arguments of a Release in memory, from all parts."""
     parts: list[ReleasePart] = executor.gather(executor.made(release.makers))
     together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
     place, buckets = factorize(together)
     if len(buckets) < len(together):
-        raise TableError(f"buckets are in two partitions each: {join_names(together[together.duplicated()].unique())}")
+        raise TableError(
+            f"these buckets are in two partitions each: {join_names(together[together.duplicated()].unique())}"
+        )
     n_qb = [wider(part.n_qb, part.q_numbers, len(release.n_q)) for part in parts]
     in_order = np.argsort(place)
     return {
@@ -1309,14 +1040,14 @@ def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def wider(own: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
-    """A matrix of a partition's own rows as one of all rows."""
-    found = own.tocoo()
-    return sp.coo_array((found.data, (numbers[found.row], found.col)), shape=(rows, own.shape[1])).tocsr()
+def wider(matrix: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
+    """The rows of a partition as rows of the whole."""
+    entries = matrix.tocoo()
+    return sp.coo_array((entries.data, (numbers[entries.row], entries.col)), shape=(rows, matrix.shape[1])).tocsr()
 
 
 def beside(several: list[sp.csr_array], order: np.ndarray) -> sp.csr_array:
     """Columns of several matrices, in an order."""
-    found = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
-    found.sort_indices()
-    return found
+    joined = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
+    joined.sort_indices()
+    return joined

@@ -23,7 +23,6 @@ from .answer import Answer, Status
 from .form import Convex, LinearForm
 from .monitor import Monitor, Steps
 from .newton import newton, newton_steps
-from .parameters import DUAL_FUNCTION
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -44,6 +43,9 @@ __all__ = [
     "registered",
     "value_at",
 ]
+
+#: Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows.
+LINEAR_BEYOND = 10.0
 
 # A linear form as CVXPY constraints, and the whole problem in CVXPY, which users can print and extend.
 
@@ -67,8 +69,6 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     cost: Any = 0.0
     if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
         temperature, target = form.penalties.temperature, form.penalties.target
-        assert temperature is not None
-        assert target is not None
         cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
     if len(some := np.flatnonzero((variance == 0) & ~divergence)):
         cost += slope[some] @ cp.abs(missed[some])
@@ -787,7 +787,7 @@ class BoundedDual:
             slope[soft] = form.penalties.slope[rows[soft] - form.n_hard]
         self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
         total = max(1.0, np.abs(self.target).sum())
-        self.largest_exponent = DUAL_FUNCTION.linear_beyond + np.log(total)
+        self.largest_exponent = LINEAR_BEYOND + np.log(total)
         # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
         # the dual function is less, the rows are infeasible.
         self.lower_bound = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)

@@ -1,4 +1,20 @@
-"""Blocks: one dense Cholesky factor per bucket, in batches of equal size, on one BLAS thread."""
+"""The block-diagonal part D = P diag(x) P' of a Newton system, P being the published rows: assembled and inverted.
+
+Published rows of different buckets share no term, so that each bucket is a block. Within a block some rows share no
+term either, such as those of the QI values: these `single` rows come first, the `others` after them. A block is then
+
+    [ D1  M  ]    D1 diagonal,
+    [ M'  D2 ]    D2 as large as the block has other rows, such as those of the sensitive values,
+
+and eliminating its single rows leaves E = D2 - M' D1^-1 M = L L', so that with N = D1^-1 M
+
+    D^-1 = [ D1^-1  0 ]  +  [ -N ] E^-1 [ -N'  I ].
+           [ 0      0 ]     [ I  ]
+
+All blocks are padded to the size of the largest and worked on together. Arrays of blocks have the axes (row, column,
+block). In memory the block comes last where blocks are small, so that operations run along the blocks, and first where
+they are large; only the strides tell.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +22,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ContextDecorator
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +31,10 @@ import scipy.linalg.blas
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
-from .parameters import NEWTON_COSTS, NEWTON_SYSTEM
 from .sparse import with_ones_of
 
 __all__ = [
+    "BATCH_DOUBLES",
     "BucketBlocks",
     "BucketInverse",
     "Solve",
@@ -26,59 +42,26 @@ __all__ = [
     "single_thread",
 ]
 
-# The block-diagonal part D = P diag(x) P' of a Newton system, P being the published rows.
-#
-# Published rows of different buckets have no term in common, so that each bucket is a block. Within a block some rows
-# have no term in common either, such as those of the QI values, each term being in one of these. With such single rows
-# first, a block is
-#
-#     [ D1  M  ]    D1 diagonal,
-#     [ M'  D2 ]    D2 as large as the block has other rows, such as those of the sensitive values.
-#
-# All blocks are assembled at once, padded to the size of the largest.
-
-
-class BlockEntries(NamedTuple):
-    """The entries of all blocks at one x; padding is 1 on the diagonal.
-
-    Attributes
-    ----------
-    diagonal : ndarray, one a slot
-        Of D1, then of D2.
-    cross : ndarray
-        M, of shape (single, others, blocks) if blocks are narrow, else (blocks, single, others).
-    below : ndarray or None
-        The entries of D2 below its diagonal, of shape (others, others, blocks) or (blocks, others, others); None if
-        there are none.
-    """
-
-    diagonal: np.ndarray
-    cross: np.ndarray
-    below: np.ndarray | None
+#: Entries of a block up to which operations run along the blocks: then a call is made for each entry, not each block.
+#: Newton's method takes 1.4 times as long on Adult (2,842 blocks of 5 + 4 rows) where it runs along the rows.
+NARROW = 256
+#: Doubles (2 MB, about the size of a processor's cache) of one batch of blocks while many are worked on.
+BATCH_DOUBLES = 250_000
+#: Records: the least diagonal element that a ridge is relative to, for rows whose terms are all 0.
+SMALLEST_DIAGONAL = 1e-12
+#: A row of knowledge with a smaller diagonal element has lost all its terms: its multiplier does not move.
+VANISHED_DIAGONAL = 1e-200
+#: Relative ridge of a Schur complement; raised a hundredfold while rounding makes the matrix indefinite.
+FIRST_RIDGE = 1e-14
+#: Rows up to which a Cholesky factor is inverted, so that every later product with it is faster.
+MOST_INVERTED = 1_000
 
 
 class BucketBlocks:
-    """Published rows in slots: the single rows of all blocks, then the others, both padded to the most in one block.
+    """The slots of the published rows, and where the products of coefficients are added up in the blocks.
 
-    Parameters
-    ----------
-    published : csr_array, shape (rows, terms)
-    by_term : csr_array
-        The transposed matrix.
-    bucket : ndarray of int, one a row
-        The bucket of each row.
-
-    Attributes
-    ----------
-    slot : ndarray of int, one a row
-    rows, by_term : csr_array
-        P with a row a slot, and its transpose.
-    n_blocks, n_single, n_others : int
-        The number of blocks, and the most single rows, and other rows, of one.
-    has_ones : bool
-        Whether every coefficient is 1.
-    narrow : bool
-        Whether blocks are so small that operations run along the blocks, one entry of all of them at a time.
+    Slots are the rows of `rows` (P with padding) and the columns of `by_term`: the single rows of all blocks, then the
+    others, each padded to the most that one block has.
     """
 
     def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
@@ -86,16 +69,15 @@ class BucketBlocks:
         others = ~_single(by_term)
         local, self.n_blocks, widths = np.empty(len(block), dtype=np.int64), len(used), []
         for side in (~others, others):
-            own = np.flatnonzero(side)
-            own = own[np.argsort(block[own], kind="stable")]
-            size = np.bincount(block[own], minlength=self.n_blocks)
-            local[own] = np.arange(len(own)) - np.repeat(np.cumsum(size) - size, size)
+            rows = np.flatnonzero(side)
+            rows = rows[np.argsort(block[rows], kind="stable")]
+            size = np.bincount(block[rows], minlength=self.n_blocks)
+            local[rows] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size)
             widths.append(int(size.max(initial=0)))
         self.n_single, self.n_others = widths
-        self.narrow = max(widths) ** 2 <= NEWTON_COSTS.narrow
-        width = np.where(others, self.n_others, self.n_single)
-        place = local * self.n_blocks + block if self.narrow else block * width + local
-        self.slot = np.where(others, self.n_blocks * self.n_single, 0) + place
+        self.is_narrow = max(widths) ** 2 <= NARROW
+        place, of_block = self._strides(np.where(others, self.n_others, self.n_single))
+        self.slot = np.where(others, self.n_blocks * self.n_single, 0) + place * local + of_block * block
         shape = (self.n_slots, published.shape[1])
         ends = np.zeros(self.n_slots + 1, dtype=published.indptr.dtype)
         ends[1 + self.slot] = np.diff(published.indptr)
@@ -116,13 +98,9 @@ class BucketBlocks:
 
     @property
     def slots(self) -> tuple[np.ndarray, np.ndarray]:
-        """The slots of the single rows of every block, (blocks, single), and of the others, (blocks, others)."""
-        sizes, n, found, first = (self.n_single, self.n_others), self.n_blocks, [], 0
-        for size in sizes:
-            numbers = first + np.arange(n * size)
-            found.append(numbers.reshape(size, n).T if self.narrow else numbers.reshape(n, size))
-            first += n * size
-        return found[0], found[1]
+        """The slots of the single rows, shape (blocks, single), and of the others, (blocks, others)."""
+        single, others = self.split(np.arange(self.n_slots))
+        return single.T, others.T
 
     @property
     def cost(self) -> float:
@@ -134,6 +112,28 @@ class BucketBlocks:
         """How many entries of blocks are stored."""
         return float(self.n_blocks) * self.n_others * (self.n_single + self.n_others)
 
+    def _strides(self, *shape: Any) -> tuple[Any, ...]:
+        """By how much an index goes up with each axis of an array of blocks, the block last."""
+        strides: list[Any] = [self.n_blocks if self.is_narrow else 1]
+        for size in reversed(shape):
+            strides.insert(0, strides[0] * size)
+        return (*strides[1:], 1) if self.is_narrow else (*strides[1:], strides[0])
+
+    def _shaped(self, flat: np.ndarray, *shape: int) -> np.ndarray:
+        """A view of stored numbers with the axes of `shape` and, last, the block."""
+        if self.is_narrow:
+            return flat.reshape(*shape, self.n_blocks)
+        return np.moveaxis(flat.reshape(self.n_blocks, *shape), 0, -1)
+
+    def split(self, of_slot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Views of numbers given one per slot, (single, blocks) and (others, blocks)."""
+        n = self.n_blocks * self.n_single
+        return self._shaped(of_slot[:n], self.n_single), self._shaped(of_slot[n:], self.n_others)
+
+    def joined(self, single: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """One number per slot: the inverse of :meth:`split`."""
+        return np.concatenate([(side if self.is_narrow else side.T).ravel() for side in (single, others)])
+
     def _index_products(self, by_term: sp.csr_array, block: np.ndarray, local: np.ndarray, others: np.ndarray) -> None:
         """Find, for every pair of distinct entries of a column of P, where its product is added."""
         term, i, j = _pairs(by_term)
@@ -141,31 +141,30 @@ class BucketBlocks:
         first, second = by_term.indices[i], by_term.indices[j]
         del i, j
         both = others[first] & others[second]
+        # Of a single and another row the single one comes first, of two others the lower one: M, and D2 below its
+        # diagonal. Two single rows have no term in common.
         swap = np.where(both, local[first] < local[second], others[first])
         first, second = np.where(swap, second, first), np.where(swap, first, second)
-        if self.narrow:
-            position = (local[first] * self.n_others + local[second]) * self.n_blocks + block[first]
-        else:
-            height = np.where(both, self.n_others, self.n_single)
-            position = (block[first] * height + local[first]) * self.n_others + local[second]
+        row, column, of_block = self._strides(np.where(both, self.n_others, self.n_single), self.n_others)
+        position = row * local[first] + column * local[second] + of_block * block[first]
         self._cross, self._below = (
             _of_kind(kind, position, term, product, len(by_term.indptr) - 1) for kind in (~both, both)
         )
 
-    def entries(self, x: np.ndarray) -> BlockEntries:
-        """Assemble all blocks at x."""
+    def entries(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The diagonals of D1 and D2, one number per slot; M; and D2 below its diagonal, None if nothing is there."""
         below = self._assembled(*self._below, self.n_others, x) if len(self._below[0]) else None
-        return BlockEntries(self._squared @ x + self._padding, self._assembled(*self._cross, self.n_single, x), below)
+        return self._squared @ x + self._padding, self._assembled(*self._cross, self.n_single, x), below
 
     def _assembled(
         self, position: np.ndarray, term: np.ndarray | None, product: np.ndarray | None, height: int, x: np.ndarray
     ) -> np.ndarray:
         """Add up x, times a product of coefficients, at the given positions of blocks of the given height."""
-        shape = (height, self.n_others, self.n_blocks) if self.narrow else (self.n_blocks, height, self.n_others)
         weight = x if term is None else x[term]
         weight = weight if product is None else product * weight
-        entries = np.bincount(position, weight, int(np.prod(shape)))
-        return entries.astype(float, copy=False).reshape(shape)  # bincount of nothing has an integer type
+        entries = np.bincount(position, weight, height * self.n_others * self.n_blocks)
+        # bincount of nothing has an integer type
+        return self._shaped(entries.astype(float, copy=False), height, self.n_others)
 
 
 def _of_kind(
@@ -181,18 +180,18 @@ def _of_kind(
 def _single(by_term: sp.csr_array) -> np.ndarray:
     """Mark rows of which no two have a term in common: those that come first, or last, in each of their terms."""
     entries = np.diff(by_term.indptr)
-    filled, found = np.flatnonzero(entries), np.ones((2, by_term.shape[1]), dtype=bool)
-    for mark, extreme in zip(found, (np.minimum, np.maximum), strict=True):
+    filled, marks = np.flatnonzero(entries), np.ones((2, by_term.shape[1]), dtype=bool)
+    for mark, extreme in zip(marks, (np.minimum, np.maximum), strict=True):
         if len(filled):
             chosen = extreme.reduceat(by_term.indices, by_term.indptr[filled])
             mark[by_term.indices[np.repeat(chosen, entries[filled]) != by_term.indices]] = False
-    return found[int(found[1].sum() > found[0].sum())]
+    return marks[int(marks[1].sum() > marks[0].sum())]
 
 
 def _pairs(by_term: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every pair of entries of a column: the term, and the numbers of both entries."""
     entries, starts = np.diff(by_term.indptr), by_term.indptr[:-1].astype(np.int64)
-    if entries.max(initial=0) <= 2:
+    if entries.max(initial=0) <= 2:  # as in every release of buckets
         term = np.flatnonzero(entries == 2)
         return term, starts[term] + 1, starts[term]
     first = np.repeat(starts, entries)  # for each entry, the first one of its column
@@ -202,118 +201,60 @@ def _pairs(by_term: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.repeat(np.repeat(np.arange(len(entries)), entries), before), i, j
 
 
-# D^-1 for the block-diagonal part D of a Newton system: the diagonal part of each block, then a Cholesky factor.
-#
-# With a block as in :mod:`..program.bucket_blocks`, eliminating its single rows leaves E = D2 - M' D1^-1 M = L L'. So
-#
-#     D^-1 = [ D1^-1  0 ]  +  [ -N ] E^-1 [ -N'  I ],    N = D1^-1 M.
-#            [ 0      0 ]     [ I  ]
-
-
 class BucketInverse:
-    """All blocks at one x, factored.
-
-    Parameters
-    ----------
-    blocks : BucketBlocks
-    x : ndarray, one a term
-    ridge : float
-        Relative to the diagonal, which is raised by it; increased a hundredfold while rounding exceeds it.
-
-    Attributes
-    ----------
-    single : ndarray, one a slot of a single row
-        The diagonal of D1.
-    """
+    """D^-1 at one x, the diagonal of D raised by a relative ridge."""
 
     def __init__(self, blocks: BucketBlocks, x: np.ndarray, ridge: float) -> None:
         self.blocks = blocks
-        self._n = blocks.n_blocks * blocks.n_single
-        entries = blocks.entries(x)
+        diagonal, cross, below = blocks.entries(x)
         while True:
-            raised = entries.diagonal + ridge * np.maximum(entries.diagonal, NEWTON_SYSTEM.smallest_diagonal)
+            raised = diagonal + ridge * np.maximum(diagonal, SMALLEST_DIAGONAL)
+            #: The diagonal of D1, one number per slot of a single row.
+            self.single = raised[: blocks.n_blocks * blocks.n_single]
+            self._single, of_others = blocks.split(raised)
+            self._scaled = cross / self._single[:, None]  # N
             try:
-                self._factor(entries, raised)
+                self._inverse = _inverse_factors(cross, self._scaled, of_others, below, is_narrow=blocks.is_narrow)
                 break
             except np.linalg.LinAlgError:  # roundoff exceeded the ridge
                 ridge *= 100
 
-    def _factor(self, entries: BlockEntries, diagonal: np.ndarray) -> None:
-        cross, self.single, of_others = entries.cross, diagonal[: self._n], self._second(diagonal[self._n :])
-        if self.blocks.narrow:
-            self._scaled = cross / self._first(self.single)[:, None]
-            rest = -np.einsum("isb,itb->stb", cross, self._scaled)
-            np.einsum("ssb->sb", rest)[...] += of_others  # a view: writing to it writes to the matrices
-        else:
-            self._scaled = cross / self._first(self.single)[:, :, None]
-            rest = -(cross.transpose(0, 2, 1) @ self._scaled)
-            np.einsum("bss->bs", rest)[...] += of_others
-        if entries.below is not None:
-            rest += entries.below
-        if not np.isfinite(rest).all():
-            self._inverse = np.full_like(rest, np.nan)
-        else:
-            self._inverse = _inverse_cholesky(rest) if self.blocks.narrow else np.linalg.inv(np.linalg.cholesky(rest))
-
     def apply(self, right: np.ndarray) -> np.ndarray:
-        """Compute D^-1 right; one number a slot."""
-        first, second = self._first(right[: self._n]), self._second(right[self._n :])
-        scaled = first / self._first(self.single)
-        if self.blocks.narrow:
-            half = second - np.einsum("isb,ib->sb", self._scaled, first)
-            half = np.einsum("stb,tb->sb", self._inverse, half)
-            others = np.einsum("tsb,tb->sb", self._inverse, half)
-            scaled = scaled - np.einsum("isb,sb->ib", self._scaled, others)
-        else:
-            half = second - (self._scaled.transpose(0, 2, 1) @ first[:, :, None])[:, :, 0]
-            others = (self._inverse.transpose(0, 2, 1) @ (self._inverse @ half[:, :, None]))[:, :, 0]
-            scaled = scaled - (self._scaled @ others[:, :, None])[:, :, 0]
-        return np.concatenate([scaled.ravel(), others.ravel()])
-
-    def _first(self, of_slot: np.ndarray) -> np.ndarray:
-        n, width = self.blocks.n_blocks, self.blocks.n_single
-        return of_slot.reshape((width, n) if self.blocks.narrow else (n, width))
-
-    def _second(self, of_slot: np.ndarray) -> np.ndarray:
-        n, width = self.blocks.n_blocks, self.blocks.n_others
-        return of_slot.reshape((width, n) if self.blocks.narrow else (n, width))
+        """Compute D^-1 right; one number per slot."""
+        first, second = self.blocks.split(right)
+        half = second - np.einsum("isb,ib->sb", self._scaled, first)
+        half = np.einsum("stb,tb->sb", self._inverse, half)
+        others = np.einsum("tsb,tb->sb", self._inverse, half)
+        return self.blocks.joined(first / self._single - np.einsum("isb,sb->ib", self._scaled, others), others)
 
     def halves(self, first: np.ndarray, second: np.ndarray, batch: slice) -> np.ndarray:
         """L^-1 (B2' - N' B1') for some blocks, so that E^-1 adds its square to B D^-1 B'.
 
-        Parameters
-        ----------
-        first, second : ndarray, shape (blocks, single, columns) and (blocks, others, columns)
-            B1' and B2'.
-        batch : slice of int
-            Which blocks these are.
+        B1' and B2' have the shapes (blocks, single, columns) and (blocks, others, columns).
         """
         scaled, inverse = self._of(batch)
-        return inverse @ (second - scaled @ first)
+        return inverse @ (second - scaled.transpose(0, 2, 1) @ first)
 
     def solutions(self, first: np.ndarray, second: np.ndarray, batch: slice) -> tuple[np.ndarray, np.ndarray]:
-        """D^-1 B' for some blocks, in two parts as B' is; see :meth:`halves` for the parameters."""
+        """D^-1 B' for some blocks, in two parts as :meth:`halves` takes B'."""
         scaled, inverse = self._of(batch)
-        others = inverse.transpose(0, 2, 1) @ (inverse @ (second - scaled @ first))
-        single = self._first(self.single)
-        single = single[:, batch].T if self.blocks.narrow else single[batch]
-        return first / single[:, :, None] - scaled.transpose(0, 2, 1) @ others, others
+        others = inverse.transpose(0, 2, 1) @ (inverse @ (second - scaled.transpose(0, 2, 1) @ first))
+        return first / self._single[:, batch].T[:, :, None] - scaled @ others, others
 
     def root(self, across: sp.csr_array) -> sp.csr_array:
-        """The sparse V with V'V = B D^-1 B', for a sparse B' that has a row a slot; V has as many."""
+        """The sparse V with V'V = B D^-1 B', for a sparse B' that has one row per slot; V has as many."""
         single, others = self.blocks.slots
         scaled, inverse = self._of(slice(0, self.blocks.n_blocks))
-        first, second, own = across[: self._n], across[self._n :], others - self._n
-        n = own.size
-        half = second - _block_matrix(scaled, own, single, (n, self._n)) @ first
-        halves = sp.diags_array(1 / np.sqrt(self.single)) @ first, _block_matrix(inverse, own, own, (n, n)) @ half
+        n_single = single.size
+        others = others - n_single
+        first, second, n = across[:n_single], across[n_single:], others.size
+        half = second - _block_matrix(scaled.transpose(0, 2, 1), others, single, (n, n_single)) @ first
+        halves = sp.diags_array(1 / np.sqrt(self.single)) @ first, _block_matrix(inverse, others, others, (n, n)) @ half
         return sp.csr_array(sp.vstack(halves, format="csr"))
 
     def _of(self, batch: slice) -> tuple[np.ndarray, np.ndarray]:
-        """N' and L^-1 of some blocks, block after block."""
-        if not self.blocks.narrow:
-            return self._scaled[batch].transpose(0, 2, 1), self._inverse[batch]
-        scaled, inverse = self._scaled[..., batch].transpose(2, 1, 0), self._inverse[..., batch].transpose(2, 0, 1)
+        """N and L^-1 of some blocks, block after block."""
+        scaled, inverse = (np.moveaxis(some[..., batch], -1, 0) for some in (self._scaled, self._inverse))
         return np.ascontiguousarray(scaled), np.ascontiguousarray(inverse)
 
 
@@ -323,59 +264,50 @@ def _block_matrix(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, sha
     return sp.csr_array((blocks.ravel(), (row, column)), shape=shape)
 
 
-def _inverse_cholesky(matrices: np.ndarray) -> np.ndarray:
-    """L^-1 of many small matrices L L', of shape (width, width, matrices), of which only the lower entries count.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If some matrix is not positive definite.
-    """
-    width, rest = len(matrices), matrices
-    factor, inverse = np.zeros_like(matrices), np.zeros_like(matrices)
-    for j in range(width):
+def _inverse_factors(
+    cross: np.ndarray, scaled: np.ndarray, diagonal: np.ndarray, below: np.ndarray | None, *, is_narrow: bool
+) -> np.ndarray:
+    """L^-1 of E = D2 - M' N for all blocks; raises LinAlgError if some E is not positive definite."""
+    if is_narrow:
+        rest = -np.einsum("isb,itb->stb", cross, scaled)
+    else:
+        rest = np.moveaxis(-(np.moveaxis(cross, -1, 0).transpose(0, 2, 1) @ np.moveaxis(scaled, -1, 0)), 0, -1)
+    np.einsum("ssb->sb", rest)[...] += diagonal  # a view: writing to it writes to the matrices
+    if below is not None:
+        rest += below  # of the upper entries nothing is read
+    if not np.isfinite(rest).all():
+        return np.full_like(rest, np.nan)
+    if not is_narrow:
+        return np.moveaxis(np.linalg.inv(np.linalg.cholesky(np.moveaxis(rest, -1, 0))), 0, -1)
+    factor, inverse = np.zeros_like(rest), np.zeros_like(rest)
+    for j in range(len(rest)):
         if (rest[j, j] <= 0).any():
             raise np.linalg.LinAlgError("not positive definite")
         column = rest[j:, j] / np.sqrt(rest[j, j])
         factor[j:, j] = column
         rest[j + 1 :, j + 1 :] -= column[1:, None] * column[None, 1:]
-    for i in range(width):
+    for i in range(len(rest)):  # forward substitution: row i of L L^-1 = I
         inverse[i, i] = 1 / factor[i, i]
         if i:
             inverse[i, :i] = -inverse[i, i] * np.einsum("jb,jkb->kb", factor[i, :i], inverse[:i, :i])
     return inverse
 
 
-# A Cholesky factor of a positive semidefinite matrix that rounding can make indefinite.
-
-
 Solve = Callable[[np.ndarray], np.ndarray]
 
 
 def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted: bool = True) -> Solve:
-    """Factor a matrix some of whose rows may be redundant: of their diagonal, elimination leaves only the ridge.
+    """Solve with a positive semidefinite matrix, `raised` being added to its diagonal, and a ridge until it factors.
 
-    Parameters
-    ----------
-    matrix : ndarray
-        Symmetric and positive semidefinite but for rounding.
-    raised : ndarray
-        What is added to its diagonal. A further relative ridge is added, and increased until the factor exists.
-    is_inverted : bool
-        Whether the factor of a matrix of moderate size is inverted, which pays if it solves for many right-hand sides.
-
-    Returns
-    -------
-    callable
-        Solves for a right-hand side.
+    Rows may be redundant: of their diagonal, elimination leaves only the ridge, and rounding can make that negative.
     """
-    size = np.maximum(matrix.diagonal() + raised, NEWTON_SYSTEM.vanished_diagonal)
-    root = np.where(size > NEWTON_SYSTEM.vanished_diagonal, 1 / np.sqrt(size), 0.0)
+    size = np.maximum(matrix.diagonal() + raised, VANISHED_DIAGONAL)
+    root = np.where(size > VANISHED_DIAGONAL, 1 / np.sqrt(size), 0.0)
     scaled = matrix * root[:, None]  # to a diagonal of 1, so that one ridge is right for all rows
     scaled *= root
     diagonal = np.einsum("ii->i", scaled)
     diagonal += raised / size
-    ridge = NEWTON_SYSTEM.first_ridge
+    ridge = FIRST_RIDGE
     while ridge < 1:
         diagonal += ridge
         try:
@@ -384,7 +316,7 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
         except np.linalg.LinAlgError:  # the rounding error was larger than the ridge
             ridge *= 100
             continue
-        if not is_inverted or len(size) > NEWTON_COSTS.most_inverted:
+        if not is_inverted or len(size) > MOST_INVERTED:
             # In single precision there would be half as much to read, but the preconditioner would fail where terms
             # tend to zero and rows are nearly redundant.
             return lambda right: root * _solved(factor, root * right)

@@ -71,6 +71,8 @@ __all__ = [
     "Solution",
     "certify",
     "divergence",
+    "gaps_of_terms",
+    "largest_error",
     "project",
     "uncertified",
     "within_slopes",
@@ -639,14 +641,9 @@ def _bounded(
         slack, doubt = slack + soft, form.absolute_rmatvec(of_row)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = np.where(free & (near > 0), near * exact.moves, 0.0)
-        log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
-        distance = np.where(free, divergence(form, near, multipliers), 0.0)
+        log_ratio, distance = gaps_of_terms(form, near, multipliers, free, doubt)
         first, added = _of_moving(restriction.components.of_term, near, moves, log_ratio, exact)
         distance[first] += added
-        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
-            y = np.exp(form.exponent(multipliers))
-            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     slack, distance, off = convex.temperature * slack, convex.temperature * distance, moves + width
     gaps, moved_limits = convex.charge(
         Point(near, off, ~restriction.is_soft), convex.temperature * np.abs(multipliers) * form.scale, slack, distance,
@@ -656,7 +653,7 @@ def _bounded(
     gap_q, backward = gaps.of_groups(slack, distance), max(exact.backward, moved_limits)
     moved_q = np.bincount(q, np.abs(near - x) + width, len(n_q))
     moved_q += _moved_by_group(groups, restriction.components.of_term, near, moves, exact.spread)
-    bound = float((moved_q / n_q + np.sqrt(gap_q / (2 * n_q))).max(initial=0.0)) * (1 + 64 * EPS)
+    bound = largest_error(moved_q, gap_q, n_q)
     moved = float(np.abs(near - x).max(initial=0.0))
     return (
         moved,
@@ -664,6 +661,25 @@ def _bounded(
         bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
         backward,
     )
+
+
+def gaps_of_terms(
+    form: LinearForm, near: np.ndarray, multipliers: np.ndarray, free: np.ndarray, doubt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on |log(x / y)| and on x log(x / y) - x + y, one a term, where log y may be off by `doubt`; 0 if fixed."""
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
+        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
+        distance = np.where(free, divergence(form, near, multipliers), 0.0)
+        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
+            y = np.exp(form.exponent(multipliers))
+            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
+    return log_ratio, distance
+
+
+def largest_error(moved: np.ndarray, gap: np.ndarray, records: np.ndarray) -> float:
+    """The largest bound of a group: what counts are moved by, and Pinsker's inequality, relative to its records."""
+    return float((moved / records + np.sqrt(gap / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
 
 
 def _of_moving(

@@ -137,7 +137,7 @@ class Budget:
         Terms of :attr:`zeros` may be left out; their target is 1.
         """
         temperature, target = self.penalties.temperature, self.penalties.target
-        if temperature is None or target is None or not self.penalties.is_divergence.all():
+        if not self.penalties.has_divergences or not self.penalties.is_divergence.all():
             return None
         terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
         left[self.zeros.indices] = left[terms] = False
@@ -161,7 +161,7 @@ class Budget:
     def cost_free_rows(self) -> AddedRows:
         """The rows that say so, and those of :attr:`zeros`."""
         at = self.penalties.is_divergence
-        target = self.low if self.penalties.target is None else np.where(at, self.penalties.target, self.low)
+        target = np.where(at, self.penalties.target, self.low)
         none = np.zeros(self.zeros.shape[0])
         matrix = sp.csr_array(sp.vstack([self.matrix, self.zeros], format="csr"))
         low, high = (np.concatenate([np.where(at, target, side), none]) for side in (self.low, self.high))

@@ -16,8 +16,8 @@ are what is to be subtracted from the row to give y: 0, until terms of it are fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -63,67 +63,52 @@ def divergence_from(y: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """The costs of missing some rows.
+    """The costs of missing some rows."""
 
-    Attributes
-    ----------
-    variance : ndarray, one a row
-        v >= 0, records^2 per nat; 0 where the cost is the absolute error.
-    slope : ndarray, one a row
-        u > 0, nats per record: the largest slope of the cost, and so the largest multiplier; infinite where the cost is
-        quadratic throughout.
-    temperature, target : ndarray, one a row, optional
-        Of divergences t > 0 and T > 0, records; the temperature is 0 for rows of the other kinds.
-    """
+    variance: np.ndarray  # v >= 0, records^2 per nat, one per row; 0 where the cost is the absolute error
+    slope: np.ndarray  # u > 0, nats per record: the largest slope and so the largest multiplier; may be infinite
+    temperature: np.ndarray = None  # type: ignore[assignment]  # t of divergences, nats; by default 0, of other kinds
+    target: np.ndarray = None  # type: ignore[assignment]  # T > 0 of divergences, records; by default 1
 
-    variance: np.ndarray
-    slope: np.ndarray
-    temperature: np.ndarray | None = None
-    target: np.ndarray | None = None
+    def __post_init__(self) -> None:
+        if self.temperature is None:
+            object.__setattr__(self, "temperature", np.zeros(len(self)))
+            object.__setattr__(self, "target", np.ones(len(self)))
 
     def __len__(self) -> int:
         return len(self.variance)
 
     def select(self, rows: np.ndarray) -> Penalties:
         """Keep some rows, by number."""
-        return self._mapped(lambda side: side[rows])
+        return Penalties(self.variance[rows], self.slope[rows], self.temperature[rows], self.target[rows])
 
     def scaled(self, by: np.ndarray) -> Penalties:
         """The same costs where every row is multiplied by a positive number."""
-        if self.temperature is None or self.target is None:
-            return Penalties(self.variance * by**2, self.slope / by)
         return Penalties(self.variance * by**2, self.slope / by, self.temperature / by, self.target * by)
 
     def times(self, factor: float) -> Penalties:
         """The costs multiplied by a positive number."""
-        temperature = None if self.temperature is None else self.temperature * factor
-        return Penalties(self.variance / factor, self.slope * factor, temperature, self.target)
+        return Penalties(self.variance / factor, self.slope * factor, self.temperature * factor, self.target)
 
     def then(self, other: Penalties) -> Penalties:
         """The costs of these rows, and of others after them."""
-        both = (self, other)
-        if self.temperature is None and other.temperature is None:
-            return Penalties(*(np.concatenate([getattr(one, name) for one in both]) for name in ("variance", "slope")))
-        return Penalties(
-            np.concatenate([one.variance for one in both]),
-            np.concatenate([one.slope for one in both]),
-            np.concatenate([np.zeros(len(one)) if one.temperature is None else one.temperature for one in both]),
-            np.concatenate([np.ones(len(one)) if one.target is None else one.target for one in both]),
-        )
+        names = ("variance", "slope", "temperature", "target")
+        return Penalties(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
-    def _mapped(self, by: Callable[[np.ndarray], np.ndarray]) -> Penalties:
-        sides = (self.variance, self.slope, self.temperature, self.target)
-        return Penalties(*(None if side is None else by(side) for side in sides))  # type: ignore[arg-type]
-
-    @property
+    @cached_property
     def is_divergence(self) -> np.ndarray:
         """Which rows cost a divergence."""
-        return np.zeros(len(self), dtype=bool) if self.temperature is None else self.temperature > 0
+        return self.temperature > 0
+
+    @cached_property
+    def has_divergences(self) -> bool:
+        """Whether some rows do."""
+        return bool(self.is_divergence.any())
 
     def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The sum of the conjugates at -m, their derivatives with respect to m, and their second derivatives."""
         value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
-        if self.temperature is None or self.target is None:
+        if not self.has_divergences:
             return value, first, second
         some = self.is_divergence
         t, target = self.temperature[some], self.target[some]
@@ -136,38 +121,32 @@ class Penalties:
 
     def conjugates(self, m: np.ndarray) -> np.ndarray:
         """The conjugate of the cost of each row at -m, without the term of its side."""
-        found = self.variance * m**2 / 2
-        if self.temperature is None or self.target is None:
-            return found
+        conjugates = self.variance * m**2 / 2
+        if not self.has_divergences:
+            return conjugates
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             divergence = self.temperature * self.target * np.expm1(-m / self.temperature)
-        return np.where(self.is_divergence, divergence, found)
+        return np.where(self.is_divergence, divergence, conjugates)
 
     def cost(self, missed: np.ndarray) -> np.ndarray:
-        """The cost of each row, nats.
-
-        Parameters
-        ----------
-        missed : ndarray, one a row
-            By how much each row is missed, records, >= 0.
-        """
+        """The cost of each row, nats, if it is missed by so many records."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             linear = missed > self.variance * self.slope
             squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
-            found = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
-        if self.temperature is None or self.target is None:
-            return found
+            cost = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
+        if not self.has_divergences:
+            return cost
         apart = divergence_from(missed, self.target)  # the sides are 0, so that what is missed is the value
-        return np.where(self.is_divergence, self.temperature * apart, found)
+        return np.where(self.is_divergence, self.temperature * apart, cost)
 
     def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
         """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
         missed = np.maximum(low - value, 0.0) - np.maximum(value - high, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
-            if self.temperature is None or self.target is None:
-                return found
-            return np.where(self.is_divergence, -self.temperature * log_ratio(-missed, self.target), found)
+            slope = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
+            if not self.has_divergences:
+                return slope
+            return np.where(self.is_divergence, -self.temperature * log_ratio(-missed, self.target), slope)
 
     def within(self, multipliers: np.ndarray) -> np.ndarray:
         """Move multipliers to where the conjugate is finite although the slopes are rounded."""
@@ -177,16 +156,10 @@ class Penalties:
     def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
         """An upper bound, nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus the slope of c.
 
-        Parameters
-        ----------
-        beyond : (ndarray, ndarray)
-            How far the value of each row lies below its low side, and above its high side, records: negative inside,
-            minus infinity for a side that it lacks.
-        error : ndarray, one a row
-            A bound on the error of these distances, records. The gap is convex in the value, so that it is largest at
-            an end of the interval that the error leaves.
-        m : ndarray, one a row
-            Multipliers; 0 where the side that the sign refers to is lacking. ``within`` must leave them unchanged.
+        `beyond` is how far each value lies below its low side, and above its high side: negative inside, minus infinity
+        for a side that it lacks; `error` bounds the error of these distances, records. The gap is convex in the value,
+        so that it is largest at an end of the interval that the error leaves. Multipliers are 0 where the side that
+        their sign refers to is lacking, and :meth:`within` leaves them unchanged.
         """
         below, above = beyond
         own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
@@ -195,14 +168,12 @@ class Penalties:
         with np.errstate(invalid="ignore"):
             ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
         gap = np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
-        if self.temperature is None or self.target is None:
+        if not self.has_divergences:
             return gap
         return np.where(self.is_divergence, self._divergence_gap(above, error, m), gap)
 
     def _divergence_gap(self, y: np.ndarray, error: np.ndarray, m: np.ndarray) -> np.ndarray:
         """The gap of divergences: t times that of the value y from T exp(-m / t), the largest over the error of y."""
-        assert self.temperature is not None
-        assert self.target is not None
         t = np.where(self.is_divergence, self.temperature, 1.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_target = np.log(self.target) - m / t

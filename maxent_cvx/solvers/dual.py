@@ -9,7 +9,7 @@ The multiplier of an inequality is positive only if the row is active at its low
 its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
 
 A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u, or that of a divergence
-(:mod:`..rows.penalties`).
+(:mod:`.costs`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy as np
 
 from .duality import empty_terms
 from .form import LinearForm
-from .parameters import DUAL_FUNCTION
 from .sparse import entry_rows
 
 __all__ = [
@@ -30,65 +29,41 @@ __all__ = [
     "within_reach",
 ]
 
+#: Rounding error of the dual function, relative to its value, and to the sums that it is the difference of; by trial.
+ROUNDING, ROUNDING_OF_SUMS = 1e-14, 2e-15
+#: Coefficient from which on the start is moved to where its term satisfies the row.
+LARGE_COEFFICIENT = 100.0
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Multipliers m, the value of the dual function there, and what its derivatives are made of.
-
-    Attributes
-    ----------
-    m : ndarray, one a row
-    value, rounding : float
-        The value of the dual function, and a bound on its rounding error.
-    counts : ndarray, one a term
-        x(m), records.
-    activity : ndarray, one a row
-        A x(m), plus the derivative of the conjugate of a soft row.
-    curvature : ndarray, one a row of knowledge, or None
-        The second derivatives of the conjugates, 0 for hard rows; None if all rows are hard.
-    """
+    """Multipliers m, the value of the dual function there with a bound on its rounding error, and its derivatives."""
 
     m: np.ndarray
     value: float
     rounding: float
-    counts: np.ndarray
-    activity: np.ndarray
-    curvature: np.ndarray | None = None
+    counts: np.ndarray  # x(m), records, one per term
+    activity: np.ndarray  # A x(m), plus the derivative of the conjugate of a soft row
+    curvature: np.ndarray | None = (
+        None  # second derivatives of the conjugates, one per row of knowledge, 0 for hard rows
+    )
 
 
 class Dual:
-    """The dual function of a linear form.
-
-    Attributes
-    ----------
-    form : LinearForm
-    is_inequality : ndarray of bool, one a row
-    inequalities : ndarray of int
-        Their rows.
-    low, high : ndarray
-        The sides of the inequalities.
-    equation_sides : ndarray, one a row
-        The right-hand sides of the equations; 0 for an inequality.
-    slope : ndarray, one a row
-        The largest multiplier of a soft row, infinite for hard rows.
-    removed : ndarray of bool, one a term
-        Terms that are zero in every solution, and are left out of the function.
-    proofs : list of ndarray
-        Recession directions that prove it, each given the terms that earlier ones removed.
-    """
+    """The dual function of a linear form, without the terms that recession directions prove zero."""
 
     def __init__(self, form: LinearForm) -> None:
         self.form = form
         self.is_inequality = ~form.is_equation
         self.inequalities = np.flatnonzero(self.is_inequality)
         self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
-        self.equation_sides = np.where(self.is_inequality, 0.0, form.low)
-        self.slope = np.full(form.shape[0], np.inf)
+        self.equation_sides = np.where(self.is_inequality, 0.0, form.low)  # one per row
+        self.slope = np.full(form.shape[0], np.inf)  # the largest multiplier of a soft row
         self.has_soft_rows = form.penalties is not None
         if form.penalties is not None:
             self.slope[form.n_hard :] = form.penalties.slope
         self.removed = np.zeros(form.shape[1], dtype=bool)
-        self.proofs: list[np.ndarray] = []
+        self.proofs: list[np.ndarray] = []  # directions, each given the terms that earlier ones removed
         self._offset = np.log(form.weights) - 1 if form.is_weighted else np.broadcast_to(-1.0, form.shape[1])
 
     def remove_zeros(self, proof: np.ndarray) -> None:
@@ -119,26 +94,32 @@ class Dual:
             counts = self.form.rmatvec(m)
             counts += self._offset
             np.exp(counts, out=counts)
-            total, linear_part = float(counts.sum()), self.linear_part(m)
-            # The value is a difference. With few records and large multipliers the summands are far larger than it is,
-            # and it is no more precise than they are.
-            size = total + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(total) else 0.0
-            value, activity, curvature = total - linear_part, self.form.matvec(counts), None
-            if self.form.penalties is not None:
-                n = self.form.n_hard
-                conjugate, first, second = self.form.penalties.conjugate(m[n:])
-                value, size = value + conjugate, size + abs(conjugate)
-                activity[n:] += first
-                curvature = np.concatenate([np.zeros(n - self.form.n_published), second])
-            rounding = max(DUAL_FUNCTION.rounding * max(abs(value), 1.0), DUAL_FUNCTION.summed * size)
+            total, activity = float(counts.sum()), self.form.matvec(counts)
+            value, rounding, curvature = self.value_at(m, total, total if np.isfinite(total) else 0.0, activity)
             return Point(m, value, rounding, counts, activity, curvature)
+
+    def value_at(
+        self, m: np.ndarray, total: float, size: float, activity: np.ndarray
+    ) -> tuple[float, float, np.ndarray | None]:
+        """The value, its rounding error and the curvature, given sum x; the conjugates are added to A x in place."""
+        # The value is a difference. With few records and large multipliers the summands are far larger than it is,
+        # and it is no more precise than they are.
+        value, curvature = total - self.linear_part(m), None
+        size = size + float(np.abs(self.equation_sides) @ np.abs(m)) if size else size
+        if self.form.penalties is not None:
+            n = self.form.n_hard
+            conjugate, first, second = self.form.penalties.conjugate(m[n:])
+            value, size = value + conjugate, size + abs(conjugate)
+            activity[n:] += first
+            curvature = np.concatenate([np.zeros(n - self.form.n_published), second])
+        return value, max(ROUNDING * max(abs(value), 1.0), ROUNDING_OF_SUMS * size), curvature
 
     def linear_part(self, m: np.ndarray) -> float:
         """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""
-        own = m[self.inequalities]
-        sides = np.where(own > 0, self.low, np.where(own < 0, self.high, 0.0))
+        along = m[self.inequalities]
+        sides = np.where(along > 0, self.low, np.where(along < 0, self.high, 0.0))
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(self.equation_sides @ m + np.where(own == 0, 0.0, sides) @ own)
+            return float(self.equation_sides @ m + np.where(along == 0, 0.0, sides) @ along)
 
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
         """The largest violation of a row, and the complementarity gap, sum |m| slack over the inequalities; records."""
@@ -167,30 +148,15 @@ class Dual:
         return active, sign
 
     def leaves_cone(self, m: np.ndarray, sign: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Mark rows whose multiplier is at its bound and would be moved beyond: below 0, or above the slope of a cost.
-
-        Parameters
-        ----------
-        m, step : ndarray, one a row
-        sign : ndarray, one a row
-            As :meth:`active_set` gives it.
-        """
+        """Mark rows whose multiplier is at its bound and would be moved beyond: below 0, or above the slope of a cost."""
         leaves = (m == 0) & (sign * step < 0)
         return leaves | ((np.abs(m) >= self.slope) & (m * step > 0)) if self.has_soft_rows else leaves
 
     def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
-        """The active side of each row less its activity A x; 0 for an inactive row.
-
-        Parameters
-        ----------
-        point : Point
-        sign : ndarray, one a row
-            As :meth:`active_set` gives it: positive for the low side, negative for the high side.
-        """
-        own = sign[self.inequalities]
-        inactive = point.activity[self.inequalities]
+        """The active side of each row less its activity A x, by the signs of :meth:`active_set`; 0 if inactive."""
+        at, inactive = sign[self.inequalities], point.activity[self.inequalities]
         target = self.equation_sides.copy()
-        target[self.inequalities] = np.where(own > 0, self.low, np.where(own < 0, self.high, inactive))
+        target[self.inequalities] = np.where(at > 0, self.low, np.where(at < 0, self.high, inactive))
         return target - point.activity
 
     def directional_derivative(self, point: Point, step: np.ndarray) -> float:
@@ -209,19 +175,9 @@ def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 
     In a sum of incomes with one of 10^10, a term that can hold 10^-8 records would start at one record. It would shrink
     by a factor e in every Newton step, and until it is small the row would not constrain the other terms.
-
-    Parameters
-    ----------
-    form : LinearForm
-    multipliers : ndarray, one a row
-
-    Returns
-    -------
-    ndarray, one a row
-        The same multipliers if no coefficient is large.
     """
     known, n = form.known, form.n_published
-    large = np.flatnonzero(np.abs(known.distinct.data) >= DUAL_FUNCTION.large_coefficient)
+    large = np.flatnonzero(np.abs(known.distinct.data) >= LARGE_COEFFICIENT)
     if not len(large):
         return multipliers
     a, row = known.distinct.data[large], n + entry_rows(known.distinct)[large]

@@ -14,9 +14,11 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
+from .blocks import BATCH_DOUBLES
 from .duality import two_product
 from .form import LinearForm, Sized
-from .parameters import CERTIFICATION, EPS, NEWTON_COSTS
+from .parameters import CERTIFICATION, EPS
+from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows
 
 __all__ = [
@@ -223,7 +225,7 @@ class CycleSpace:
 
     def cycles(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
         """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms."""
-        for start in range(0, len(some), step := NEWTON_COSTS.batch // 8):
+        for start in range(0, len(some), step := BATCH_DOUBLES // 8):
             batch = some[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
 
@@ -609,14 +611,14 @@ class LocalRows(Sized):
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)
                 if k <= MOST_DENSE_ROWS or (
-                    k <= NEWTON_COSTS.most_dense and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
+                    k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
                 ):
                     dense = batch.toarray()
                     total = total + dense.T @ dense
                 else:
                     product = batch.T.tocsr() @ batch
                     total = total + (product.toarray() if isinstance(total, np.ndarray) else product)  # type: ignore
-                    if not isinstance(total, np.ndarray) and k <= NEWTON_COSTS.most_dense and total.nnz > k**2 / 8:
+                    if not isinstance(total, np.ndarray) and k <= MOST_DENSE and total.nnz > k**2 / 8:
                         total = total.toarray()
                 batches += 1
         return CorrectionSums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())

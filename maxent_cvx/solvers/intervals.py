@@ -47,14 +47,14 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible, SolverError
 from .answer import Status
 from .attempts import presolved
-from .blocks import BucketInverse, single_thread
+from .blocks import BATCH_DOUBLES, BucketInverse, single_thread
 from .duality import dual_bounds, error_of_sides
 from .explain import contradiction
 from .form import LinearForm, Problem
 from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
 from .monitor import Monitor, check_time, seconds_left, within
 from .newton import newton
-from .parameters import ATTEMPT_SIZES, FEASIBILITY, NEWTON_COSTS
+from .parameters import ATTEMPT_SIZES, FEASIBILITY
 from .presolve import Reduced, fix_implied, remaining, term_bounds
 from .schur import schur_complement
 from .sparse import entry_rows, most_by_row
@@ -681,7 +681,7 @@ def _columns(
 
 def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
     """The blocks of every batch, blocks being of so many doubles each."""
-    step = max(NEWTON_COSTS.batch // max(doubles, 1), 1)
+    step = max(BATCH_DOUBLES // max(doubles, 1), 1)
     return (slice(low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))
 
 

@@ -1,8 +1,18 @@
 """DUAL_NEWTON: a projected Newton method on the dual of maximum entropy.
 
-Each iteration solves a Newton system over the equations and the inequalities that are predicted to be active. A
-multiplier of an inequality that would change its sign is projected to 0 (Bertsekas, 1982, for bounds; inequalities are
-treated as by Kazama and Tsujii, 2003). Terms that are zero in every solution are removed as soon as a step proves it.
+The dual function g of :mod:`.dual` is minimised over the multipliers m. Each iteration
+
+1. predicts which inequalities are active, and solves the Newton system A diag(x) A' d = b - A x over the equations and
+   these (:mod:`.schur`), no more precisely than the last reduction of the residual warrants (Eisenstat and Walker,
+   1996). A row whose multiplier would leave its cone is made inactive, and the system is solved again;
+2. searches along m + t d, where a multiplier of an inequality that would change its sign becomes 0 (Bertsekas, 1982,
+   for bounds; inequalities are treated as by Kazama and Tsujii, 2003), for a point that satisfies Armijo's rule;
+3. where g still falls at the end of the step, doubles the step, and looks for a recession direction of g in it: one
+   that proves terms to be zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
+   method would never end; it is removed.
+
+It stops when the largest residual of a row and the complementarity gap are within the tolerance, or when rounding
+prevents any improvement.
 """
 
 from __future__ import annotations
@@ -18,33 +28,74 @@ from .dual import Dual, Point
 from .duality import consequence, empty_terms, exact_rmatvec
 from .form import LinearForm
 from .monitor import Monitor, Steps, solved_together
-from .parameters import LINE_SEARCH, NEWTON, VANISHING_TERMS
 from .schur import System, detect_blocks, newton_system
 
 __all__ = [
+    "LOOSEST",
+    "NOTHING",
+    "RECESSION_MOVED",
+    "RECESSION_PRECISION",
+    "RECESSION_ROUNDS",
+    "RIDGES",
+    "ROUNDING",
+    "SHRINKS",
+    "TIGHTEST",
+    "VANISHING",
+    "descent",
     "facial_reduction",
     "newton",
     "newton_steps",
     "vanished_terms",
 ]
 
+# Where no source is given, values were found by trial on the random models of tests/benchmarks/honesty.py and on Adult.
+
+#: Times that a system is solved again without rows whose multipliers would leave their cones.
+REPAIRED = 20
+#: Iterations without improvement after which rounding prevents any.
+PATIENCE = 5
+#: Multiple of the tolerance at which an answer is then accepted; the certificate says how accurate it is.
+STALLED = 1e3
+#: Relative to the largest right-hand side: the smallest residual that is asked for.
+ROUNDING = 1e-13
+#: Relative ridges of the Hessian, tried in turn; a large one shortens the step if not all rows can be active.
+RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
+#: Records, times the residual and, where that is less than one, times its square: the least count of a term in the
+#: Hessian. A step through terms that are nearly zero would raise some beyond all bounds (Levenberg 1944, Marquardt
+#: 1963). Once that has shortened a step, times the residual only.
+FLOOR = 1e-6
+#: Loosest and tightest relative precision of a step: the square of the residual's last reduction lies between.
+LOOSEST, TIGHTEST = 0.2, 1e-6
+#: Relative precision of a step after one that has not halved the residual.
+CAREFUL = 0.02
+#: Multiple of the tolerance: the residual that a step needs to reach, beyond which it is not made more precise.
+ENOUGH = 0.01
+#: Records: if the function may fall by more, up to `PATIENCE` iterations follow once the tolerance is met, as terms that
+#: vanish hold little and yet too much. A bound for a group of one record is then sqrt(1e-14 / 2) = 7e-8.
+GAP = 1e-14
+#: Multiple of the tolerance up to which the last point is taken, even if that of an earlier one was less.
+NEAR = 3.0
+
 # The line search: Armijo's rule along a projected Newton step, with kinks and with terms that tend to zero.
+
+#: Share of the decrease predicted by the slope that a step must bring (Armijo 1966; Bertsekas 1982).
+ARMIJO = 1e-4
+#: Share of the slope at the start of a step: the step is lengthened if the slope at its end is this or more.
+STEEP = 0.2
+#: Shortest and longest multiple of a Newton step.
+SHORTEST, LONGEST = 1e-6, 64.0
+#: Logarithm: in a step that had to be shortened, no count grows by more than a factor exp(30).
+LARGEST_RISE = 30.0
+#: Relative: how far beyond the first kink a step goes that ends there.
+PAST_KINK = 1e-12
+#: Multiple of the rounding error of the function: a smaller slope cannot be told from 0.
+FLAT = 10.0
 
 
 def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
-    """Backtrack along a step until the dual function decreases enough, or lengthen it while the function decreases.
+    """Shorten a step until the dual function decreases enough, or double it while the function decreases at its end.
 
-    A term that is zero in every solution shrinks by a factor e in every Newton step, so that Newton's method never
-    ends. The function then still decreases at the end of the step, which is doubled for as long as that is so.
-
-    Returns
-    -------
-    trial : Point or None
-        None if no multiple of the step decreases the function enough.
-    length : float
-        The multiple of the step that was taken.
-    falls_beyond : bool
-        Whether the function still decreased at the end of the whole step, so that a longer one was tried.
+    Gives the point, None if there is none, the multiple of the step, and whether the whole step was lengthened.
     """
     length, slope = 1.0, dual.directional_derivative(point, step)
     first = first_kink(dual, point, step)
@@ -54,13 +105,13 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
             cap = step_cap(dual, step)
         # The function is smooth up to the first kink. A step that ends there makes that inequality inactive.
         length = first if length / 2 < first < length else min(length / 2, cap)
-        if length < LINE_SEARCH.shortest * cap or not slope < 0:
+        if length < SHORTEST * cap or not slope < 0:
             return None, 0.0, False
         trial = trial_point(dual, point, step, length)
-    is_flat = slope >= -LINE_SEARCH.flat * point.rounding
-    if length < 1 or is_flat or slope_at_trial(dual, point, trial, step) >= LINE_SEARCH.steep * slope:
+    is_flat = slope >= -FLAT * point.rounding
+    if length < 1 or is_flat or slope_at_trial(dual, point, trial, step) >= STEEP * slope:
         return trial, length, False
-    while length < LINE_SEARCH.longest:
+    while length < LONGEST:
         further = trial_point(dual, point, step, 2 * length)
         if not slope_at_trial(dual, point, further, step) < 0:
             break
@@ -71,13 +122,13 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
 def _decreases_enough(dual: Dual, point: Point, trial: Point) -> bool:
     """Armijo's rule for a projected step (Bertsekas): the predicted decrease is that of the projected displacement."""
     predicted = min(dual.directional_derivative(point, trial.m - point.m), 0.0)
-    return bool(trial.value <= point.value + LINE_SEARCH.armijo * predicted + point.rounding)
+    return bool(trial.value <= point.value + ARMIJO * predicted + point.rounding)
 
 
 def step_cap(dual: Dual, step: np.ndarray) -> float:
     """The largest multiple of a step, at most 1, by which no count grows by more than a factor exp(largest_rise)."""
     rise = dual.largest_rise(step)
-    return min(1.0, LINE_SEARCH.largest_rise / rise) if rise > 0 else 1.0
+    return min(1.0, LARGEST_RISE / rise) if rise > 0 else 1.0
 
 
 def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Point:
@@ -95,7 +146,7 @@ def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Po
 def first_kink(dual: Dual, point: Point, step: np.ndarray) -> float:
     """The multiple of a step just past where a first multiplier of an inequality reaches 0; infinite if none does."""
     crosses = dual.inequalities[point.m[dual.inequalities] * step[dual.inequalities] < 0]
-    return float((1 + LINE_SEARCH.past_kink) * np.min(-point.m[crosses] / step[crosses], initial=np.inf))
+    return float((1 + PAST_KINK) * np.min(-point.m[crosses] / step[crosses], initial=np.inf))
 
 
 def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> float:
@@ -108,26 +159,36 @@ def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> 
 
 # Terms that are zero in every solution, found from the recession direction that Newton's steps approach.
 #
-# Such a term shrinks by a factor e in every Newton step, without end. What successive steps have in common is a
-# recession direction of the dual function that proves the term to be zero (see :mod:`.presolve.zero_proofs`), once its
-# effect on the other terms has been removed.
+# What successive steps have in common is a recession direction d of g: (A' d)_j < 0 on terms that vanish, 0 on all
+# others, and no side falls short. A Newton step is such a direction but for its effect on the other terms. Each round
+# subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts, until that
+# effect is rounding; :mod:`.duality` then proves which terms d makes zero.
 #
 # Least squares find one direction for many terms at once (facial reduction: the solutions lie on a face of the orthant;
 # Borwein and Wolkowicz, 1981), given an answer in which these terms are small.
 
-
-#: Records: a term that holds less may be zero.
-SMALL = 1e-6
-#: The same once the tolerance is met, and how often candidates may then be given up: each forms a Schur complement.
+#: Largest change of the logarithm of a count, in one Newton step, by which it tends to zero; the limit is -1.
+SHRINKS = -0.5
+#: Records: a term that tends to zero holds less.
+VANISHING = 1e-2
+#: Share of the largest change, or of 1, the limit of that of a vanishing term, by which other terms may change:
+#: otherwise the steps have not yet converged to a direction.
+RECESSION_MOVED = 0.25
+#: Rounds in which the effect of a direction on other terms is removed, and relative precision of each solution.
+RECESSION_ROUNDS, RECESSION_PRECISION = 6, 1e-4
+#: Relative to the largest change: a smaller change of other terms is rounding.
+NOTHING = 1e-15
+#: Records: once the tolerance is met, a term that holds less may be zero; and how often candidates may be given up, as
+#: each time a Schur complement is formed.
 VANISHED, VANISHED_ROUNDS = 1e-9, 3
+#: Records: in facial reduction a term that holds less may be zero.
+SMALL = 1e-6
 #: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
 WEIGHT = 1e-5
 #: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
 LOWERED = 0.3
-#: Rounds, with fewer and fewer candidates.
-ROUNDS = 20
-#: Times in each round that the change of the other terms is subtracted.
-REPAIRS = 3
+#: Rounds of facial reduction, with fewer and fewer candidates; times in each that the change of other terms is removed.
+ROUNDS, REPAIRS = 20, 3
 #: Relative precision of the least-squares solutions, and their relative ridge.
 LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 
@@ -135,45 +196,27 @@ LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 def recession_direction(
     dual: Dual, point: Point, step: np.ndarray, system: System, active: np.ndarray
 ) -> np.ndarray | None:
-    """Turn a Newton step into a recession direction that proves some terms to be zero.
+    """Turn a Newton step, the solution of `system` over the `active` rows of knowledge, into a recession direction.
 
-    Parameters
-    ----------
-    dual : Dual
-    point : Point
-    step : ndarray
-        The Newton step from that point.
-    system : System
-        The Newton system that it solves.
-    active : ndarray of int
-        The rows of knowledge that were active in it.
-
-    Returns
-    -------
-    ndarray, one a row, or None
-        None if nothing is proved.
-
-    Notes
-    -----
-    Each round subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts.
+    It has one number per row, and proves some terms to be zero; None if nothing is proved.
     """
     form, alive = dual.form, ~dual.removed
     if dual.has_soft_rows:  # they can be missed, and prove nothing
         step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
     change = np.where(alive, form.rmatvec(step), 0.0)
-    shrinks = change < VANISHING_TERMS.shrinks
-    if not (shrinks & (point.counts < VANISHING_TERMS.small)).any():
+    shrinks = change < SHRINKS
+    if not (shrinks & (point.counts < VANISHING)).any():
         return None
     others = np.where(shrinks, 0.0, point.counts)
-    of_newton, factor = system.schur, system.at(others, VANISHING_TERMS.ridge, point.curvature)
-    direction, largest_allowed = step, VANISHING_TERMS.most_moved * min(np.abs(change).max(), 1.0)
-    for _ in range(VANISHING_TERMS.rounds):
+    of_newton, factor = system.schur, system.at(others, RIDGES[0], point.curvature)
+    direction, largest_allowed = step, RECESSION_MOVED * min(np.abs(change).max(), 1.0)
+    for _ in range(RECESSION_ROUNDS):
         rest = np.where(shrinks, 0.0, change)
         largest = np.abs(rest).max(initial=0.0)
-        if largest <= VANISHING_TERMS.nothing * np.abs(change).max() or largest > largest_allowed:
+        if largest <= NOTHING * np.abs(change).max() or largest > largest_allowed:
             break
         largest_allowed = 0.1 * largest
-        direction = direction - factor.solve(form.matvec(others * rest), active, VANISHING_TERMS.precision)
+        direction = direction - factor.solve(form.matvec(others * rest), active, RECESSION_PRECISION)
         change = np.where(alive, form.rmatvec(direction), 0.0)
     system.schur = of_newton or system.schur  # one that was formed here preconditions Newton's own systems badly
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
@@ -194,8 +237,8 @@ def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
     if not proof.any():
         return None
     # The side of a row with P = 1e-9 is as small as such terms, but it is not the rounding error of 0.
-    found = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
-    if -found.beta > found.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
+    implied = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
+    if -implied.beta > implied.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
         return None
     return proof
 
@@ -205,29 +248,13 @@ def facial_reduction(
 ) -> np.ndarray:
     """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
 
-    Parameters
-    ----------
-    form : LinearForm
-    counts : ndarray, one a term
-        An answer, records; it may be imprecise. Small counts are candidates, which the direction then proves zero.
-    rounds : int
-        How often terms that the direction hardly lowers may be given up.
-    removed : ndarray of bool, one a term, optional
-        Terms that are known to be zero; (A' d)_j is arbitrary there.
-
-    Returns
-    -------
-    ndarray, one a row
-        Zeros if there is no such direction. It is 0 for inequalities.
-
-    Notes
-    -----
-    The least-squares solution of
+    It is the least-squares solution of
 
         min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
 
-    with the weight v = ``WEIGHT``. Small terms that d hardly lowers are counted among the others, and
-    the problem is solved again, until d lowers all small terms that remain.
+    with the weight v = ``WEIGHT``; 0 for inequalities, and everywhere if there is none. Small terms that d hardly lowers
+    are counted among the others, and the problem is solved again, until d lowers all small terms that remain. `counts`
+    may be imprecise; terms that are `removed` are known to be zero, and may change.
     """
     known = np.zeros(len(counts), dtype=bool) if removed is None else removed
     system, is_small = newton_system(form), ~known & (counts < SMALL)
@@ -259,18 +286,10 @@ def newton(
     max_iterations: int = 200,
     monitor: Monitor | None = None,
 ) -> Answer:
-    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
+    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= A x <= high``.
 
-    Parameters
-    ----------
-    form : LinearForm
-    start : ndarray, optional
-        Multipliers to start from, by default 0; they are projected to the dual cone.
-    tolerance : float
-        Largest row residual, and complementarity gap, at which to stop, records; raised to what rounding allows.
-    max_iterations : int
-    monitor : Monitor, optional
-        Is told every iteration, and may stop the method.
+    It starts from multipliers `start`, projected to the dual cone, and stops where residual and complementarity gap are
+    at most `tolerance`, records, raised to what rounding allows.
     """
     steps = newton_steps(form, start, tolerance=tolerance, max_iterations=max_iterations)
     return solved_together([steps], monitor or Monitor())[0][0]
@@ -279,12 +298,12 @@ def newton(
 def newton_steps(
     form: LinearForm, start: np.ndarray | None = None, *, tolerance: float = 1e-9, max_iterations: int = 200
 ) -> Steps:
-    """The same, step by step: it gives a line of the log before each step, and is sent whether to stop."""
+    """:func:`newton` step by step: yields a line of the log before each step, and is sent whether to stop."""
     begun = time.perf_counter()
     form, order = detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     find_vanished = vanished_terms if tolerance else None
-    tolerance = max(tolerance, NEWTON.rounding * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
+    tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     status, iteration, point = yield from descent(
         dual, system, start, tolerance, max_iterations, find_vanished=find_vanished
@@ -292,7 +311,8 @@ def newton_steps(
     residual = dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
-    m, *proofs = (_in_original_order(vector, order) for vector in (point.m, *dual.proofs))
+    back = np.argsort(order)
+    m, *proofs = (vector[back] for vector in (point.m, *dual.proofs))
     return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs)
 
 
@@ -303,26 +323,12 @@ def descent(
     tolerance: float,
     max_iterations: int,
     find_zeros: Callable[..., Any] = recession_direction,
-    loosest: float = NEWTON.loosest,
+    loosest: float = LOOSEST,
     find_vanished: Callable[[Dual, Point], np.ndarray | None] | None = None,
 ) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
-    """Minimise a dual function, step by step; it returns why it ended, after how many iterations, and the best point.
+    """Minimise a dual function, step by step; returns why it ended, after how many iterations, and the best point.
 
-    Parameters
-    ----------
-    dual : Dual
-    system : System
-        The Newton systems of its Hessian.
-    start : ndarray, one a row
-        Multipliers in the dual cone.
-    tolerance, max_iterations
-        As in :func:`newton`.
-    find_zeros : callable
-        Turns a step into a proof that terms are zero, see :func:`.recession_direction`.
-    loosest : float
-        Loosest relative precision of a step.
-    find_vanished : callable, optional
-        Finds such a proof once the tolerance is met, see :func:`.vanished_terms`.
+    `find_zeros` turns a step, and `find_vanished` a point within the tolerance, into a proof that terms are zero.
     """
     point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
@@ -332,45 +338,48 @@ def descent(
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
         # What the function may still fall by: where terms vanish, residuals and it shrink in the same proportion.
-        left = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
+        may_fall = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
         line = {"residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed}
         stop = yield {**line, "products": system.products}
-        stalled = stalled + 1 if error > 0.9 * best else 0
+        stalled = stalled + 1 if error > 0.9 * best else 0  # iterations without a tenth of improvement
         if error < best:
             best, best_m = error, point.m
         within += error <= tolerance
-        is_reached = error <= tolerance and (left <= NEWTON.gap or within > NEWTON.patience)
+        is_reached = error <= tolerance and (may_fall <= GAP or within > PATIENCE)
         if is_reached and find_vanished is not None and (proof := find_vanished(dual, point)) is not None:
             dual.remove_zeros(proof)  # the other terms take up what these held, in further steps
             point, best, within, is_reached = dual.at(point.m), np.inf, 0, False
-        if is_reached or (stalled >= NEWTON.patience and best <= NEWTON.stalled * tolerance):
+        if is_reached or (stalled >= PATIENCE and best <= STALLED * tolerance):
             status = Status.OPTIMAL
             break
         if stop or iteration == max_iterations:
             break
         dual.start_from(point)
+        # No more precise than the last reduction of the residual warrants, or than the tolerance needs.
         precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
-        precision = min(max(precision, min(NEWTON.enough * tolerance / error, NEWTON.loosest)), loosest)
+        precision = min(max(precision, min(ENOUGH * tolerance / error, LOOSEST)), loosest)
         last_residual = residual
-        for ridge in NEWTON.ridges:
+        for ridge in RIDGES:  # a larger one shortens the step, where not all rows can be active together
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
             trial, length, falls_beyond = line_search(dual, point, step)
             if trial is not None:
                 break
         else:  # no step decreases the dual function by more than its rounding error
-            status = Status.OPTIMAL if best <= NEWTON.stalled * tolerance else Status.FAILED
+            status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
+        # Newton's decrement: what the quadratic model falls by over a whole step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
             proof = find_zeros(dual, point, step, system, active)
+            # A search in vain costs a few products with S: after each, the next one waits twice as long.
             pause = 1 if proof is not None else 2 * pause
             next_search = iteration + pause
             if proof is not None:
                 dual.remove_zeros(proof)
                 trial = dual.at(trial.m)
         point = trial
-    if not error <= max(best, NEWTON.near * tolerance):  # the last step may have increased the error
+    if not error <= max(best, NEAR * tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
     return status, iteration, point
 
@@ -378,8 +387,8 @@ def descent(
 def forcing_term(reduction: float, iteration: int) -> float:
     """The relative precision of the next step, from the last reduction of the residual (Eisenstat and Walker, 1996)."""
     if reduction < 0.5 or iteration == 0:
-        return float(np.clip(reduction**2, NEWTON.tightest, NEWTON.loosest))
-    return NEWTON.careful
+        return float(np.clip(reduction**2, TIGHTEST, LOOSEST))
+    return CAREFUL
 
 
 def newton_direction(
@@ -394,9 +403,9 @@ def newton_direction(
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
     residual = np.abs(gradient).max(initial=0.0)
-    floor = NEWTON.floor * residual * (1.0 if is_damped else min(residual, 1.0))
+    floor = FLOOR * residual * (1.0 if is_damped else min(residual, 1.0))  # the Hessian is exact in the limit
     factor = system.at(dual.weights(point, floor), ridge, point.curvature)
-    for _ in range(NEWTON.repairs):
+    for _ in range(REPAIRED):
         known = np.flatnonzero(active[dual.form.n_published :])
         step = factor.solve(np.where(active, gradient, 0.0), known, precision)
         leaving = active & dual.leaves_cone(point.m, sign, step)
@@ -406,10 +415,3 @@ def newton_direction(
     else:
         step[leaving] = 0.0
     return step, known
-
-
-def _in_original_order(vector: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Undo a permutation of the rows."""
-    found = np.empty_like(vector)
-    found[order] = vector
-    return found

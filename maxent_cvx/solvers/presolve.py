@@ -28,13 +28,16 @@ __all__ = [
     "largest_coefficients",
     "negligible",
     "power_of_two_unit",
+    "rank_of_buckets",
     "reduce",
     "redundant",
+    "relevant_terms",
     "remaining",
     "require_feasible",
     "row_rounding",
     "slacks",
     "term_bounds",
+    "value_between",
 ]
 
 # Rows that cannot hold, refused by name.
@@ -402,10 +405,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
     fixed, values, width, upper = _implied_values(problem, most)
-    of_row, bucket = form.bucket
-    # The closed form is that of weights 1; it is NaN where there is none.
-    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
-    relevant = (np.bincount(bucket, relevant) > 0)[bucket]
+    relevant = relevant_terms(form, fixed, closed_form)
     terms = relevant & ~fixed
     counts = np.where(fixed, values, np.where(relevant, 0.0, closed_form))
     multipliers = problem.start
@@ -426,10 +426,8 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         )  # fmt: skip
     needed = np.flatnonzero(~redundant(restricted, n_records))
     # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
-    order = pd.unique(bucket)
-    rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, n_terms)
-    rank[order] = np.arange(len(order))
-    place = np.concatenate([rank[of_row], np.full(n_rows - form.n_published, n_terms + 1)])
+    place = rank_of_buckets(form)[form.bucket[0]]
+    place = np.concatenate([place, np.full(n_rows - form.n_published, n_terms + 1)])
     needed = needed[np.argsort(place[involved][needed], kind="stable")]
     rows = np.flatnonzero(involved)[needed]
     check_step()
@@ -440,6 +438,31 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         terms, rows, aggregate(restricted.select(needed)), fixed, counts, multipliers, restricted, form.n_published,
         width, scale[needed],
     )  # fmt: skip
+
+
+def relevant_terms(form: LinearForm, fixed: np.ndarray, closed_form: np.ndarray) -> np.ndarray:
+    """Mark the terms of buckets with knowledge or fixed terms, and those whose answer is not the closed form.
+
+    That is the answer for weights 1; it is NaN where there is none.
+    """
+    bucket = form.bucket[1]
+    relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
+    return (np.bincount(bucket, relevant) > 0)[bucket]
+
+
+def rank_of_buckets(form: LinearForm) -> np.ndarray:
+    """The place of each bucket in the order in which their terms begin; the last of all without terms."""
+    of_row, bucket = form.bucket
+    order = pd.unique(bucket)
+    rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, form.shape[1])
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def value_between(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values of fixed terms, integers where there are some between the bounds, and how far these can be off."""
+    value = np.clip(np.rint((lower + upper) / 2), lower, upper)
+    return value, np.maximum(upper - value, value - lower)
 
 
 def fix_implied(problem: Problem) -> Reduced:
@@ -463,9 +486,7 @@ def _implied_values(
         lower, upper = term_bounds(form.hard, problem.n_records, most)
     check_step()
     fixed, counts, width = _fixed_terms(form, lower, upper), np.zeros(n_terms), np.zeros(n_terms)
-    least, largest = lower[fixed], upper[fixed]
-    counts[fixed] = value = np.clip(np.rint((least + largest) / 2), least, largest)  # an integer, if there is one
-    width[fixed] = np.maximum(largest - value, value - least)
+    counts[fixed], width[fixed] = value_between(lower[fixed], upper[fixed])
     return fixed, counts, width, upper
 
 

@@ -1,7 +1,20 @@
-"""The linear systems of Newton's method: block elimination, the Schur complement, conjugate gradients.
+"""The linear systems of Newton's method: block elimination, and conjugate gradients on the Schur complement.
 
-Newton's method eliminates the published rows bucket by bucket. For a problem that does not say which rows are
-published, equations are sought that fall into many small components once the longest rows are set aside.
+The Hessian of the dual function is H = A diag(x) A'. Published rows of different buckets share no term. With the
+published rows P first and the rows of knowledge K last,
+
+    H = [ D  B' ]     D = P diag(x) P', block-diagonal, a block per bucket (:mod:`.blocks`),
+        [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
+                      S = C - B D^-1 B', the Schur complement, one row for each row of knowledge.
+
+A soft row adds the second derivative of its conjugate to its diagonal element of C.
+
+A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate gradients
+therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
+It then preconditions the systems at later x, until these take too many products in turn.
+
+A problem that does not say which rows are published is searched for equations that fall into many small components once
+the longest rows are set aside. Where blocks are too large for dense factors, H is factored sparsely.
 """
 
 from __future__ import annotations
@@ -16,12 +29,12 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from .blocks import BucketBlocks, BucketInverse, Solve, regularized_cholesky
+from .blocks import BATCH_DOUBLES, SMALLEST_DIAGONAL, BucketBlocks, BucketInverse, Solve, regularized_cholesky
 from .form import LinearForm, SharedColumns
-from .parameters import BLOCK_DETECTION, NEWTON_COSTS, NEWTON_SYSTEM
 from .sparse import components
 
 __all__ = [
+    "MOST_DENSE",
     "BlockFactor",
     "BlockSystem",
     "SchurComplement",
@@ -35,7 +48,23 @@ __all__ = [
     "schur_complement",
 ]
 
+# Costs are in multiplications of a dense matrix product. Constants without a source were found by trial on Adult.
+
+#: Rows of knowledge up to which the Schur complement is formed (800 MB); beyond, its diagonal preconditions.
+MOST_DENSE = 10_000
+
 # The Schur complement S = C - B D^-1 B' of the rows of knowledge, formed as a dense matrix.
+
+#: Forming S of k rows in dense squares costs k (k + this) multiplications per row of a block; measured by
+#: tests/benchmarks/newton_systems.py.
+FORMING_OVERHEAD = 350
+#: Columns of S that are formed at a time, at least, from sparse products.
+FEWEST_COLUMNS = 64
+#: What a pair of terms of one block costs in sparse products, for each other row of a block and each row of knowledge
+#: that a term is in on average; and what an entry of the distinct columns costs for each row, half of S being formed.
+PER_PAIR_OF_TERMS, PER_SPARSE_PRODUCT = 150.0, 25.0
+#: Such pairs, for each row of knowledge, up to which a matrix that has an entry for each is made: 0.6 MB per row.
+MOST_PAIRS_OF_TERMS = 50_000
 
 
 def schur_complement(
@@ -43,22 +72,8 @@ def schur_complement(
 ) -> np.ndarray:
     """Form S over the active rows of knowledge.
 
-    Parameters
-    ----------
-    inverse : BucketInverse
-        D^-1.
-    known : SharedColumns
-        The rows of knowledge K.
-    across : csr_array, shape (slots, classes)
-        P diag(x), summed over terms with the same column of K: B' is that times the distinct columns.
-    by_class : ndarray
-        x, summed in the same way.
-    active : ndarray of int
-        The active rows of knowledge.
-
-    Returns
-    -------
-    ndarray, shape (active, active)
+    `across` is P diag(x), shape (slots, classes), and `by_class` x, both summed over the terms with the same column of
+    K: B' is `across` times the distinct columns.
     """
     distinct = known.distinct[active] if len(active) < known.distinct.shape[0] else known.distinct
     is_sparse = cost_by_classes(inverse.blocks, distinct, across) < cost_by_blocks(inverse.blocks, len(active))
@@ -66,24 +81,24 @@ def schur_complement(
 
 
 def forming_cost(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr_array) -> float:
-    """What forming S costs, in multiplications of a dense product, in the cheaper way."""
+    """What forming S costs in the cheaper way."""
     return min(cost_by_classes(blocks, distinct, across), cost_by_blocks(blocks, distinct.shape[0]))
 
 
 def cost_by_blocks(blocks: BucketBlocks, k: int) -> float:
     """What :func:`_by_blocks` costs for k rows of knowledge."""
-    return float(blocks.n_slots) * k * (k + NEWTON_COSTS.forming_overhead)
+    return float(blocks.n_slots) * k * (k + FORMING_OVERHEAD)
 
 
 def cost_by_classes(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr_array) -> float:
     """What :func:`_by_classes` costs: sparse products, which are bound by memory; infinite where G would be large."""
     terms = np.diff(across.indptr)[blocks.slots[0]].sum(axis=1).astype(float)  # of every block
-    (k, classes), cost = distinct.shape, NEWTON_COSTS
+    k, classes = distinct.shape
     pairs = float(terms @ terms)
-    if pairs > cost.most_pairs_of_terms * k:
+    if pairs > MOST_PAIRS_OF_TERMS * k:
         return np.inf
     times = blocks.n_others + distinct.nnz / max(classes, 1)
-    return cost.per_pair_of_terms * times * pairs + cost.per_sparse_product * distinct.nnz * k
+    return PER_PAIR_OF_TERMS * times * pairs + PER_SPARSE_PRODUCT * distinct.nnz * k
 
 
 def _by_classes(
@@ -91,14 +106,14 @@ def _by_classes(
 ) -> np.ndarray:
     """S = K G K', where G = X - X P' D^-1 P X with X = diag(x) is sparse, as it relates terms of one block only.
 
-    G is summed over terms with the same column of K. Where blocks are narrow and rows of knowledge many, that takes a
-    small share of the multiplications of :func:`_by_blocks`.
+    G is summed over terms with the same column of K. Where blocks are small and rows of knowledge many, that takes a
+    small share of the time of :func:`_by_blocks`: of Adult with 200, 1,000 and 3,000 rows 1.0, 0.34 and 0.11.
     """
     root = inverse.root(across)
     middle = sp.csr_array(sp.diags_array(by_class) - sp.csr_array(root.T) @ root)
     k, classes = distinct.shape
     schur = np.empty((k, k))
-    step = max(NEWTON_COSTS.batch // max(classes, 1), NEWTON_COSTS.fewest_columns)
+    step = max(BATCH_DOUBLES // max(classes, 1), FEWEST_COLUMNS)
     for low in range(0, k, step):
         batch = slice(low, min(low + step, k))
         columns = np.ascontiguousarray((distinct[batch] @ middle).toarray().T)
@@ -118,22 +133,25 @@ def _by_blocks(
     schur = (weighted @ columns).toarray()
     single, width, n = blocks.n_single, blocks.n_others, blocks.n_blocks
     # S is read and written once a batch, so that a batch has at least as many rows of blocks as S has rows.
-    step = max(NEWTON_COSTS.batch // max((single + width) * k, 1), k // max(width, 1) + 1)
+    step = max(BATCH_DOUBLES // max((single + width) * k, 1), k // max(width, 1) + 1)
     slots, others = blocks.slots
     for low in range(0, n, step):
         batch = slice(low, min(low + step, n))
-        own = slots[batch].ravel()
-        first = (across[own] @ columns).toarray()
+        of_batch = slots[batch].ravel()
+        first = (across[of_batch] @ columns).toarray()
         second = (across[others[batch].ravel()] @ columns).toarray()
         m = batch.stop - batch.start
         half = inverse.halves(first.reshape(m, single, k), second.reshape(m, width, k), batch).reshape(m * width, k)
         schur -= half.T @ half
-        first /= np.sqrt(inverse.single[own])[:, None]
+        first /= np.sqrt(inverse.single[of_batch])[:, None]
         schur -= first.T @ first
     return schur
 
 
 # Preconditioned conjugate gradients, with the number of products that they took.
+
+#: Products after which conjugate gradients estimate how many more they need.
+CHECKS = (16, 32, 64, 128, 256)
 
 
 Product = Callable[[np.ndarray], np.ndarray]
@@ -155,23 +173,11 @@ def conjugate_gradients(
     most: int,
     start: np.ndarray | None = None,
 ) -> LinearSolution:
-    """Solve a system with a positive definite matrix.
+    """Solve a system with a positive definite matrix, given products with it and with an approximate inverse.
 
-    Parameters
-    ----------
-    matrix, precondition : callable
-        Products with the matrix, and with an approximation of its inverse.
-    right : ndarray
-        The right-hand side.
-    tolerance : float
-        Of the residual, relative to `right`.
-    most : int
-        The largest number of products. The method stops early if it estimates to need more than twice as many.
-    start : ndarray, optional
-
-    Notes
-    -----
-    SciPy's version reports neither the number of products nor that rounding made the matrix indefinite.
+    `tolerance` is that of the residual, relative to `right`, and `most` the largest number of products. The method
+    stops early if it estimates to need more than twice as many. SciPy's version reports neither the number of products
+    nor that rounding made the matrix indefinite.
     """
     solution = np.zeros_like(right) if start is None else start.copy()
     residual = right.copy() if start is None else right - matrix(solution)
@@ -193,7 +199,7 @@ def conjugate_gradients(
         z = precondition(residual)
         rz, before = residual @ z, rz
         # The estimate: in the preconditioned norm each product reduces the residual by about the same factor.
-        if used in NEWTON_COSTS.checks and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
+        if used in CHECKS and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
             return LinearSolution(solution, used, False)
         direction = z + (rz / before) * direction
     return LinearSolution(solution, most, False)
@@ -203,14 +209,7 @@ def conjugate_gradients(
 
 
 class SchurComplement:
-    """A Schur complement formed at one x for some active rows, to precondition that of another x and other rows.
-
-    Parameters
-    ----------
-    schur : ndarray, shape (rows, rows)
-    active : ndarray of int
-        Which rows of knowledge those are, ascending.
-    """
+    """S as formed at one x for some `active` rows of knowledge, ascending: it preconditions that of other x and rows."""
 
     def __init__(self, schur: np.ndarray, active: np.ndarray) -> None:
         self.schur, self.active = schur, active
@@ -218,16 +217,9 @@ class SchurComplement:
         self._factored, self._ridge = np.empty(0, dtype=np.int64), -1.0  # the rows and the ridge of the last factor
 
     def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
-        """Solve with S for the rows that it was formed for, and divide by `scale` for the others.
+        """Solve with S for the active rows that it was formed for, and divide by `scale`, the diagonal of C, for others.
 
-        Parameters
-        ----------
-        active : ndarray of int
-            The rows to solve for, ascending.
-        scale : ndarray, one an active row
-            The diagonal of C = K diag(x) K'.
-        ridge : float
-            Relative to `scale`: by how much the diagonal of S is raised.
+        The diagonal of S is raised by `ridge`, relative to `scale`.
         """
         formed = np.isin(active, self.active, assume_unique=True)
         at = np.searchsorted(self.active, active[formed])
@@ -240,9 +232,9 @@ class SchurComplement:
             return solve
 
         def both(right: np.ndarray) -> np.ndarray:
-            found = right / scale
-            found[formed] = solve(right[formed])
-            return found
+            solution = right / scale
+            solution[formed] = solve(right[formed])
+            return solution
 
         return both
 
@@ -250,50 +242,44 @@ class SchurComplement:
 # The Schur complement of the knowledge at one x: solved by conjugate gradients, formed once these take too long.
 
 
-class Systems(Protocol):
-    """What the systems at all x have in common.
-
-    Attributes
-    ----------
-    n_known : int
-        Rows of knowledge.
-    products, formed : int
-        Products with S so far, and how often S has been formed.
-    schur : SchurComplement or None
-        S as it was formed last.
-    may_form : bool
-        Whether S may be formed.
-    """
-
-    n_known: int
-    products: int
-    formed: int
-    schur: SchurComplement | None
-    may_form: bool
-
-    @property
-    def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed."""
-        ...
+#: Products with the Schur complement for one solution where it is not formed.
+MOST_PRODUCTS = 2_000
+#: The same right after it was formed, when few are needed.
+MOST_AFTER_FORMING = 50
+#: Products that are always tried before the Schur complement is formed.
+LEAST_PRODUCTS = 16
+#: Share of the cost of forming the Schur complement that products may take before: it serves later systems, too.
+FORMING_SHARE = 0.04
+#: What one term costs in a product with S, which is bound by memory, what one entry of the distinct columns costs, and
+#: what one pair of rows of knowledge costs in a product with the preconditioner: see tests/benchmarks/newton_systems.py.
+PER_TERM, PER_ENTRY, PER_PAIR = 150.0, 30.0, 5.0
 
 
-class SchurFactor(ABC):
-    """Solves S v = r at one x.
-
-    Parameters
-    ----------
-    systems : Systems
-        It counts the products, and keeps the Schur complement that was formed last.
-    squares : ndarray, one a row of knowledge
-        The diagonal of C = K diag(x) K'.
-    ridge : float
-        Relative to the diagonal, which is raised by it.
-    """
+class Systems(ABC):
+    """What the systems at all x share: how often S has been multiplied with and formed, and S as formed last."""
 
     forms_at_once = False  # whether S is formed at every x, as that takes no longer than a few products
 
-    def __init__(self, systems: Systems, squares: np.ndarray, ridge: float) -> None:
-        self._systems, self.squares, self._ridge = systems, squares, ridge
+    def __init__(self, n_known: int, *, may_form: bool = True) -> None:
+        self.n_known, self.may_form = n_known, may_form
+        self.products = self.formed = 0
+        self.schur: SchurComplement | None = None
+
+    @property
+    @abstractmethod
+    def affordable_products(self) -> int:
+        """How many products with S one solution may take before S is formed."""
+
+
+class SchurFactor(ABC):
+    """Solves S v = r at one x; the diagonal is raised by a relative ridge, and by the curvature of soft rows.
+
+    `squares` is the diagonal of C = K diag(x) K'.
+    """
+
+    def __init__(self, systems: Systems, squares: np.ndarray, ridge: float, curvature: np.ndarray | None) -> None:
+        self._systems, self._ridge, self.squares = systems, ridge, squares
+        self._curvature = np.zeros(len(squares)) if curvature is None else curvature
         self._formed: SchurComplement | None = None  # S at this x, where it is formed at every x
 
     @abstractmethod
@@ -307,30 +293,36 @@ class SchurFactor(ABC):
     def solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
         """Solve S v = right; S is formed if that takes more products than are affordable."""
         systems = self._systems
-        empty = self.squares[active] == 0  # a row whose terms are all zero: its multiplier does not move
-        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, self.squares[active])
-        raised = self._ridge * scale
+        curvature, squares = self._curvature[active], (self.squares + self._curvature)[active]
+        empty = squares == 0  # a row whose terms are all zero: its multiplier does not move
+        right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, squares)
+        raised = curvature + self._ridge * scale
 
         def product(v: np.ndarray) -> np.ndarray:
             return self.schur_product(v, active) + raised * v
 
-        if self.forms_at_once:
+        if systems.forms_at_once:
             if self._formed is None or not np.array_equal(self._formed.active, active):
-                systems.schur = self._formed = SchurComplement(self.form_schur(active), active)
-                systems.formed += 1
+                self._formed = systems.schur = self._form(active, curvature)
             precondition = self._formed.precondition(active, scale, self._ridge)
             near = precondition(right)
-            return self._conjugate(product, right, precondition, tolerance, NEWTON_COSTS.most_after_forming, near)[0]
-        if systems.n_known > NEWTON_COSTS.most_dense:
-            return self._conjugate(product, right, scale.__rtruediv__, tolerance, NEWTON_COSTS.most_products)[0]
+            return self._conjugate(product, right, precondition, tolerance, MOST_AFTER_FORMING, near)[0]
+        if systems.n_known > MOST_DENSE:
+            return self._conjugate(product, right, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
         precondition = systems.schur.precondition(active, scale, self._ridge) if systems.schur else scale.__rtruediv__
-        found, converged = self._conjugate(product, right, precondition, tolerance, systems.affordable_products)
+        solution, converged = self._conjugate(product, right, precondition, tolerance, systems.affordable_products)
         if converged or not systems.may_form:
-            return found
-        systems.schur = SchurComplement(self.form_schur(active), active)
-        systems.formed += 1
+            return solution
+        systems.schur = self._form(active, curvature)
         precondition = systems.schur.precondition(active, scale, self._ridge)
-        return self._conjugate(product, right, precondition, tolerance, NEWTON_COSTS.most_after_forming, found)[0]
+        return self._conjugate(product, right, precondition, tolerance, MOST_AFTER_FORMING, solution)[0]
+
+    def _form(self, active: np.ndarray, curvature: np.ndarray) -> SchurComplement:
+        """S with the curvature of soft rows; it is counted."""
+        schur = self.form_schur(active)
+        schur[np.diag_indices_from(schur)] += curvature
+        self._systems.formed += 1
+        return SchurComplement(schur, active)
 
     def _conjugate(self, *problem: Any) -> tuple[np.ndarray, bool]:
         """Solve by conjugate gradients, and count the products."""
@@ -342,37 +334,14 @@ class SchurFactor(ABC):
 # The Newton system at one x: the blocks are factored, the knowledge is left to its Schur complement.
 
 
-class Blocks(Systems, Protocol):
-    """What the systems at all x have in common, see :class:`.block_system.BlockSystem`."""
-
-    known: SharedColumns
-    bucket_blocks: BucketBlocks
-    class_of_entry: np.ndarray
-    n_published: int
-    forms_at_once: bool
-
-
 class BlockFactor(SchurFactor):
-    """Solves H d = g at one x, for any active rows of knowledge.
+    """Solves H d = g at one x, for any active rows of knowledge; `curvature` is added to the diagonal of C."""
 
-    Parameters
-    ----------
-    blocks : BlockSystem
-        It counts the products, and keeps the Schur complement that was formed last.
-    x : ndarray, one a term
-    ridge : float
-        Relative to the diagonal, which is raised by it.
-    curvature : ndarray, one a row of knowledge, optional
-        What is added to the diagonal of C.
-    """
-
-    def __init__(self, blocks: Blocks, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> None:
-        self._blocks, self._x, self._curvature = blocks, x, curvature
+    def __init__(self, blocks: BlockSystem, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> None:
+        self._blocks, self._x = blocks, x
         self._inverse = BucketInverse(blocks.bucket_blocks, x, ridge)
         self._by_class = blocks.known.collect(x)
-        squares = blocks.known.squared @ self._by_class
-        super().__init__(blocks, squares if curvature is None else squares + curvature, ridge)
-        self.forms_at_once = blocks.forms_at_once
+        super().__init__(blocks, blocks.known.squared @ self._by_class, ridge, curvature)
 
     @cached_property
     def _across(self) -> sp.csr_array:
@@ -385,19 +354,9 @@ class BlockFactor(SchurFactor):
         return sp.csr_array((data, self._blocks.class_of_entry, rows.indptr), shape=shape)
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
-        """Block elimination: solve for the knowledge by S, then substitute back into the buckets.
+        """Block elimination: solve for the active rows of knowledge by S, then substitute back into the buckets.
 
-        Parameters
-        ----------
-        gradient : ndarray, one a row
-        active : ndarray of int
-            The active rows of knowledge, ascending; the direction of the others is 0.
-        tolerance : float
-            Of the rows of knowledge, relative.
-
-        Returns
-        -------
-        ndarray, one a row
+        The direction of other rows of knowledge is 0; the tolerance is that of the rows of knowledge, relative.
         """
         buckets, n = self._blocks.bucket_blocks, self._blocks.n_published
         right = np.zeros(buckets.n_slots)
@@ -412,11 +371,11 @@ class BlockFactor(SchurFactor):
         return direction
 
     def of_buckets(self, right: np.ndarray) -> np.ndarray:
-        """D^-1 right, one number a slot of the blocks."""
+        """D^-1 right, one number per slot of the blocks."""
         return self._inverse.apply(right)
 
     def carried(self, of_buckets: np.ndarray) -> np.ndarray:
-        """B v for numbers of the buckets, one a slot: what these change in every row of knowledge."""
+        """B v for numbers of the buckets, one per slot: what these change in every row of knowledge."""
         return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
 
     def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -428,97 +387,50 @@ class BlockFactor(SchurFactor):
         columns = self._by_columns(v, active)
         through_buckets = self._inverse.apply(self._across @ columns)
         of_class = self._by_class * columns - self._across.T @ through_buckets
-        product = (self._blocks.known.distinct @ of_class)[active]
-        return product if self._curvature is None else product + self._curvature[active] * v
+        return np.asarray((self._blocks.known.distinct @ of_class)[active])
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
         """S over the active rows."""
-        schur = schur_complement(self._inverse, self._blocks.known, self._across, self._by_class, active)
-        if self._curvature is not None:
-            schur[np.diag_indices_from(schur)] += self._curvature[active]
-        return schur
+        return schur_complement(self._inverse, self._blocks.known, self._across, self._by_class, active)
 
     def _by_columns(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """K' v over the active rows, one number a class of columns."""
+        """K' v over the active rows, one number per class of columns."""
         multipliers = np.zeros(self._blocks.n_known)
         multipliers[active] = v
         return self._blocks.known.transposed @ multipliers
-
-
-# Newton systems by block elimination: the buckets by dense factors, the knowledge by conjugate gradients.
-#
-# The Hessian of the dual function is H = A diag(x) A'. Published rows of different buckets share no term. With the
-# published rows P first and the rows of knowledge K last,
-#
-#     H = [ D  B' ]     D = P diag(x) P', block-diagonal, a block a bucket (:mod:`.bucket_inverse`),
-#         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
-#                       S = C - B D^-1 B', the Schur complement, a row for each row of knowledge.
-#
-# A soft row adds the second derivative of its conjugate to its diagonal element of C.
-#
-# A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate
-# gradients therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed
-# and factored. It then preconditions the systems at later x, until these take too many products in turn
-# (:mod:`.block_factor`).
 
 
 #: Multiplications, some milliseconds: S is formed at every x where that takes no more.
 QUICKLY_FORMED = 1e7
 
 
-class BlockSystem:
-    """Solves H d = g at any x; the block structure of the linear form is found once.
+class BlockSystem(Systems):
+    """Solves H d = g at any x; the block structure of the form is found once.
 
-    Parameters
-    ----------
-    form : LinearForm
-    may_form : bool
-        Whether S may be formed; if not, a solution can be less precise than asked for.
-
-    Attributes
-    ----------
-    products : int
-        Products with S so far.
-    formed : int
-        How often S has been formed.
-    schur : SchurComplement or None
-        S as it was formed last.
+    Without `may_form`, a solution can be less precise than asked for.
     """
 
     def __init__(self, form: LinearForm, *, may_form: bool = True) -> None:
-        self.known = form.known
-        self.n_published, self.n_known = form.n_published, form.shape[0] - form.n_published
+        super().__init__(form.shape[0] - form.n_published, may_form=may_form)
+        self.known, self.n_published = form.known, form.n_published
         self.bucket_blocks = form.bucket_blocks
         indices = self.bucket_blocks.rows.indices
         self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
-        self.products = self.formed = 0
-        self.schur: SchurComplement | None = None
-        self.may_form = may_form
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
         self.forms_at_once = self.n_known > 0 and forming <= QUICKLY_FORMED
 
     @cached_property
     def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed: a share of what that costs.
-
-        Costs are in multiplications of a dense product; a product with S is bound by memory.
-        """
-        k, terms, cost = self.n_known, len(self.known.of_term), NEWTON_COSTS
+        """How many products with S one solution may take before S is formed: a share of what that costs."""
+        k, terms = self.n_known, len(self.known.of_term)
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows) + k**3
-        product = cost.per_term * terms + cost.per_entry * self.known.distinct.nnz + cost.per_pair * k**2
-        return int(np.clip(cost.forming_share * forming / product, cost.least_products, cost.most_products))
+        product = PER_TERM * terms + PER_ENTRY * self.known.distinct.nnz + PER_PAIR * k**2
+        return int(np.clip(FORMING_SHARE * forming / product, LEAST_PRODUCTS, MOST_PRODUCTS))
 
     def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> BlockFactor:
-        """Factor the blocks at x.
+        """Factor the blocks at x, their diagonal raised by a relative ridge.
 
-        Parameters
-        ----------
-        x : ndarray, one a term
-        ridge : float
-            Relative to the diagonal, which is raised by it: one published row a bucket is redundant (Privacy-MaxEnt,
-            Theorem 3), and rows of knowledge may be.
-        curvature : ndarray, one a row of knowledge, optional
-            What is added to the diagonal of C.
+        One published row per bucket is redundant (Privacy-MaxEnt, Theorem 3), and rows of knowledge may be.
         """
         return BlockFactor(self, x, ridge, curvature)
 
@@ -564,7 +476,7 @@ class SparseFactor:
 
 def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
     """The LDL' factor of a symmetric matrix whose diagonal is raised by a relative ridge."""
-    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), NEWTON_SYSTEM.smallest_diagonal))
+    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), SMALLEST_DIAGONAL))
     return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
 
 
@@ -635,15 +547,7 @@ class Factor(Protocol):
 
 
 class System(Protocol):
-    """Solves A diag(x) A' d = gradient for any x.
-
-    Attributes
-    ----------
-    products : int
-        Products with the Schur complement in conjugate gradients so far; 0 where the system is solved directly.
-    schur : SchurComplement or None
-        The Schur complement that preconditions them.
-    """
+    """Solves A diag(x) A' d = gradient for any x; counts products with S, 0 where the system is solved directly."""
 
     products: int
     schur: SchurComplement | None
@@ -651,39 +555,43 @@ class System(Protocol):
     def at(self, x: Any, ridge: float, curvature: np.ndarray | None = None) -> Factor:
         """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given.
 
-        x is what :meth:`..dual.dual.Dual.weights` gives, an array unless the problem is in partitions.
+        x is what :meth:`.dual.Dual.weights` gives, an array unless the problem is in partitions.
         """
         ...
 
 
-def newton_system(form: LinearForm, *, may_form: bool = True) -> System:
-    """Choose a dense factor where the problem is small, a sparse one where blocks are large, else block elimination.
+#: Multiplications that factoring the blocks may take, about ten seconds; beyond, a sparse factor is computed.
+MOST_MULTIPLICATIONS = 2e10
+#: Entries of all blocks (800 MB) beyond which a sparse factor is computed, too.
+MOST_ENTRIES = 1e8
 
-    Parameters
-    ----------
-    form : LinearForm
-    may_form : bool
-        Whether one may be formed; if not, a solution can be less precise than asked for.
-    """
+
+def newton_system(form: LinearForm, *, may_form: bool = True) -> System:
+    """A dense factor where the problem is small, a sparse one where blocks are large, else block elimination."""
     if form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
         return DenseSystem(form)
     blocks = BlockSystem(form, may_form=may_form)
     buckets = blocks.bucket_blocks
-    is_small = buckets.cost <= NEWTON_COSTS.most_multiplications and buckets.n_entries <= NEWTON_COSTS.most_entries
+    is_small = buckets.cost <= MOST_MULTIPLICATIONS and buckets.n_entries <= MOST_ENTRIES
     return blocks if is_small else SparseSystem(form)
+
+
+# The block structure of a problem that names no buckets.
+
+#: Rows that one block may have: factoring a block costs the cube of its rows.
+WIDEST = 48
+#: Rows below which one dense factor is as fast as blocks.
+FEWEST = 100
+#: Entries of a row: while blocks are too wide, rows with more entries than the first are set aside, then than the next.
+LENGTHS = (1024, 256, 128, 64, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1)
 
 
 def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
     """Put equations first that form a block-diagonal matrix, and take them for the published rows.
 
     Published inequalities are moved behind the published equations: whether one is active changes during a solve, so
-    that it cannot be eliminated once and for all. Where no blocks are found the form is returned unchanged.
-
-    Returns
-    -------
-    form : LinearForm
-    order : ndarray of int
-        The original row at each position.
+    that it cannot be eliminated once and for all. Where no blocks are found the form is returned unchanged. Also gives
+    the original row at each position.
     """
     every = np.arange(form.shape[0])
     published = every < form.n_published
@@ -691,20 +599,20 @@ def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
         chosen = published & form.is_equation
         order = np.argsort(~chosen, kind="stable")
         return replace(form.select(order), n_published=int(chosen.sum())), order
-    if form.n_published or form.shape[0] < BLOCK_DETECTION.fewest:
+    if form.n_published or form.shape[0] < FEWEST:
         return form, every
     matrix = form.matrix
     length = np.diff(matrix.indptr)
     chosen = np.flatnonzero(form.is_equation & (length > 0) & (every < form.n_hard))
-    for longest in BLOCK_DETECTION.lengths:
+    for longest in LENGTHS:
         block = components(matrix[chosen])[0]
-        wide = (np.bincount(block) > BLOCK_DETECTION.widest)[block]
+        wide = (np.bincount(block) > WIDEST)[block]
         if not wide.any():
             break
         chosen = chosen[~wide | (length[chosen] <= longest)]
     else:
         return form, every
-    if len(chosen) < BLOCK_DETECTION.fewest:
+    if len(chosen) < FEWEST:
         return form, every
     order = np.concatenate([chosen, np.setdiff1d(every, chosen)])
     return replace(form.select(order), n_published=len(chosen)), order

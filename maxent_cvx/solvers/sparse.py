@@ -150,10 +150,10 @@ def _by_row(extreme: np.ufunc, of_entry: np.ndarray, matrix: sp.csr_array, of_no
     entries = np.diff(matrix.indptr)
     if len(of_entry) == 2 * len(entries) and (entries == 2).all():
         return extreme(of_entry[::2], of_entry[1::2])
-    found, nonempty = np.full(matrix.shape[0], of_none), entries > 0
+    extremes, nonempty = np.full(matrix.shape[0], of_none), entries > 0
     if len(of_entry):
-        found[nonempty] = extreme.reduceat(of_entry, matrix.indptr[:-1][nonempty])
-    return found
+        extremes[nonempty] = extreme.reduceat(of_entry, matrix.indptr[:-1][nonempty])
+    return extremes
 
 
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:

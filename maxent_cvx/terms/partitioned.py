@@ -1,7 +1,13 @@
 """Terms of a release in partitions: the space of one partition, and patterns of values across all.
 
-An association or a rule is mined of all QI tuples together, and is about those with some values. The source is asked
-once, where all tuples are known and no terms; of each sum P(Q, s) that it takes, partitions are told the values of Q.
+A row about P(flu | men, college) has the same coefficient on every term in whatever bucket, so that every partition can
+emit the coefficients of its own terms. Two things refer to the whole: how many records match a description, and which
+groups of QI tuples and values occur, by which blocks are labelled. Both follow from the marginals of the whole over the
+few QI attributes that a source distinguishes.
+
+An association or a rule is mined from all QI tuples together, and is about those with some values. The source is
+evaluated once, on the driver, where all tuples are known and no terms; for each sum P(Q, s) in its rows, partitions
+receive the values of Q.
 """
 
 from __future__ import annotations
@@ -37,28 +43,15 @@ __all__ = [
     "joint_of",
 ]
 
-# What a source that speaks of one partition must know of all the others.
-#
-# A row about P(flu | men, college) has the same coefficient on every term in whatever bucket, so that every partition
-# can emit the coefficients of its own terms. Two things are of the whole: how many records are as described, and which
-# groups of QI tuples and values occur at all, by which blocks are labelled. Both are answered by the release as coarse
-# as the source sees it: the combinations of values of a few QI attributes.
-
-
-#: Up to so many combinations of QI values a source can speak of by labels: every partition holds a term for each of
-#: them with each sensitive value, and a partition has some hundreds of thousands of terms of its own.
+#: Combinations of QI values that a source can distinguish: every partition stores a term for each of them with each
+#: sensitive value, and a partition has some hundreds of thousands of terms of its own.
 MOST_COMBINATIONS = 20_000
 
 
 class MissingMarginal(Exception):
-    """Something of the whole that is not known yet: it is counted, and the source asked again.
+    """Combinations of QI attributes in the whole must be counted first; then the source is evaluated again.
 
-    No error for users, and none of the package's, so that no source takes it for one.
-
-    Attributes
-    ----------
-    columns : frozenset of str
-        The QI attributes whose combinations must be known, beyond those that are.
+    Not an error for users, and not one of the package's, so that no source handles it as one.
     """
 
     def __init__(self, columns: frozenset[str]) -> None:
@@ -68,27 +61,15 @@ class MissingMarginal(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """The combinations of values that some QI attributes have in the whole.
+    """The combinations of values of some QI attributes in the whole, sorted."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The attributes, in the order of the release.
-    codes : ndarray of int, shape (combinations, attributes)
-        Positions of values in the levels of the QI tuples; sorted.
-    records : ndarray of int
-        Records of the whole with each.
-    values : ndarray of bool, shape (combinations, sensitive values)
-        Whether a value is in some bucket together with the combination.
-    """
-
-    columns: tuple[str, ...]
-    codes: np.ndarray
-    records: np.ndarray
-    values: np.ndarray
+    columns: tuple[str, ...]  # the attributes, in the order of the release
+    codes: np.ndarray  # positions of values in the levels of the QI tuples, shape (combinations, attributes)
+    records: np.ndarray  # records of the whole with each
+    values: np.ndarray  # whether a sensitive value is in a bucket with the combination, (combinations, values)
 
     def of(self, tuples: pd.MultiIndex) -> np.ndarray:
-        """The combination that each QI tuple has; -1 of one that has none of these."""
+        """The combination of each QI tuple; -1 for another one."""
         known, own = np.zeros(len(self.codes), dtype=np.int64), np.zeros(len(tuples), dtype=np.int64)
         for column, codes in zip(self.columns, self.codes.T, strict=True):
             place = tuples.names.index(column)
@@ -99,7 +80,7 @@ class Combinations:
         return own if len(self.codes) else np.full(len(tuples), -1)
 
     def tuples(self, like: pd.MultiIndex) -> pd.MultiIndex:
-        """The combinations as QI tuples, which have the other attributes of nobody in particular."""
+        """The combinations as QI tuples with arbitrary values of the other attributes."""
         codes = [np.zeros(len(self.codes), dtype=np.int64) for _ in like.names]
         for column, own in zip(self.columns, self.codes.T, strict=True):
             codes[like.names.index(column)] = own
@@ -109,13 +90,7 @@ class Combinations:
     def counted(
         cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
     ) -> Combinations:
-        """Count the records of every combination that occurs; that every value goes with each is still to be seen.
-
-        Raises
-        ------
-        StatementError
-            If there are too many.
-        """
+        """Count the records of every combination that occurs; an error if there are too many."""
         ordered = tuple(str(name) for name in tuples.names if name in columns)
         places = [tuples.names.index(column) for column in ordered]
         of_tuple = np.zeros(len(tuples), dtype=np.int64)
@@ -126,8 +101,8 @@ class Combinations:
         known, first = np.unique(of_tuple, return_index=True)
         if len(known) > MOST_COMBINATIONS:
             raise StatementError(
-                f"what is said by {', '.join(ordered)} cannot be divided among partitions: {len(known):,} combinations "
-                f"of their values occur, and up to {MOST_COMBINATIONS:,} can be told apart; speak of fewer attributes"
+                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(known):,} combinations of their "
+                f"values occur, and at most {MOST_COMBINATIONS:,} are possible; use fewer attributes"
             )
         codes = np.empty((len(known), len(places)), dtype=np.int64)
         for at, i in enumerate(places):
@@ -137,7 +112,7 @@ class Combinations:
 
 
 def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The place of each wanted key among sorted ones; -1 of one that is not there."""
+    """The position of each key among sorted ones; -1 if it is not one of them."""
     if not len(keys):
         return np.full(len(wanted), -1)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -146,80 +121,50 @@ def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class GlobalMarginals:
-    """What is known of the whole in every partition.
+    """Marginals of the whole that every partition knows."""
 
-    Attributes
-    ----------
-    combinations : Combinations
-        Of the attributes that the source speaks of by labels.
-    named : Combinations
-        The QI tuples of people who have names, with all attributes.
-    described : dict
-        Records of the whole that are as described, by :func:`described_as`.
-    names : Index
-        The names of people.
-    of_name : ndarray of int
-        The place of each one's QI tuple among those of `named`.
-    """
-
-    combinations: Combinations
-    named: Combinations
-    described: Mapping[Hashable, int] = field(default_factory=dict)
-    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))
-    of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    combinations: Combinations  # of the attributes that the source distinguishes
+    named: Combinations  # the QI tuples of named people, with all attributes
+    described: Mapping[Hashable, int] = field(default_factory=dict)  # records that match, by `described_as`
+    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # of people
+    of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # their places in `named`
 
     def records(self, given: Mapping[str, object] | None) -> int:
-        """The records of the whole that are as described."""
+        """The number of records of the whole that match a description."""
         return self.described[described_as(given)]
 
 
 def described_as(given: Mapping[str, object] | None) -> Hashable:
-    """A description of people as something that can be looked up, whatever the order in which it was written."""
+    """A description of people as a key, whatever the order of its attributes."""
     return frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-
-
-# One partition and its surroundings as a view: its own terms, and a few that stand for all others.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionView(View):
-    """The terms of one partition, in order, and behind them those that stand for the whole: no bucket has these.
+    """The terms of one partition, in order, followed by terms that represent the whole and belong to no bucket.
 
-    Its QI tuples are those of the partition, those of named people, and one for each combination of values by which a
-    source labels rows. Such a tuple has the other attributes of nobody in particular, and as many records as the
-    combination has in the whole beyond the tuples before: sums over what is told apart are those of the whole.
-
-    Attributes
-    ----------
-    part : ReleasePart
-    surroundings : Surroundings
-    tuples : MultiIndex
-        All QI tuples.
-    records : ndarray
-        Records of the whole of each.
-    own : ndarray of int
-        The places of the partition's QI tuples among them, ascending.
-    of_name : ndarray of int
-        The place of the QI tuple of every named person.
+    Its QI tuples are those of the partition, those of named people, and one for each combination of values that a source
+    distinguishes. Such a tuple has arbitrary values of the other attributes, and as many records as the combination has
+    in the whole beyond the tuples before: sums over what is distinguished are those of the whole.
     """
 
     part: ReleasePart
-    surroundings: GlobalMarginals
-    tuples: pd.MultiIndex
-    records: np.ndarray
-    own: np.ndarray
-    of_name: np.ndarray
+    marginals: GlobalMarginals
+    tuples: pd.MultiIndex  # all QI tuples
+    records: np.ndarray  # of the whole with each
+    own: np.ndarray  # the positions of the partition's QI tuples among them, ascending
+    of_name: np.ndarray  # the position of the QI tuple of every named person
     noun: ClassVar[str] = "release"
 
     @classmethod
-    def of(cls, part: ReleasePart, surroundings: GlobalMarginals) -> PartitionView:
-        """Surround a partition."""
-        own, named, combined = part.quasi_identifiers, surroundings.named, surroundings.combinations
-        if set(combined.columns) == set(part.qi):  # every QI tuple is told apart, and they are those of the whole
+    def of(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartitionView:
+        """The view of a partition."""
+        own, named, combined = part.quasi_identifiers, marginals.named, marginals.combinations
+        if set(combined.columns) == set(part.qi):  # every QI tuple is distinguished, and they are those of the whole
             tuples = multi_index(own.levels, list(combined.codes.T), list(own.names))
-            of_name = combined.of(named.tuples(own))[surroundings.of_name]
-            return cls(part, surroundings, tuples, combined.records, combined.of(own), of_name)
-        at = named.of(own)  # of people with names, few of whom are in the partition
+            of_name = combined.of(named.tuples(own))[marginals.of_name]
+            return cls(part, marginals, tuples, combined.records, combined.of(own), of_name)
+        at = named.of(own)  # of named people, few of whom are in the partition
         places = np.full(len(named.codes), -1)
         places[at[at >= 0]] = np.flatnonzero(at >= 0)
         is_own = places >= 0
@@ -232,7 +177,7 @@ class PartitionView(View):
         codes = [np.concatenate([mine, others.codes[i]]) for i, mine in enumerate(codes)]
         tuples = multi_index(own.levels, codes, list(own.names))
         records = np.concatenate([records, rest])
-        return cls(part, surroundings, tuples, records, np.arange(len(own)), places[surroundings.of_name])
+        return cls(part, marginals, tuples, records, np.arange(len(own)), places[marginals.of_name])
 
     @property
     def qi(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -246,18 +191,18 @@ class PartitionView(View):
 
     @property
     def sensitive_values(self) -> pd.Index:  # type: ignore[override]
-        """Those of the whole."""
+        """The sensitive values of the whole."""
         return self.part.sensitive_values
 
     @property
     def quasi_identifiers(self) -> pd.MultiIndex:  # type: ignore[override]
-        """All QI tuples, where each of the whole is told apart."""
+        """All QI tuples, if each of the whole is distinguished."""
         self.need(self.qi)
         return self.tuples
 
     @property
     def n_q(self) -> np.ndarray:
-        """Records of all QI tuples, where each of the whole is told apart."""
+        """Records of all QI tuples, if each of the whole is distinguished."""
         self.need(self.qi)
         return self.records
 
@@ -282,20 +227,20 @@ class PartitionView(View):
 
     @property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """Nothing that a partition could tell of the whole."""
-        raise StatementError("what is said of single buckets cannot be divided among partitions; say it of people")
+        """Not available: a partition does not know single buckets of the whole."""
+        raise StatementError("rows about single buckets cannot be divided among partitions; use rows about people")
 
     def need(self, columns: tuple[str, ...] | list[str]) -> None:
-        """Ask for combinations of values to be told apart, if they are not."""
-        if missing := set(columns) - set(self.surroundings.combinations.columns):
+        """Require that combinations of values of some attributes are distinguished."""
+        if missing := set(columns) - set(self.marginals.combinations.columns):
             raise MissingMarginal(frozenset(missing))
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms of the partition, then those that stand for the whole, in a bucket of their own."""
-        own, combined = self.part.terms(), self.surroundings.combinations
-        named = np.zeros(len(self.surroundings.named.codes), dtype=np.int64)
-        named[self.surroundings.of_name] = self.of_name
-        (n, s_named), (c, s_rest) = self.surroundings.named.values.nonzero(), combined.values.nonzero()
+        """Number the terms of the partition, then those that represent the whole, in a bucket of their own."""
+        own, combined = self.part.terms(), self.marginals.combinations
+        named = np.zeros(len(self.marginals.named.codes), dtype=np.int64)
+        named[self.marginals.of_name] = self.of_name
+        (n, s_named), (c, s_rest) = self.marginals.named.values.nonzero(), combined.values.nonzero()
         q = np.concatenate([named[n], len(self.tuples) - len(combined.codes) + c])
         s = np.concatenate([s_named, s_rest])
         q, s = np.divmod(np.unique(q * len(self.sensitive_values) + s), len(self.sensitive_values))
@@ -306,19 +251,16 @@ class PartitionView(View):
         }
 
     def people(self) -> People:
-        """The named people of the whole; a combination stands for unnamed ones, even where nobody is left of it."""
+        """The named people of the whole; every combination represents at least one unnamed person."""
         unnamed = self.records - np.bincount(self.of_name, minlength=len(self.tuples))
-        if len(self.surroundings.combinations.columns) < len(self.qi):
-            rest = slice(len(unnamed) - len(self.surroundings.combinations.codes), None)
+        if len(self.marginals.combinations.columns) < len(self.qi):
+            rest = slice(len(unnamed) - len(self.marginals.combinations.codes), None)
             unnamed[rest] = np.maximum(unnamed[rest], 1)
-        return People(self.surroundings.names, self.of_name, unnamed)
+        return People(self.marginals.names, self.of_name, unnamed)
 
 
-# The space of one partition: expressions over its terms that mean what they mean of the whole.
-
-
-class SeenAxes(Axes):
-    """The axes of a partition and its surroundings: what labels are made of must be told apart everywhere."""
+class PartitionAxes(Axes):
+    """The axes of a partition: attributes that labels are made of must be distinguished everywhere."""
 
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role."""
@@ -331,7 +273,7 @@ class SeenAxes(Axes):
         return super().of_column(name)
 
     def tell_apart(self, names: Iterable[str]) -> None:
-        """Have the combinations of values of some QI attributes told apart."""
+        """Require that combinations of values of some QI attributes are distinguished."""
         view = self.view
         assert isinstance(view, PartitionView)
         view.need([name for name in names if name in view.qi])
@@ -341,7 +283,7 @@ class SeenAxes(Axes):
         assert isinstance(view, PartitionView)
         if name in ("bucket", view.part.bucket):
             raise StatementError(
-                "what is said of single buckets cannot be divided among partitions; say it of people, by "
+                "rows about single buckets cannot be divided among partitions; use rows about people, by "
                 "quasi-identifiers"
             )
         view.need([*view.qi] if name == "q" else [name] * (name in view.qi))
@@ -349,82 +291,70 @@ class SeenAxes(Axes):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartSpace(Space):
-    """The terms of one partition, in front of those that stand for the whole, which no row keeps.
+    """The terms of one partition, followed by those that represent the whole, which no row keeps.
 
-    Whatever a source builds of ``marginal``, ``conditional``, ``prob`` and ``described`` has the same labels and sides
-    in every partition, and the coefficients that it has in a model of the whole release.
-
-    Raises
-    ------
-    Needed
-        While sources speak, if they tell apart what is not told apart here.
+    Rows built from ``marginal``, ``conditional``, ``prob`` and ``described`` have the same labels and sides in every
+    partition, and the coefficients that they have in a model of the whole release.
     """
 
     @classmethod
-    def around(cls, part: ReleasePart, surroundings: GlobalMarginals) -> PartSpace:
-        """The space of a partition in its surroundings."""
-        view = PartitionView.of(part, surroundings)
+    def around(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartSpace:
+        """The space of a partition, given marginals of the whole."""
+        view = PartitionView.of(part, marginals)
         people = view.people()
         return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
 
     @cached_property
     def axes(self) -> Axes:
         """The columns and roles by which terms are named."""
-        return SeenAxes(self.view, self.people, self.codes)
+        return PartitionAxes(self.view, self.people, self.codes)
 
     @cached_property
     def n_own(self) -> int:
-        """The number of terms of the partition, which come first."""
-        return int(np.searchsorted(self.codes["bucket"], len(self._seen.part.buckets)))
+        """The number of terms of the partition, which are the first ones."""
+        return int(np.searchsorted(self.codes["bucket"], len(self._partition.part.buckets)))
 
     @property
-    def _seen(self) -> PartitionView:
+    def _partition(self) -> PartitionView:
         assert isinstance(self.view, PartitionView)
         return self.view
 
     def marginal(self, by: str | Sequence[str]) -> Block:
         """Sum the terms into P(by), one row for each combination of values that can occur in the whole."""
         names = [column for name in as_names(by) for column in (self.view.qi if name == "q" else (name,))]
-        self._seen.need([name for name in names if name in self.view.qi])
+        self._partition.need([name for name in names if name in self.view.qi])
         return super().marginal(names)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that are as described; those that stand for others, by what is told apart of them."""
+        """Mark the QI tuples that match a description; those of combinations, by the attributes that these have."""
         return self._described(given)[0]
 
     def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
-        """Count the records of the whole that are as described by their value of a QI attribute."""
-        self._seen.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
+        """Count the records of the whole that match a description by their value of a QI attribute."""
+        self._partition.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
         return super().records_by(attribute, given)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
-        records = self._seen.surroundings.records(given)
+        records = self._partition.marginals.records(given)
         return mark_tuples(self.view, given), records
 
     def _records_of_tuples(self) -> np.ndarray:
-        return self._seen.records
+        return self._partition.records
 
 
-#: Columns that stand for patterns while a source is asked: more sums P(Q, s) than that take hours to emit.
+#: Columns that represent patterns while a source is evaluated: emitting more sums P(Q, s) than that takes hours.
 MOST_PATTERNS = 2**20
 
 
 class NoPattern(Exception):
-    """A source says something else than sums over patterns; no error for users."""
+    """The rows of a source are not sums over patterns; not an error for users."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A set of QI tuples with some values, and a sensitive value.
+    """The QI tuples with some values, and a sensitive value."""
 
-    Attributes
-    ----------
-    codes : dict of int to ndarray
-        Of the levels of QI tuples that it sets, the codes it has.
-    s : int
-    """
-
-    codes: Mapping[int, np.ndarray]
+    codes: Mapping[int, np.ndarray]  # the allowed codes of some levels of the QI tuples
     s: int
 
     def marks(self, tuples: pd.MultiIndex) -> np.ndarray:
@@ -438,7 +368,7 @@ class Pattern:
 
 
 class NoTerms(Mapping[str, np.ndarray]):
-    """The codes of terms of which there are none: who looks at them says no pattern."""
+    """The codes of no terms: a source that reads them does not use patterns."""
 
     def __getitem__(self, role: str) -> np.ndarray:
         raise NoPattern
@@ -452,15 +382,9 @@ class NoTerms(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternSpace(Space):
-    """The space of all QI tuples and no terms, whose columns stand for the sums P(Q, s) that a source takes.
+    """The space of all QI tuples without terms, whose columns represent the sums P(Q, s) that a source uses."""
 
-    Attributes
-    ----------
-    taken : list of Pattern
-        One a column, in order.
-    """
-
-    taken: list[Pattern] = field(default_factory=list)
+    taken: list[Pattern] = field(default_factory=list)  # one per column, in order
 
     @classmethod
     def over(cls, tuples: PartitionView, people: People) -> PatternSpace:
@@ -472,11 +396,11 @@ class PatternSpace(Space):
 
     @property
     def counts(self) -> None:  # type: ignore[override]
-        """No variable of CVXPY stands for patterns."""
+        """Not available: no CVXPY variable represents patterns."""
         raise NoPattern
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
-        """Coefficients of P(Q, s) on the columns that stand for them."""
+        """Coefficients of P(Q, s) on the columns that represent them."""
         start, tuples = len(self.taken), self.view.axes["q"][1]
         assert isinstance(tuples, pd.MultiIndex)
         if members.shape[1] != len(tuples) or (members.data != 1).any():
@@ -486,30 +410,30 @@ class PatternSpace(Space):
         ))  # fmt: skip
         n = members.shape[0]
         if len(self.taken) > MOST_PATTERNS:
-            raise StatementError(f"{len(self.taken):,} patterns cannot be divided among partitions; say fewer")
+            raise StatementError(f"{len(self.taken):,} patterns cannot be divided among partitions; use fewer")
         return sp.csr_array((np.ones(n), np.arange(start, start + n), np.arange(n + 1)), shape=(n, MOST_PATTERNS))
 
 
 def pattern_of(members: np.ndarray, s: int, tuples: pd.MultiIndex) -> Pattern:
-    """The values that QI tuples have, if all tuples with these are among them."""
+    """The values that QI tuples have, if they are all tuples with these values."""
     codes = {}
     for level, values in enumerate(tuples.levels):
         has = np.zeros(len(values), dtype=bool)
         has[np.asarray(tuples.codes[level])[members]] = True
         if not has.all():
             codes[level] = np.flatnonzero(has)
-    found = Pattern(codes, s)
-    if np.count_nonzero(found.marks(tuples)) != len(members):
+    pattern = Pattern(codes, s)
+    if np.count_nonzero(pattern.marks(tuples)) != len(members):
         raise NoPattern
-    return found
+    return pattern
 
 
 def joint_of(patterns: Sequence[Pattern], space: Space) -> sp.csr_array:
-    """Coefficients of P(Q, s) on the terms of a space, a row a pattern."""
+    """Coefficients of P(Q, s) on the terms of a space, one row per pattern."""
     tuples = space.view.axes["q"][1]
     assert isinstance(tuples, pd.MultiIndex)
-    found = [np.flatnonzero(one.marks(tuples)) for one in patterns]
-    ends = np.cumsum([0, *map(len, found)])
-    indices = np.concatenate([np.empty(0, dtype=np.int64), *found])
+    members_of = [np.flatnonzero(one.marks(tuples)) for one in patterns]
+    ends = np.cumsum([0, *map(len, members_of)])
+    indices = np.concatenate([np.empty(0, dtype=np.int64), *members_of])
     members = sp.csr_array((np.ones(len(indices)), indices, ends), shape=(len(patterns), len(tuples)))
     return space.joint(members, np.array([one.s for one in patterns], dtype=np.int64))

@@ -1,7 +1,7 @@
 """Measure the cost model of Newton systems:  python -m tests.benchmarks.newton_systems --records 14210 --rows 200 800.
 
 The Schur complement S of k rows of knowledge is formed when products with it have cost a share of that. What they cost
-is a model with constants (``NEWTON_COSTS``, ``solvers/parameters/size_limits.py``), in multiplications of a dense
+is a model with constants (``solvers/schur.py``), in multiplications of a dense
 product:
 
     forming S     slots k (k + forming_overhead) + k^3           slots: rows of all blocks, padding included
@@ -21,9 +21,9 @@ import argparse
 import numpy as np
 import pandas as pd
 
+from maxent_cvx.solvers import schur as costs
 from maxent_cvx.solvers.blocks import regularized_cholesky
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.parameters import NEWTON_COSTS
 from maxent_cvx.solvers.schur import BlockSystem, forming_cost
 
 from .models import adult_model
@@ -56,10 +56,9 @@ def measure(form: LinearForm, times: int) -> dict[str, float]:
     collected = known.collect(x)
     entries = timed(lambda: (known.transposed @ v, known.distinct @ collected), 20 * times)[0]
     terms, nnz = form.shape[1], known.distinct.nnz
-    cost = NEWTON_COSTS
     model_forming = forming_cost(system.bucket_blocks, known.distinct, system.bucket_blocks.rows)
-    is_dense = model_forming == slots * k * (k + cost.forming_overhead)
-    model_product = cost.per_term * terms + cost.per_entry * nnz + cost.per_pair * k**2
+    is_dense = model_forming == slots * k * (k + costs.FORMING_OVERHEAD)
+    model_product = costs.PER_TERM * terms + costs.PER_ENTRY * nnz + costs.PER_PAIR * k**2
     return {
         "k": k, "terms": terms, "entries": nnz, "slots": slots,
         "forming_seconds": forming + factoring, "product_seconds": product + preconditioning,
@@ -84,7 +83,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     selected = [form.select(np.arange(form.n_published + rows)) for rows in options.rows]
     table = pd.DataFrame([measure(some, options.times) for some in selected])
     print(table.to_string(index=False, float_format=lambda x: f"{x:.3g}"))
-    print("constants: " + ", ".join(f"{name} {getattr(NEWTON_COSTS, name):g}" for name in CONSTANTS))
+    print("constants: " + ", ".join(f"{name} {getattr(costs, name.upper()):g}" for name in CONSTANTS))
     print("ratio: seconds of forming and factoring S to those of one product; model_ratio: the same by the cost model")
     return table
 

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ class TimedExecutor(LocalExecutor):
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """As of any executor."""
-        name, begun = getattr(function, "__name__", type(function).__name__), time.process_time()
+        inner = function.args[0] if isinstance(function, partial) else function
+        name, begun = getattr(inner, "__name__", type(inner).__name__), time.process_time()
         found = super().map(function, *handles, common=common)
         self.seconds[name] += time.process_time() - begun
         self.calls[name] += 1

@@ -124,9 +124,9 @@ def test_two_processes(hospital, release):
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert tables[0]["status"].tolist().count("infeasible") == 4  # two of six men have HIV
     for wrong in (0, "two", 1.5):
-        with refused(StatementError, "n_jobs=", "a number of processes is expected"):
+        with refused(StatementError, "n_jobs="):
             mx.quantify(release, hospital, BOUNDS, n_jobs=wrong)
-        with refused(StatementError, "n_jobs=", "a number of processes is expected"):
+        with refused(StatementError, "n_jobs="):
             mx.sweep(MaxEnt(release), "P(Flu)", value=0.3, n_jobs=wrong)
 
 

@@ -11,7 +11,12 @@ import pandas as pd
 
 import maxent_cvx as mx
 from maxent_cvx._utils.parallel import LocalExecutor
-from maxent_cvx.model.partitioned_system import BroadcastSource, PartitionedSpace, PosedInParts, posed_in_parts
+from maxent_cvx.model.partitioned_system import (
+    BroadcastSource,
+    PartitionedProblem,
+    PartitionedSpace,
+    partitioned_problem,
+)
 from maxent_cvx.model.system import assemble_system
 from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.solvers.form import LinearForm
@@ -53,15 +58,15 @@ def whole_of(release: mx.Release, n: int, people: Any = None) -> PartitionedSpac
     return PartitionedSpace(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
 
 
-def in_parts(whole: PartitionedSpace, said: Sequence[Any]) -> PosedInParts:
+def in_parts(whole: PartitionedSpace, said: Sequence[Any]) -> PartitionedProblem:
     """What is said, each under a label of its own, emitted in all partitions."""
 
-    def told(source: Any, label: str | None) -> BroadcastSource:
+    def broadcast(source: Any, label: str | None) -> BroadcastSource:
         source = read_statement(source) if isinstance(source, str) else as_source(source)
-        return whole.told(source, label)
+        return whole.broadcast(source, label)
 
-    facts = [told(NamedPeople(), None)] if len(whole.people) else []
-    return posed_in_parts(whole, facts, [told(one, f"said {i}") for i, one in enumerate(said)])
+    facts = [broadcast(NamedPeople(), None)] if len(whole.people) else []
+    return partitioned_problem(whole, facts, [broadcast(one, f"said {i}") for i, one in enumerate(said)])
 
 
 def in_memory(release: mx.Release, said: Sequence[Any], people: Any = None) -> tuple[mx.MaxEnt, LinearForm]:

@@ -16,7 +16,6 @@ from scipy.special import xlogy
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual import Dual
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.monitor import Monitor
 from maxent_cvx.solvers.newton import newton, vanished_terms
 from support.random_models import from_multipliers
 from support.solving import examples
@@ -44,7 +43,7 @@ def drawn(seed: int) -> LinearForm:
     return rows(matrix, low, high, rng.uniform(0.2, 3, n))
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds)
 def test_the_answer_is_optimal(seed: int):
     """With 50 digits: x = w exp(A' m - 1), the rows hold, and m is positive or negative only at an active side."""
@@ -66,7 +65,7 @@ def test_the_answer_is_optimal(seed: int):
                 assert abs(mi * (value - (low if mi > 0 else high))) < 1.1e-10
 
 
-@examples(15)
+@examples(8)
 @given(seed=seeds)
 def test_as_an_interior_point_method_finds_it(seed: int):
     """SciPy's trust-constr, a primal method, ends near the same point, with no larger objective."""
@@ -86,7 +85,7 @@ def test_as_an_interior_point_method_finds_it(seed: int):
     np.testing.assert_allclose(x, found.x, atol=1e-3)
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds)
 def test_the_answer_that_was_chosen_first(seed: int):
     """Random multipliers determine x and the sides of rows: the method finds that x.
@@ -102,7 +101,7 @@ def test_the_answer_that_was_chosen_first(seed: int):
     np.testing.assert_allclose(exact.counts * log_error, 0.0, atol=close)
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds, size=st.sampled_from([0.1, 1.0, 5.0]))
 def test_any_start(seed: int, size: float):
     """It ends at the same x from any start, also from one with a multiplier on an infinite side.
@@ -121,22 +120,7 @@ def test_any_start(seed: int, size: float):
     np.testing.assert_array_equal(again.multipliers, cold.multipliers)
 
 
-@examples(40)
-@given(seed=seeds)
-def test_order_does_not_matter(seed: int):
-    """A permutation of the rows permutes the multipliers; one of the terms, the counts."""
-    form = drawn(seed)
-    rng = np.random.default_rng(seed)
-    by_row, by_term = rng.permutation(form.shape[0]), rng.permutation(form.shape[1])
-    other = LinearForm.plain(
-        sp.csr_array(form.matrix[by_row][:, by_term]), form.low[by_row], form.high[by_row], form.weights[by_term]
-    )
-    one, two = newton(form), newton(other)
-    np.testing.assert_allclose(two.counts, one.counts[by_term], atol=1e-8)
-    np.testing.assert_allclose(other.matrix.T @ two.multipliers, (form.matrix.T @ one.multipliers)[by_term], atol=1e-6)
-
-
-@examples(40)
+@examples(20)
 @given(seed=seeds)
 def test_gradient(seed: int):
     """The directional derivative agrees with differences in 30 digits, at kinks too."""
@@ -185,12 +169,6 @@ def test_by_hand():
     answer = newton(rows([[1, 1], [1, 0]], [10, -OPEN], [10, 4]))
     np.testing.assert_allclose(answer.counts, [4, 6], atol=1e-9)
     np.testing.assert_allclose(answer.multipliers, [np.log(6) + 1, np.log(4 / 6)], atol=1e-9)
-
-
-def test_without_rows():
-    """Without rows, the objective is largest at x = w exp(-1)."""
-    answer = newton(rows(np.zeros((0, 2)), [], [], [1, 2]))
-    np.testing.assert_allclose(answer.counts, [1 / np.e, 2 / np.e], rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -246,31 +224,19 @@ def test_max_iterations():
     assert min(residuals) > 1e-9
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9, 0.0])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-9, 0.0])
 def test_tolerance(tolerance: float):
     """Rows hold to the tolerance or, where that is below rounding, to the last digits."""
-    for seed in range(10):
+    for seed in range(5):
         form = drawn(seed)
         answer = newton(form, tolerance=tolerance)
         assert answer.status is Status.OPTIMAL
         assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
 
 
-def test_verbose(capsys: pytest.CaptureFixture):
-    """It prints a header and one line an iteration if it is asked to; the log has the same numbers."""
-    form = drawn(3)
-    newton(form)
-    assert not capsys.readouterr().out
-    answer = newton(form, monitor=Monitor(verbose=True))
-    _, *lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(answer.log) == answer.iterations + 1
-    assert [f"{step['residual']:.2e}" for step in answer.log] == [line.split()[2] for line in lines]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_buckets_in_any_order(seed: int):
+def test_buckets_in_any_order():
     """For 60 two-by-two tables with shuffled rows: row times column by total, each multiplier at its row."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     table = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
     q, s = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, 60)
     total = q.sum(axis=1)
@@ -282,15 +248,6 @@ def test_buckets_in_any_order(seed: int):
     answer = newton(form)
     np.testing.assert_allclose(answer.counts, exact, atol=1e-8)
     np.testing.assert_allclose(np.exp(form.matrix.T @ answer.multipliers - 1), exact, rtol=1e-8)
-
-
-def test_published_inequalities():
-    """Published rows may be inequalities: their multipliers are at their rows."""
-    form = rows([[1, 0, 0], [1, 1, 1], [0, 1, 0]], [-OPEN, 6, 3], [1, 6, OPEN])
-    for n_published in range(4):
-        answer = newton(replace(form, n_published=n_published, n_facts=n_published))
-        np.testing.assert_allclose(answer.counts, [1, 3, 2], atol=1e-9)
-        np.testing.assert_allclose(answer.multipliers, [np.log(1 / 2), np.log(2) + 1, np.log(3 / 2)], atol=1e-8)
 
 
 @pytest.mark.parametrize("held", [0.0, 1e-9])

@@ -1,0 +1,360 @@
+"""A model in partitions: what it accepts, and that its rows, answer, prices and files are those in memory."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import P
+from maxent_cvx._utils import parallel
+from maxent_cvx.model.partitioned_system import own_space
+from maxent_cvx.releases.partitioned import divided
+from maxent_cvx.terms import partitioned as terms
+from support.parts import QI, in_memory, in_parts, published, random_records, some_people, whole_of
+from support.said import OF_PEOPLE, SAID
+
+RECORDS = random_records(np.random.default_rng(3))
+
+
+def model(n: int = 3, people: Any = None, records: pd.DataFrame = RECORDS) -> Any:
+    return mx.MaxEnt(divided(published(records), n), people)
+
+
+def check_rows(records: pd.DataFrame, said: list[Any], n: int, people: Any = None) -> None:
+    """Compare what partitions emit with the model in memory, every number of which must be the same."""
+    release, whole = published(records), whole_of(published(records), n, people)
+    problem, (memory, form) = in_parts(whole, said), in_memory(release, said, people)
+    first, k = form.n_published, form.shape[0] - form.n_published
+    assert [problem.shared.name(i) for i in range(k)] == [form.name(first + i) for i in range(k)]
+    roles, terms = list(memory.space.codes), []
+    codes = [memory.space.codes[role].tolist() for role in roles]
+    place = {term: i for i, term in enumerate(zip(*codes, strict=True))}
+    columns, of_whole = form.known.rows(np.arange(k)).toarray(), form.published.toarray()
+    for part, source in zip(problem.parts, whole.parts, strict=True):
+        here = dict(own_space(source, whole.marginals(frozenset())).codes)
+        here["q"] = source.q_numbers[here["q"]]
+        here["bucket"] = release.buckets.get_indexer(source.buckets)[here["bucket"]]
+        at = np.array([place[term] for term in zip(*(here[role].tolist() for role in roles), strict=True)])
+        terms += at.tolist()
+        m = part.form.n_published
+        assert np.array_equal(part.form.known.rows(np.arange(k)).toarray(), columns[:, at])
+        rows = np.column_stack([form.low[:first], of_whole[:, at]])[np.abs(of_whole[:, at]).sum(axis=1) > 0]
+        assert sorted(map(tuple, np.column_stack([part.form.low[:m], part.form.published.toarray()]))) == sorted(
+            map(tuple, rows)
+        )
+        for side in ("low", "high", "scale", "side_error", "coefficient_error"):
+            assert np.array_equal(getattr(part.form, side)[m:], getattr(form, side)[first:]), side
+            assert np.array_equal(getattr(problem.shared, side), getattr(form, side)[first:]), side
+        assert part.form.n_facts - m == problem.shared.n_facts == form.n_facts - first
+        assert part.form.n_hard - m == problem.shared.n_hard == form.n_hard - first
+        if form.penalties is not None:
+            for penalties in (part.form.penalties, problem.shared.penalties):
+                assert np.array_equal(penalties.variance, form.penalties.variance)
+                assert np.array_equal(penalties.slope, form.penalties.slope)
+        assert np.array_equal(part.form.weights, form.weights[at])
+        assert np.array_equal(part.closed_form.counts, memory.posed.closed_form.counts[at])
+        groups = memory.posed.groups
+        assert np.array_equal(part.groups.records[part.groups.of_term], groups.records[groups.of_term][at])
+    assert sorted(terms) == list(range(form.shape[1]))
+
+
+@pytest.mark.parametrize("kind", [*SAID, *OF_PEOPLE])
+def test_rows_of_every_kind_are_those_of_the_whole(kind: str) -> None:
+    """The columns of partitions side by side are those of the model in memory, to the last digit."""
+    for seed, n in ((0, 1), (2, 7)):
+        records = random_records(np.random.default_rng(seed))
+        people = some_people(records) if seed or kind in OF_PEOPLE else None
+        check_rows(records, [SAID[kind](records) if kind in SAID else OF_PEOPLE[kind]], n, people)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_sources_are_in_the_order_of_the_model_in_memory(seed: int) -> None:
+    """Facts come first, then hard rows by source, then soft ones."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    said = [SAID[kind](records) for kind in rng.permutation(list(SAID))[:8]]
+    check_rows(records, said, 1 + seed, some_people(records) if seed % 2 else None)
+
+
+def solved(view: Any, people: Any, kinds: list[str], records: pd.DataFrame) -> Any:
+    """The answer, or the error if there is none."""
+    try:
+        model = mx.MaxEnt(view, people)
+        for kind in kinds:
+            model.add(SAID[kind](records), label=kind)
+        return model.solve()
+    except mx.MaxEntError as error:
+        return error
+
+
+def check_answer(seed: int) -> None:
+    """Draw up to three kinds of knowledge, which may contradict each other, and compare with the answer in memory."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    people = some_people(records) if seed % 3 == 0 else None
+    release, kinds = published(records), rng.permutation(list(SAID))[: int(rng.integers(1, 4))].tolist()
+    one, other = (solved(view, people, kinds, records) for view in (release, divided(release, 1 + seed % 7)))
+    if isinstance(one, Exception):
+        assert type(other) is type(one)
+        return
+    bound, tuples = one.certificate.bound + other.certificate.bound + 1e-12, release.quasi_identifiers
+    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() <= bound
+    assert other.entropy == pytest.approx(one.entropy, abs=1e-6)
+    assert list(other.multipliers) == list(one.multipliers)[2:]
+    for statement in (
+        P("flu", given={"g": "m"}),
+        P("flu") - 2 * P("hiv"),
+        P("flu", given={"age": pd.Interval(25, 45)}),
+    ):
+        assert other.prob(statement) == pytest.approx(one.prob(statement), abs=1e-6)
+    if people:
+        assert np.abs(other.people().to_numpy() - one.people().to_numpy()).max() <= bound
+    frame = other.to_frame()
+    joint = frame.set_index([column for column in frame if not column.startswith(("N P", "P("))]).iloc[:, 1]
+    assert len(joint) == len(one.joint())
+    assert np.abs(joint.reindex(one.joint().index).to_numpy() - one.joint().to_numpy()).max() <= bound
+
+
+@pytest.mark.parametrize("seed", [*range(14), 20, 26, 30])
+def test_answer_is_that_in_memory(seed: int) -> None:
+    """Two models for each number of partitions, and three contradictions that only the solver finds."""
+    check_answer(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(14, 200))
+def test_two_hundred_models(seed: int) -> None:
+    check_answer(seed)
+
+
+def test_knowledge_is_stored_by_label() -> None:
+    """Labels are those of the model in memory; functions are numbered."""
+    flu = P("flu", given={"g": "m"}) <= 0.9
+    parts = model().add(flu, lambda space: space.prob("flu") <= 0.9, lambda space: space.prob("hiv") <= 0.9)
+    assert list(parts.knowledge) == ["P(flu | g=m) <= 0.9", "your own", "your own (2)"]
+    with pytest.warns(mx.RepeatedStatement):
+        parts.add(P("flu", given={"g": "m"}) <= 0.9)
+    with pytest.raises(mx.DuplicateLabel):
+        parts.add("P(hiv) <= 0.9", label="your own")
+    assert list(parts.remove("your own").knowledge) == ["P(flu | g=m) <= 0.9", "your own (2)"]
+    assert parts.describe()["rows"].to_list() == [1, 1]
+    two = model(), mx.MaxEnt(published(RECORDS))
+    for one in two:
+        one.add(lambda space: space.marginal("s") <= 0.9, lambda space: space.marginal("s") >= 0.0001)
+    assert list(two[0].solve().multipliers) == list(two[1].solve().multipliers)[2:]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        P("plague", given={"g": "m"}) <= 0.3,
+        P("flu", given={"height": 3}) <= 0.3,
+        P("flu", who="p0") <= 0.3,
+        "P(flu | s=hiv) = 0.3",
+        lambda space: space.conditional("s", given="g") <= 1.3,
+        lambda space: space.marginal("s") == pd.Series({"flu": 0.3}),
+        lambda space: 3,
+    ],
+)
+def test_errors_are_those_in_memory(said: Any) -> None:
+    """A source that does not fit the release raises the same error, and nothing is added."""
+    with pytest.raises(mx.MaxEntError) as expected:
+        mx.MaxEnt(published(RECORDS)).add(said)
+    parts = model()
+    with pytest.raises(type(expected.value)):
+        parts.add(said)
+    assert not parts.knowledge
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda space: space.marginal(["s", "bucket"]) <= 0.3,
+        lambda space: space.marginal("b") <= 0.3,
+        lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.9,
+        lambda space: space.prob("flu") <= cp.Parameter(value=0.9),
+        lambda space: space.prob("flu") <= space.count(RECORDS).max(),
+        mx.Space.of(published(RECORDS)).marginal("s") <= 0.9,
+    ],
+)
+def test_rows_that_cannot_be_divided(said: Any) -> None:
+    """Rows of single buckets, convex constraints, parameters of CVXPY, and rows of another space."""
+    with pytest.raises(mx.StatementError, match="cannot be divided"):
+        model().add(said)
+
+
+def test_priors_cannot_be_divided() -> None:
+    prior = mx.QIDistribution.estimate(RECORDS, qi=["g"], sa="s")
+    with pytest.raises(mx.StatementError, match="cannot be divided"):
+        mx.MaxEnt(divided(published(RECORDS), 2), prior=prior)
+
+
+def test_sources_that_depend_on_the_partition_are_errors() -> None:
+    """Sides that differ between partitions, and coefficients that differ on half of one, give no wrong answer."""
+
+    def weighted(space: mx.Space) -> mx.Rows:
+        weights = pd.Series(1 / len(space), index=space.view.sensitive_values, name="weights")
+        return space.marginal("s") * weights <= 0.9
+
+    for source in (lambda space: space.prob("flu") <= min(1.0, 0.1 + 0.01 * len(space)), weighted):
+        with pytest.raises(mx.StatementError, match="cannot be divided"):
+            model(2).add(source).solve()
+
+
+def test_too_many_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels for too many combinations of values are an error; statements and mined associations are not."""
+    monkeypatch.setattr(terms, "MOST_COMBINATIONS", 5)
+    parts = model().add(P("flu", given={"g": "m", "d": "a", "age": 20}) <= 0.9)
+    with pytest.raises(mx.StatementError, match="12 combinations"):
+        parts.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
+    source = mx.StrongestAssociations(RECORDS, positive=20, negative=20)
+    one, other = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
+    tuples = one.space.view.quasi_identifiers
+    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() < 1e-6
+    strangers = RECORDS.assign(s=RECORDS.s.to_numpy()[::-1], g="m")
+    with pytest.raises(mx.MaxEntError):
+        model(4).add(mx.StrongestAssociations(strangers, positive=3, negative=3))
+
+
+def test_tuples_in_several_forms() -> None:
+    """A table, tuples and a description give the same rows; unknown ones are an error."""
+    post = model().solve()
+    asked = RECORDS[QI].drop_duplicates().iloc[[3, 0]]
+    table = post.conditional(asked)
+    assert table.equals(post.conditional(list(asked.itertuples(index=False, name=None))))
+    assert table.index.to_list() == list(asked.itertuples(index=False, name=None))
+    assert (post.conditional({"g": "m"}).index.get_level_values("g") == "m").all()
+    for wrong in ([("x", "a", 20)], "m", 3, pd.DataFrame({"g": ["m"]}), {"g": "x"}):
+        with pytest.raises(mx.MaxEntError):
+            post.conditional(wrong)
+    with pytest.raises(mx.StatementError, match="known by name"):
+        post.people()
+
+
+@pytest.mark.parametrize(
+    ("qi", "sa", "said"),
+    [
+        ("g", "s", P("flu", given={"g": "m"}) <= 0.4),
+        (["g", "age"], ["ill", "s2"], P({"ill": "flu"}, given={"age": [20, 30]}) <= 0.4),
+        (["iv", "age"], "ill", lambda space: space.conditional("ill", given="age")["flu"].diff("age") >= -0.1),
+    ],
+)
+def test_columns_of_every_kind(qi: Any, sa: Any, said: Any) -> None:
+    """One attribute or several, sensitive or not, ordered categories and intervals."""
+    records = RECORDS.assign(
+        ill=RECORDS.s, s2=np.where(RECORDS.index % 3, "x", "y"), iv=pd.cut(RECORDS.g.map({"m": 1, "f": 5}), [0, 3, 9])
+    )
+    records["age"] = pd.Categorical(records["age"], [50, 40, 30, 20], ordered=True)
+    release = mx.Release.from_buckets(records.drop(columns="s" if sa != "s" else "ill"), qi=qi, sa=sa, bucket="b")
+    one, other = (mx.MaxEnt(view).add(said).solve() for view in (release, divided(release, 4)))
+    found = other.conditional(release.quasi_identifiers)
+    pd.testing.assert_frame_equal(found, one.conditional(), atol=1e-8, rtol=0)
+    assert other.top(1)["P"].item() == pytest.approx(one.inferences()[0].to_numpy().max(), abs=1e-8)
+
+
+def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file per partition; an existing folder is not changed, and a failure leaves no file."""
+    post = model(3).solve()
+    post.to_parquet(tmp_path / "answer")
+    assert len(list((tmp_path / "answer").iterdir())) == 3
+    assert pd.read_parquet(tmp_path / "answer")["N P(q, s, b)"].sum() == pytest.approx(len(RECORDS))
+    with pytest.raises(mx.TableError):
+        post.to_parquet(tmp_path / "answer")
+    write = pd.DataFrame.to_parquet
+
+    def fails_once(frame: pd.DataFrame, path: Path, **more: Any) -> None:
+        if "00001" in str(path):
+            raise OSError("no space left")
+        write(frame, path, **more)
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", fails_once)
+    with pytest.raises(mx.TableError):
+        post.to_parquet(tmp_path / "other")
+    assert [one.name for one in tmp_path.iterdir()] == ["answer"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_prices_are_those_in_memory(seed: int) -> None:
+    """Shadow prices of equations, inequalities and soft statements, whatever the number of partitions."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    men, young = (records[records.g == "m"].s == "flu").mean(), (records[records.age == 20].s == "hiv").mean()
+    knowledge = [
+        P("flu", given={"g": "m"}) == float(np.clip(men + rng.uniform(-0.03, 0.03), 0.02, 0.98)),
+        P("hiv", given={"age": 20}) <= float(young + 0.05 * rng.uniform()),
+        P("cold", given={"d": "a"}).softly(0.2, sd=0.05),
+        P("lung", given={"d": "b"}) <= 0.999,
+    ]
+    release = published(records)
+    expected, prices = (
+        mx.MaxEnt(view).add(*knowledge).solve().prices() for view in (release, divided(release, 1 + seed % 7))
+    )
+    assert set(prices.index) == set(expected.index)
+    assert prices["price"].to_numpy() == pytest.approx(expected.loc[prices.index, "price"].to_numpy(), abs=1e-5)
+    assert (prices["side"] == expected.loc[prices.index, "side"]).all()
+
+
+def test_a_price_is_a_derivative() -> None:
+    """Of the entropy, by the value as typed: compared with a difference quotient."""
+    true = (RECORDS[RECORDS.g == "m"].s == "flu").mean()
+    low, middle, high = (model().add(P("flu", given={"g": "m"}) == true + off).solve() for off in (-1e-4, 0, 1e-4))
+    assert middle.prices()["price"].item() == pytest.approx((high.entropy - low.entropy) / 2e-4, rel=1e-5)
+    with pytest.raises(mx.StatementError, match="leave_one_out"):
+        middle.prices(leave_one_out=True)
+
+
+@pytest.mark.parametrize(
+    "knowledge",
+    [
+        ["P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) <= 0.35"],
+        ["P(HIV | Gender=female) = 0", P("HIV", given={"Gender": "female"}).softly(0.2, weight=10)],
+        ["P(Breast Cancer | Degree=junior) = 1"],
+    ],
+)
+def test_infinite_prices(release: mx.Release, knowledge: list[Any]) -> None:
+    """A statement that forces zeros has an infinite price; the prices of others are finite, as in memory."""
+    expected, prices = (mx.MaxEnt(view).add(*knowledge).solve().prices() for view in (release, divided(release, 2)))
+    assert np.isinf(expected["price"]).any()
+    pd.testing.assert_frame_equal(prices.sort_index(), expected.sort_index(), rtol=1e-6)
+
+
+def test_a_bound_forces_zeros() -> None:
+    """The price of a statement at its least possible value is infinite, as in memory."""
+    rows = [("y", 0, "no", 0, 1), ("y", 0, "yes", 0, 1954), ("y", 0, "maybe", 0, 4324), ("y", 1, "maybe", 0, 2383)]
+    rows += [("y", 1, "yes", 0, 235), ("n", 1, "yes", 1, 2141), ("n", 0, "maybe", 1, 18), ("y", 0, "yes", 1, 14)]
+    table = pd.DataFrame(rows, columns=["sex", "d", "s", "b", "n"])
+    view = mx.Release.from_buckets(table, qi=["sex", "d"], sa="s", bucket="b", count="n")
+    statement = P("maybe", given={"d": 0}) == mx.MaxEnt(view).bounds(P("maybe", given={"d": 0}))[0]
+    expected, prices = (mx.MaxEnt(one).add(statement).solve().prices() for one in (view, divided(view, 2)))
+    assert abs(expected["price"].item()) == np.inf
+    assert prices["price"].item() == expected["price"].item()
+
+
+def test_scratch_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results in files give the same answer, to the last digit, and are deleted with it."""
+    monkeypatch.setattr(parallel, "LARGE", 1_000)  # bytes, so that nearly everything is stored
+    adult = mx.datasets.load_adult().head(3_000)
+    release = divided(mx.anonymize.anatomy(adult, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2), 4)
+    here, there = (mx.MaxEnt(release).add("P(HS-grad | sex=Male) = 0.32") for _ in range(2))
+    here, stored = here.solve(threads=1), []
+    there = there.solve(
+        scratch=tmp_path, threads=2, callback=lambda _: stored.append(len(list(tmp_path.rglob("*.joblib"))))
+    )
+    assert max(stored) > 2 * release.n_partitions
+    assert there.certificate == here.certificate
+    asked = {"sex": "Female", "salary": ">50K"}
+    assert np.array_equal(there.conditional(asked), here.conditional(asked))
+    del there
+    gc.collect()
+    assert not list(tmp_path.rglob("*.joblib"))
+    with pytest.raises(mx.TableError):
+        mx.MaxEnt(release).solve(scratch=tmp_path / "none")
+    with pytest.raises(mx.StatementError, match="scratch"):
+        mx.MaxEnt(release).solve(scratch=tmp_path, client=object())
