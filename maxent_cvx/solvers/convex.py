@@ -47,38 +47,19 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Budget:
-    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit.
+    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit."""
 
-    Attributes
-    ----------
-    matrix : csr_array, shape (rows, terms)
-    low, high : ndarray, one a row
-        The values that cost nothing, in the unit of the row.
-    penalties : Penalties
-        In the unit of the constraint.
-    linear : ndarray, one a term
-    limit : float
-        In the unit of the constraint.
-    name : str
-        Of the constraint, in messages.
-    zeros : csr_array, shape (rows, terms)
-        Rows that must be 0 besides.
-    norm : float, optional
-        The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
-    error : float
-        A bound on the rounding error of the limit, in the unit of the constraint.
-    """
-
-    matrix: sp.csr_array
-    low: np.ndarray
-    high: np.ndarray
-    penalties: Penalties
-    linear: np.ndarray
-    limit: float
-    name: str
-    zeros: sp.csr_array
+    matrix: sp.csr_array  # shape (rows, terms)
+    low: np.ndarray  # one a row: the values that cost nothing, in the unit of the row
+    high: np.ndarray  # one a row: the values that cost nothing, in the unit of the row
+    penalties: Penalties  # in the unit of the constraint
+    linear: np.ndarray  # one a term
+    limit: float  # in the unit of the constraint
+    name: str  # of the constraint, in messages
+    zeros: sp.csr_array  # shape (rows, terms): rows that must be 0 besides
+    # the factor of the Euclidean norm whose square the costs are, if the constraint is on a norm
     norm: float | None = None
-    error: float = 0.0
+    error: float = 0.0  # A bound on the rounding error of the limit, in the unit of the constraint
 
     def without_totals(self, groups: Groups) -> Budget:
         """The same with the linear expression subtracted on both sides for groups where it only counts the records.
@@ -182,39 +163,16 @@ class Budget:
 
 
 class Priced(NamedTuple):
-    """A budget with its price.
-
-    Attributes
-    ----------
-    budget : Budget
-    price : float
-        t >= 0.
-    slopes : ndarray, one a row of costs
-        y, where the derivatives of the costs are best.
-    """
+    """A budget with its price."""
 
     budget: Budget
-    price: float
-    slopes: np.ndarray
+    price: float  # t >= 0
+    slopes: np.ndarray  # one a row of costs: y, where the derivatives of the costs are best
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.ndarray | None = None) -> float:
-    """Bound the sum of t (spent - limit) from below over the hard rows of a form.
-
-    Parameters
-    ----------
-    form : LinearForm
-        Of hard rows.
-    priced : sequence of Priced
-    multipliers : ndarray, one a row, optional
-        By default those of a linear program.
-
-    Returns
-    -------
-    float
-        Minus infinity if nothing was found.
-    """
+    """Bound the sum of t (spent - limit) from below over the hard rows of a form."""
     cost, cost_error = np.zeros(form.shape[1]), np.zeros(form.shape[1])
     constants: list[float] = []
     for budget, price, slopes in priced:
@@ -276,23 +234,7 @@ def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarr
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
-    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x.
-
-    Parameters
-    ----------
-    constraint : CVXPY constraint
-    variable : Variable
-    x : ndarray, one a term
-        Counts, records.
-    name : str
-    smallest : float
-        Records: rows are solved no more exactly than that, and a smaller violation is rounding.
-
-    Raises
-    ------
-    SolverError
-        If CVXPY has no gradient of the expression.
-    """
+    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x."""
     value = violation(constraint, variable, x)
     if not (value > 0).any():
         return []
@@ -309,13 +251,7 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
 
 
 def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
-    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry.
-
-    Raises
-    ------
-    SolverError
-        If CVXPY has no gradient of the expression.
-    """
+    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry."""
     at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
@@ -343,15 +279,7 @@ def about(expression: Any, variable: cp.Variable) -> np.ndarray:
 def exceeded(
     others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
 ) -> Callable[[np.ndarray], list[Excess]]:
-    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it.
-
-    Parameters
-    ----------
-    others : sequence of (str, constraint)
-    variable : Variable
-    rows : mapping of str to ndarray of int
-        The cuts of each constraint, by its name.
-    """
+    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it."""
     terms = [about(constraint.expr, variable) for _, constraint in others]
 
     def at(x: np.ndarray) -> list[Excess]:
@@ -375,27 +303,15 @@ def exceeded(
 
 @dataclass
 class Parts:
-    """What has been read of an expression over n terms.
+    """What has been read of an expression over n terms."""
 
-    Attributes
-    ----------
-    variable : Variable
-        All counts.
-    rows : list of (csr_array, low, high, Penalties)
-    linear : ndarray, one a term
-    constants : list of float
-        Their sum is the constant.
-    zeros : list of csr_array
-        Rows that must be 0, as their divergence from 0 is infinite elsewhere.
-    norm : tuple or None
-        The factor, matrix and constants of one Euclidean norm, which is no sum of costs unless nothing else is there.
-    """
-
-    variable: cp.Variable
+    variable: cp.Variable  # all counts
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
-    linear: np.ndarray = field(default_factory=lambda: np.empty(0))
-    constants: list[float] = field(default_factory=list)
+    linear: np.ndarray = field(default_factory=lambda: np.empty(0))  # one a term
+    constants: list[float] = field(default_factory=list)  # their sum is the constant
+    # rows that must be 0, as their divergence from 0 is infinite elsewhere
     zeros: list[sp.csr_array] = field(default_factory=list)
+    # the factor, matrix and constants of one Euclidean norm, which is no sum of costs unless nothing else is there
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
     def affine(self, expression: Any) -> tuple[sp.csr_array, np.ndarray]:
@@ -611,27 +527,7 @@ READERS: dict[str, Any] = {
 def decreasing_root(
     function: Callable[[float], float], start: float, tolerance: float, width: float, largest: float, most: int
 ) -> tuple[float, float]:
-    """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0.
-
-    Parameters
-    ----------
-    function : callable
-    start : float
-        Where to begin, > 0.
-    tolerance : float
-        Of the value.
-    width : float
-        Of the interval that t lies in, relative.
-    largest : float
-        The largest t that is tried.
-    most : int
-        The largest number of evaluations.
-
-    Returns
-    -------
-    t, value : float
-        The point of the smallest absolute value that was found; value > tolerance if there is no root up to `largest`.
-    """
+    """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0."""
     low, high, f_low, f_high = 0.0, math.inf, math.nan, math.nan
     t, best, moved = start, (start, math.inf), ""
     for _ in range(most):

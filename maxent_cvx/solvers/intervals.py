@@ -89,18 +89,10 @@ LOST = 1e-8
 
 
 class Ends(NamedTuple):
-    """Ends of intervals, all of shape (2, expressions): the least and the largest values.
+    """Ends of intervals, all of shape (2, expressions): the least and the largest values."""
 
-    Attributes
-    ----------
-    value : ndarray
-        Proved bounds, from outside.
-    is_exact : ndarray of bool
-        Whether the value is attained.
-    """
-
-    value: np.ndarray
-    is_exact: np.ndarray
+    value: np.ndarray  # proved bounds, from outside
+    is_exact: np.ndarray  # whether the value is attained
 
 
 @single_thread
@@ -115,37 +107,7 @@ def bounds(
     seconds: float = math.inf,
     answered: Callable[[int], None] = lambda ends: None,
 ) -> Ends:
-    """Find the least and the largest value of linear expressions over every x that satisfies the hard rows.
-
-    Parameters
-    ----------
-    problem : Problem
-        Without convex constraints.
-    expressions : csr_array, shape (expressions, terms)
-    is_rectangle : ndarray of bool, optional
-        Which expressions are multiples of the sum of terms that are in every bucket all of some QI tuples with some
-        values.
-    of_rectangles : callable, optional
-        Given terms, the rectangle that each belongs to, and the number of rectangles, it returns the least and the
-        largest sum of each over the published rows of its buckets.
-    integer : bool
-        Over integer counts only: every record has exactly one value.
-    exact : bool, optional
-        Whether all ends are to be attained; None for those of components of less than ``LARGE`` terms.
-    seconds : float
-        For all linear programs together, presolve included; or for each integer program.
-    answered : callable
-        It is called with the number of ends that have become known.
-
-    Raises
-    ------
-    Infeasible
-        If the rows are infeasible, with an irreducible infeasible subsystem (IIS) if one is proved.
-    Inaccurate, SolverError
-        If a linear program has no precise answer.
-    NotDecided
-        If the time is over.
-    """
+    """Find the least and the largest value of linear expressions over every x that satisfies the hard rows."""
     problem = problem.hard  # soft rows do not restrict what is possible
 
     def over(some: Problem) -> Ends:
@@ -256,28 +218,7 @@ def many_bounds(
     *,
     largest: float = math.inf,
 ) -> Ends:
-    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high.
-
-    Parameters
-    ----------
-    form : LinearForm
-    expressions : csr_array, shape (expressions, terms)
-    n_records : float
-        An upper bound on every term.
-    answered : callable
-        It is called with the number of ends that have become known.
-    largest : float
-        Terms of a component up to which linear programs are solved, until all values are attained.
-
-    Raises
-    ------
-    Infeasible
-        If no x satisfies the rows.
-    Inaccurate
-        If a bound that is proved is not attained.
-    SolverError
-        If HiGHS fails.
-    """
+    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high."""
     questions = Questions(form, expressions, n_records)
     is_feasible = attain_locally(form, questions)
     n_terms = np.bincount(questions.of_term, minlength=questions.n_components)
@@ -311,23 +252,12 @@ def many_bounds(
 
 @dataclass(frozen=True, eq=False)
 class Polyhedron:
-    """Whole components of a problem, over which one linear program after another is solved.
+    """Whole components of a problem, over which one linear program after another is solved."""
 
-    Attributes
-    ----------
-    form : LinearForm
-        Their rows and terms.
-    terms : ndarray of int
-        The terms, by their numbers in the problem.
-    of_row, of_term : ndarray of int
-        The component of every row and term.
-    minima : Minima
-    """
-
-    form: LinearForm
-    terms: np.ndarray
-    of_row: np.ndarray
-    of_term: np.ndarray
+    form: LinearForm  # their rows and terms
+    terms: np.ndarray  # the terms, by their numbers in the problem
+    of_row: np.ndarray  # the component of every row and term
+    of_term: np.ndarray  # the component of every row and term
     minima: Minima
 
     @classmethod
@@ -344,13 +274,7 @@ class Polyhedron:
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
 
     def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
-        """Minimise; also return the polyhedron, whose rows may have been widened.
-
-        Raises
-        ------
-        Infeasible
-            If they contradict each other by more than the feasibility tolerance.
-        """
+        """Minimise; also return the polyhedron, whose rows may have been widened."""
         try:
             return self, self._optimum(cost)
         except Infeasible:  # bounds over widened rows are valid as well
@@ -427,28 +351,6 @@ class Questions:
     """What is proved, and what is attained, of expressions over the feasible set; both are in units of `size`.
 
     An expression is the sum of its parts, one a connected component, whose least values add up. So do the largest.
-
-    Parameters
-    ----------
-    form : LinearForm
-    expressions : csr_array, shape (expressions, terms)
-    n_records : float
-        An upper bound on every term.
-
-    Attributes
-    ----------
-    of_term, of_row : ndarray of int
-        The component of every term and row, of `n_components`.
-    matrix, transposed : csr_array, shape (parts, terms), and its transpose
-        The largest coefficient of a part is 1 in absolute value.
-    size : ndarray, one a part
-        What its coefficients were divided by.
-    expression, component : ndarray of int, one a part
-    of_terms : ndarray, shape (2, terms)
-        Bounds of every term, from below and above.
-    proved, attained : ndarray, shape (2, parts)
-        The least and the largest value: `proved` from outside, by bounds of terms to begin with; and of the feasible
-        points found so far, (inf, -inf) to begin with.
     """
 
     def __init__(self, form: LinearForm, expressions: sp.csr_array, n_records: float) -> None:
@@ -475,16 +377,7 @@ class Questions:
         return np.stack([least > GAP, most < -GAP])
 
     def attain(self, x: np.ndarray, terms: np.ndarray, feasible: np.ndarray) -> None:
-        """Take note of the values at a point.
-
-        Parameters
-        ----------
-        x : ndarray
-        terms : ndarray of int
-            Where its numbers belong: whole components.
-        feasible : ndarray of bool, one a component
-            Whether it has values there, which satisfy the rows.
-        """
+        """Take note of the values at a point."""
         every = np.zeros(self.matrix.shape[1])
         every[terms] = x
         values = self.matrix @ every
@@ -509,11 +402,6 @@ def attain_locally(form: LinearForm, questions: Questions) -> bool:
     """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
 
     These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
-
-    Returns
-    -------
-    bool
-        Whether a point was found that satisfies the rows.
     """
     n_known = form.shape[0] - form.n_published
     if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
@@ -567,27 +455,16 @@ def _attained(
 
 @dataclass(frozen=True, eq=False)
 class Compensation:
-    """What the buckets at one interior point can make up for.
+    """What the buckets at one interior point can make up for."""
 
-    Attributes
-    ----------
-    root : ndarray, shape (rows of knowledge, rank)
-        S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r.
-    outside : ndarray, shape (rows of knowledge, others)
-        An orthonormal basis of what is not in the range: a change must have no part in it.
-    steep : ndarray, shape (steep terms, rank)
-        S^-1/2 B_t of the terms where it is large.
-    largest : float
-        The largest norm of S^-1/2 B_t of all other terms.
-    leverage : ndarray, one a bucket
-        The sums of the leverages of its terms.
-    """
-
+    # shape (rows of knowledge, rank): s^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r
     root: np.ndarray
+    # shape (rows of knowledge, others): an orthonormal basis of what is not in the range: a change must have no part in
+    # it
     outside: np.ndarray
-    steep: np.ndarray
-    largest: float
-    leverage: np.ndarray
+    steep: np.ndarray  # shape (steep terms, rank): s^-1/2 B_t of the terms where it is large
+    largest: float  # the largest norm of S^-1/2 B_t of all other terms
+    leverage: np.ndarray  # one a bucket: the sums of the leverages of its terms
 
     @classmethod
     def at(cls, form: LinearForm, x: np.ndarray) -> Compensation:
@@ -604,17 +481,7 @@ class Compensation:
         return cls(root, outside, steep, largest, np.bincount(form.bucket[1], moved * norm**2))
 
     def suffices(self, change: np.ndarray, outside: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-        """Which changes can be made up for.
-
-        Parameters
-        ----------
-        change : ndarray, shape (changes, rank)
-            Changes of the rows of knowledge, times `root`.
-        outside : ndarray, shape (changes, others)
-            The same changes, times `outside`.
-        leverage : ndarray, one a change
-            That of the buckets that are given other counts.
-        """
+        """Which changes can be made up for."""
         size, lost = np.linalg.norm(change, axis=1), np.abs(outside).max(axis=1, initial=0.0)
         left = 1 - leverage
         possible = (left > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * left)
@@ -687,30 +554,18 @@ def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class ExtremeBuckets:
-    """Changes of the rows of knowledge as combinations of `parts`.
+    """Changes of the rows of knowledge as combinations of `parts`."""
 
-    Attributes
-    ----------
-    parts : csr_array, shape (parts, rows of knowledge)
-        The distinct columns of the knowledge; its values over every row; over every bucket; and at x.
-    of_term, row, column : ndarray of int, one a term
-        The class of its column, and its published rows.
-    bucket : ndarray of int, one a term
-    in_row : ndarray, one a published row
-        The number of people at x.
-    in_bucket : ndarray, one a bucket
-    is_complete : ndarray of bool, one a bucket
-        Whether each of its QI tuples can have each of its sensitive values.
-    """
-
+    # shape (parts, rows of knowledge): the distinct columns of the knowledge; its values over every row; over every
+    # bucket; and at x
     parts: sp.csr_array
-    of_term: np.ndarray
-    row: np.ndarray
-    column: np.ndarray
-    bucket: np.ndarray
-    in_row: np.ndarray
-    in_bucket: np.ndarray
-    is_complete: np.ndarray
+    of_term: np.ndarray  # one a term: the class of its column, and its published rows
+    row: np.ndarray  # one a term: the class of its column, and its published rows
+    column: np.ndarray  # one a term: the class of its column, and its published rows
+    bucket: np.ndarray  # one a term
+    in_row: np.ndarray  # one a published row: the number of people at x
+    in_bucket: np.ndarray  # one a bucket
+    is_complete: np.ndarray  # one a bucket: whether each of its QI tuples can have each of its sensitive values
 
     @classmethod
     def of(cls, form: LinearForm, x: np.ndarray) -> ExtremeBuckets | None:
@@ -739,20 +594,7 @@ class ExtremeBuckets:
         )
 
     def combinations(self, terms: np.ndarray, value: np.ndarray, end: np.ndarray, n_ends: int) -> sp.csr_array:
-        """The change of the knowledge, as a combination of the parts, where some counts are given a value each.
-
-        Parameters
-        ----------
-        terms : ndarray of int
-        value : ndarray
-            Records.
-        end : ndarray of int
-            To which end of an interval each belongs, of `n_ends`.
-
-        Returns
-        -------
-        csr_array, shape (ends, parts)
-        """
+        """The change of the knowledge, as a combination of the parts, where some counts are given a value each."""
         row, column, bucket = self.row[terms], self.column[terms], self.bucket[terms]
         of_row, of_column, every = self.in_row[row], self.in_row[column], self.in_bucket[bucket]
         with np.errstate(divide="ignore", invalid="ignore"):
