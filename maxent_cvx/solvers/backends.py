@@ -755,7 +755,7 @@ def register(backend: Any) -> Any:
     backend : object
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
-        m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
+        m, one per row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
         ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
         parameter ``monitor``, it reports every iteration, and ends if
         ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.

@@ -1,4 +1,18 @@
-"""Convex constraints: budgets by their multiplier, others by cutting planes."""
+"""Convex constraints: budgets, which have one multiplier to find, and cutting planes for all others.
+
+A budget is a constraint whose left side is a sum of costs of rows and a linear expression:
+
+    sum_k c_k(a_k x) + g x <= limit.
+
+With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
+which changes the weights w to w exp(-t g). What is left to find is t.
+
+Budgets that cannot be kept are refuted by a lower bound on the left side. A cost c(v) of a row v = a x has
+c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For prices t >= 0 of the budgets, the sum of
+t (left side - limit) is therefore at least a linear function of x, which weak duality bounds over the hard rows. If that
+bound is positive, no x keeps all the budgets. The numbers t, y and the multipliers of the rows may come from any method,
+however inexact: the bound includes all rounding errors.
+"""
 
 from __future__ import annotations
 
@@ -37,29 +51,22 @@ __all__ = [
     "unattainable",
 ]
 
-# A convex constraint as a budget: the costs of some rows, and a linear expression, add up to at most a limit.
-#
-#     sum_k c_k(a_k x) + g x <= limit
-#
-# With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
-# which changes the weights w to w exp(-t g). What is left to find is t.
-
 
 @dataclass(frozen=True, eq=False)
 class Budget:
     """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit."""
 
-    matrix: sp.csr_array  # shape (rows, terms)
-    low: np.ndarray  # one a row: the values that cost nothing, in the unit of the row
-    high: np.ndarray  # one a row: the values that cost nothing, in the unit of the row
-    penalties: Penalties  # in the unit of the constraint
-    linear: np.ndarray  # one a term
-    limit: float  # in the unit of the constraint
+    matrix: sp.csr_array
+    low: np.ndarray  # the values of rows that cost nothing, in the unit of the row
+    high: np.ndarray
+    penalties: Penalties  # in the unit of the constraint, as all that follows
+    linear: np.ndarray
+    limit: float
     name: str  # of the constraint, in messages
-    zeros: sp.csr_array  # shape (rows, terms): rows that must be 0 besides
-    # the factor of the Euclidean norm whose square the costs are, if the constraint is on a norm
+    zeros: sp.csr_array  # further rows, which must be 0
+    # The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
     norm: float | None = None
-    error: float = 0.0  # A bound on the rounding error of the limit, in the unit of the constraint
+    error: float = 0.0  # a bound on the rounding error of the limit
 
     def without_totals(self, groups: Groups) -> Budget:
         """The same with the linear expression subtracted on both sides for groups where it only counts the records.
@@ -113,7 +120,7 @@ class Budget:
 
     @cached_property
     def ball(self) -> tuple[float, np.ndarray] | None:
-        """The temperature and the target of each term, if the costs are divergences of all terms, one a term.
+        """The temperature and the target of each term, if the costs are divergences of all terms, one per term.
 
         Terms of :attr:`zeros` may be left out; their target is 1.
         """
@@ -154,20 +161,12 @@ class Budget:
         return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)
 
 
-# Proofs that budgets cannot be kept: lower bounds on what is spent, from any slopes and multipliers.
-#
-# A cost c(v) of a row v = a x has c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For
-# prices t >= 0 of the budgets, one each, the sum of t (spent - limit) is therefore at least a linear function of x,
-# which weak duality bounds over the hard rows. If that bound is positive, no x keeps all the budgets. The numbers t, y
-# and the multipliers of the rows may come from any method, however inexact: the bound includes all rounding errors.
-
-
 class Priced(NamedTuple):
     """A budget with its price."""
 
     budget: Budget
     price: float  # t >= 0
-    slopes: np.ndarray  # one a row of costs: y, where the derivatives of the costs are best
+    slopes: np.ndarray  # y of each row of costs; the derivative of the cost is best
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -307,11 +306,11 @@ class Parts:
 
     variable: cp.Variable  # all counts
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
-    linear: np.ndarray = field(default_factory=lambda: np.empty(0))  # one a term
+    linear: np.ndarray = field(default_factory=lambda: np.empty(0))
     constants: list[float] = field(default_factory=list)  # their sum is the constant
-    # rows that must be 0, as their divergence from 0 is infinite elsewhere
+    # Rows that must be 0, as their divergence from 0 is infinite elsewhere
     zeros: list[sp.csr_array] = field(default_factory=list)
-    # the factor, matrix and constants of one Euclidean norm, which is no sum of costs unless nothing else is there
+    # The factor, matrix and constants of one Euclidean norm, which is a sum of costs only if nothing else is there.
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
     def affine(self, expression: Any) -> tuple[sp.csr_array, np.ndarray]:
@@ -398,27 +397,76 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Add factor' vec(e) to what has been read; False if some part of it is no cost."""
+    """Add factor' vec(e) to what has been read; False if some part of it is no cost. Names are those of CVXPY's atoms."""
     if e.is_affine():
         parts.add_linear(factor, e)
         return True
-    kind = type(e).__name__
     factor = np.broadcast_to(factor, e.size)
-    read = READERS.get(kind)
-    return read is not None and read(e, factor, parts)
+    first, last = e.args[0], e.args[-1]
+    match type(e).__name__:
+        case "AddExpression":
+            of_sums = factor.sum(keepdims=True)
+            return all(_read(part, factor if part.size == e.size else of_sums, parts) for part in e.args)
+        case "NegExpression":
+            return _read(first, -factor, parts)
+        case "DivExpression":
+            return _read(first, factor / np.broadcast_to(last.value, e.shape).ravel(order="F"), parts)
+        case "Promote":
+            return _read(first, factor.sum(keepdims=True), parts)
+        case "reshape":
+            return e.order == "F" and _read(first, factor, parts)
+        case "Sum":
+            return e.size == 1 and _read(first, np.full(first.size, factor[0]), parts)
+        case "multiply" | "MulExpression" as name:
+            return _read_product(e, name == "multiply", factor, parts)
+        case "Power" | "PowerApprox" | "power":
+            return float(e.p.value if hasattr(e.p, "value") else e.p) == 2 and parts.add(factor, first, "square")
+        case "quad_over_lin":
+            if e.get_data()[0] is not None or not last.is_constant():
+                return False
+            return parts.add(factor / float(last.value), first, "square")
+        case "QuadForm":
+            return _read_quadratic_form(e, factor, parts)
+        case "abs":
+            return parts.add(factor, first, "absolute")
+        case "norm1":
+            return e.size == 1 and parts.add(np.full(first.size, factor[0]), first, "absolute")
+        case "huber":
+            return parts.add(factor, first, "huber", float(e.M.value))
+        case "maximum" | "minimum" as name:  # max(x, 0) and min(x, 0)
+            if len(e.args) != 2 or not last.is_constant() or np.any(last.value) or first.size != e.size:
+                return False
+            is_max = name == "maximum"
+            return parts.add(factor if is_max else -factor, first, f"{'positive' if is_max else 'negative'} part")
+        case "Pnorm" | "PnormApprox":
+            p, axis = e.get_data()[:2]
+            if float(p) != 2 or axis is not None or parts.norm is not None or factor[0] <= 0 or not first.is_affine():
+                return False
+            parts.norm = (float(factor[0]), *parts.affine(first))
+            return True
+        case "kl_div" | "rel_entr" as name if last.is_constant():
+            target = np.broadcast_to(np.asarray(last.value, dtype=float).ravel(order="F"), e.size)
+            if not parts.add_divergence(factor, first, target):
+                return False
+            if name == "rel_entr":  # y log(y / t) is kl_div(y, t) + y - t
+                parts.add_linear(factor, first)
+                parts.add_constants(-factor * target)
+            return True
+        case "entr":  # y log y, of which `entr` is the negative, is kl_div(y, 1) + y - 1
+            if not parts.add_divergence(-factor, first, np.ones(e.size)):
+                return False
+            parts.add_linear(-factor, first)
+            parts.add_constants(factor)
+            return True
+    return False
 
 
-def _sum(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    inner = e.args[0]
-    return e.size == 1 and _read(inner, np.full(inner.size, factor[0]), parts)
-
-
-def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+def _read_product(e: Any, by_element: bool, factor: np.ndarray, parts: Parts) -> bool:
     """A constant times an expression by elements, or the product of a constant matrix or vector and a vector."""
     at = 0 if e.args[0].is_constant() else 1
     constant, inner = e.args[at].value, e.args[1 - at]
     constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
-    if type(e).__name__ == "multiply" or constant.size == 1:
+    if by_element or constant.size == 1:
         return _read(inner, factor * np.broadcast_to(constant, e.shape).ravel(order="F"), parts)
     if len(inner.shape) != 1:
         return False
@@ -426,17 +474,7 @@ def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     return _read(inner, matrix @ factor, parts)
 
 
-def _power(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    return float(e.p.value if hasattr(e.p, "value") else e.p) == 2 and parts.add(factor, e.args[0], "square")
-
-
-def _quad_over_lin(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    if e.get_data()[0] is not None or not e.args[1].is_constant():
-        return False
-    return parts.add(factor / float(e.args[1].value), e.args[0], "square")
-
-
-def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+def _read_quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     """Read x' P x as the sum of squares of D^(1/2) V' x, P = V D V'."""
     import cvxpy as cp
 
@@ -448,80 +486,6 @@ def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     kept = values > np.finfo(float).eps * len(values) * values.max(initial=0.0)
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     return parts.add(np.full(int(kept.sum()), factor[0]), root @ cp.vec(e.args[0], order="F"), "square")
-
-
-def _extreme(e: Any, factor: np.ndarray, parts: Parts, part: str) -> bool:
-    """max(x, 0) and min(x, 0)."""
-    first, second = e.args[0], e.args[1] if len(e.args) == 2 else e.args[0]
-    if len(e.args) != 2 or not second.is_constant() or np.any(second.value) or first.size != e.size:
-        return False
-    return parts.add(factor, first, "positive part") if part == "max" else parts.add(-factor, first, "negative part")
-
-
-def _norm(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    p, axis = e.get_data()[:2]
-    if float(p) != 2 or axis is not None or parts.norm is not None or factor[0] <= 0 or not e.args[0].is_affine():
-        return False
-    parts.norm = (float(factor[0]), *parts.affine(e.args[0]))
-    return True
-
-
-def _kl_div(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    y, target = e.args
-    return target.is_constant() and parts.add_divergence(factor, y, np.asarray(target.value).ravel(order="F"))
-
-
-def _rel_entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Read y log(y / t) as kl_div(y, t) + y - t."""
-    y, target = e.args
-    if not target.is_constant():
-        return False
-    value = np.broadcast_to(np.asarray(target.value, dtype=float).ravel(order="F"), e.size)
-    if not parts.add_divergence(factor, y, value):
-        return False
-    parts.add_linear(factor, y)
-    parts.add_constants(-factor * value)
-    return True
-
-
-def _entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Read y log y, of which ``entr`` is the negative, as kl_div(y, 1) + y - 1."""
-    if not parts.add_divergence(-factor, e.args[0], np.ones(e.size)):
-        return False
-    parts.add_linear(-factor, e.args[0])
-    parts.add_constants(factor)
-    return True
-
-
-READERS: dict[str, Any] = {
-    "AddExpression": lambda e, f, p: all(
-        _read(one, f if one.size == len(f) else f.sum(keepdims=True), p) for one in e.args
-    ),
-    "NegExpression": lambda e, f, p: _read(e.args[0], -f, p),
-    "DivExpression": lambda e, f, p: _read(
-        e.args[0], f / np.broadcast_to(e.args[1].value, e.shape).ravel(order="F"), p
-    ),
-    "Promote": lambda e, f, p: _read(e.args[0], f.sum(keepdims=True), p),
-    "reshape": lambda e, f, p: e.order == "F" and _read(e.args[0], f, p),
-    "Sum": _sum,
-    "multiply": _product,
-    "MulExpression": _product,
-    "Power": _power,
-    "PowerApprox": _power,
-    "power": _power,
-    "quad_over_lin": _quad_over_lin,
-    "QuadForm": _quadratic_form,
-    "abs": lambda e, f, p: p.add(f, e.args[0], "absolute"),
-    "norm1": lambda e, f, p: e.size == 1 and p.add(np.full(e.args[0].size, f[0]), e.args[0], "absolute"),
-    "huber": lambda e, f, p: p.add(f, e.args[0], "huber", float(e.M.value)),
-    "maximum": lambda e, f, p: _extreme(e, f, p, "max"),
-    "minimum": lambda e, f, p: _extreme(e, f, p, "min"),
-    "Pnorm": _norm,
-    "PnormApprox": _norm,
-    "kl_div": _kl_div,
-    "rel_entr": _rel_entr,
-    "entr": _entr,
-}
 
 
 def decreasing_root(

@@ -94,9 +94,9 @@ class Conflict:
     rows: np.ndarray
     # A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
     # have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
-    # the unit of the row as typed
+    # the unit of the row as typed.
     table: pd.DataFrame
-    # whether these are published rows, of releases that contradict each other, and not knowledge
+    # Whether these are published rows, of releases that contradict each other, and not knowledge.
     is_published: bool = False
     remedies: tuple[str, ...] = ("correct it, or remove it",)  # what a user can do about the rows, each remedy once
 
@@ -420,8 +420,8 @@ def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> Lin
 class Support(NamedTuple):
     """Which terms some rows force to zero, and which they do not."""
 
-    is_zero: np.ndarray  # one a term: proved
-    counts: np.ndarray  # one a term: records that satisfy the rows
+    is_zero: np.ndarray  # proved
+    counts: np.ndarray  # records that satisfy the rows
 
 
 class ForcingSets:

@@ -107,53 +107,65 @@ def bounds(
     seconds: float = math.inf,
     answered: Callable[[int], None] = lambda ends: None,
 ) -> Ends:
-    """Find the least and the largest value of linear expressions over every x that satisfies the hard rows."""
+    """Find the least and the largest value of linear expressions over every x that satisfies the hard rows.
+
+    `is_rectangle` marks the expressions that are multiples of the sum of terms that are, in every bucket, all of some QI
+    tuples with some values. Given terms, the rectangle of each, and the number of rectangles, `of_rectangles` returns
+    the least and the largest sum of each over the published rows of its buckets. With `exact` all ends are to be
+    attained, with None those of components of less than ``LARGE`` terms. `seconds` are for all linear programs together,
+    presolve included, or for each integer program. `answered` is called with numbers of ends that have become known.
+    """
     problem = problem.hard  # soft rows do not restrict what is possible
 
-    def over(some: Problem) -> Ends:
-        with within(math.inf if integer else seconds):
-            reduced = _presolved(some)
-            reduced = settle_integers(reduced) if integer else reduced
-            known = expressions @ np.where(reduced.fixed, reduced.counts, 0.0)
-            width = abs(expressions) @ np.where(reduced.fixed, reduced.width, 0.0)
-            is_closed = np.zeros(expressions.nnz, dtype=bool)
-            closed: float | np.ndarray = 0.0
-            if is_rectangle is not None and of_rectangles is not None:
-                is_closed = without_knowledge(some, reduced)[expressions.indices]
-                is_closed &= is_rectangle[entry_rows(expressions)]
-                closed = _in_closed_form(expressions, is_closed, of_rectangles)
-            rest = _with_entries(expressions, ~is_closed & ~reduced.fixed[expressions.indices])
-            open_ = np.flatnonzero(np.diff(rest.indptr) > 0)
-            answered(2 * (rest.shape[0] - len(open_)))
-            value, is_exact = np.zeros((2, rest.shape[0])), np.ones((2, rest.shape[0]), dtype=bool)
-            if len(open_):
-                free = _connected(some.form, rest, reduced)
-                smaller, columns = _remaining(some.form, reduced, free), rest[open_][:, np.flatnonzero(free)]
-                if integer:
-                    found = _over_integers(smaller, sp.csr_array(columns), seconds, answered)
-                else:
-                    largest = LARGE if exact is None else math.inf if exact else 0
-                    found = many_bounds(smaller, sp.csr_array(columns), some.n_records, answered, largest=largest)
-                value[:, open_], is_exact[:, open_] = found
-            return Ends(known + np.outer([-1.0, 1.0], width) + closed + value, is_exact)
+    def bounds_of(problem: Problem) -> Ends:
+        form = problem.form
+        # Redundant rows do not matter to HiGHS, and nothing is aggregated. Where there is much knowledge, linear programs
+        # over the knowledge alone find further zeros.
+        has_much = form.shape[0] - form.n_facts >= ATTEMPT_SIZES.much_knowledge
+        reduced = presolved(problem) if has_much else fix_implied(problem)
+        reduced = settle_integers(reduced) if integer else reduced
+        fixed = np.where(reduced.fixed, reduced.counts, 0.0), np.where(reduced.fixed, reduced.width, 0.0)
+        value = expressions @ fixed[0] + np.outer([-1.0, 1.0], abs(expressions) @ fixed[1])
+        is_open = ~reduced.fixed[expressions.indices]
+        if is_rectangle is not None and of_rectangles is not None:
+            is_closed = without_knowledge(problem, reduced)[expressions.indices]
+            is_closed &= is_rectangle[entry_rows(expressions)]
+            value, is_open = value + _in_closed_form(expressions, is_closed, of_rectangles), is_open & ~is_closed
+        ends = np.concatenate([[0], np.cumsum(is_open)])[expressions.indptr]
+        rest = sp.csr_array((expressions.data[is_open], expressions.indices[is_open], ends), shape=expressions.shape)
+        open_ = np.flatnonzero(np.diff(rest.indptr) > 0)
+        answered(2 * (rest.shape[0] - len(open_)))
+        is_exact = np.ones(value.shape, dtype=bool)
+        if not len(open_):
+            return Ends(value, is_exact)
+        # The rest of the problem: the components of the open terms, the others being fixed up to their widths.
+        component = form.components(~reduced.fixed)[1]
+        free = ~reduced.fixed & np.isin(component, component[rest.indices])
+        error = form.absolute_matvec(fixed[1])
+        smaller = remaining(form, free, form.rows_involving(free), form.matvec(fixed[0]), error)
+        columns = sp.csr_array(rest[open_][:, np.flatnonzero(free)])
+        if integer:
+            for at, row in enumerate(open_):
+                value[:, row] += integer_bounds(smaller, columns[[at]].toarray().ravel(), seconds)
+                answered(2)
+            return Ends(value, is_exact)
+        largest = LARGE if exact is None else math.inf if exact else 0
+        of_rest = many_bounds(smaller, columns, problem.n_records, answered, largest=largest)
+        value[:, open_] += of_rest.value
+        is_exact[:, open_] = of_rest.is_exact
+        return Ends(value, is_exact)
 
-    try:
-        return over(problem)
-    except Infeasible as error:
-        if (found := contradiction(problem)) is not None:
-            raise found from None
-        if problem.as_typed is None or integer:
-            raise error from None
-        return over(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
-
-
-def _presolved(problem: Problem) -> Reduced:
-    """Fix the terms that the rows imply; redundant rows do not matter to HiGHS, and nothing is aggregated.
-
-    Where there is much knowledge, linear programs over the knowledge alone find further zeros.
-    """
-    much = problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
-    return presolved(problem) if much else fix_implied(problem)
+    with within(math.inf if integer else seconds):
+        try:
+            return bounds_of(problem)
+        except Infeasible as error:
+            contradicted = error
+    if (explained := contradiction(problem)) is not None:
+        raise explained from None
+    if problem.as_typed is None or integer:
+        raise contradicted from None
+    with within(seconds):
+        return bounds_of(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -178,36 +190,6 @@ def _in_closed_form(
     row, coefficient = entry_rows(expressions)[is_closed], np.zeros(n)
     coefficient[row] = expressions.data[is_closed]
     return np.sort(coefficient * np.stack(of_rectangles(expressions.indices[is_closed], row, n)), axis=0)
-
-
-def _with_entries(matrix: sp.csr_array, kept: np.ndarray) -> sp.csr_array:
-    """The matrix, of the same shape, with the marked entries alone."""
-    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
-    return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
-
-
-def _connected(form: LinearForm, rest: sp.csr_array, reduced: Reduced) -> np.ndarray:
-    """Mark the terms of all components that expressions involve."""
-    component = form.components(~reduced.fixed)[1]
-    return ~reduced.fixed & np.isin(component, component[rest.indices])
-
-
-def _remaining(form: LinearForm, reduced: Reduced, free: np.ndarray) -> LinearForm:
-    """The problem of some terms, the others being fixed up to their widths, or parts of other components."""
-    fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
-    error = form.absolute_matvec(np.where(reduced.fixed, reduced.width, 0.0))
-    return remaining(form, free, form.rows_involving(free), form.matvec(fixed_counts), error)
-
-
-def _over_integers(
-    form: LinearForm, expressions: sp.csr_array, seconds: float, answered: Callable[[int], None]
-) -> Ends:
-    """Bound the expressions one by one over integer points."""
-    ends = np.zeros((2, expressions.shape[0]))
-    for i in range(expressions.shape[0]):
-        ends[:, i] = integer_bounds(form, expressions[[i]].toarray().ravel(), seconds)
-        answered(2)
-    return Ends(ends, np.ones(ends.shape, dtype=bool))
 
 
 def many_bounds(
@@ -256,8 +238,8 @@ class Polyhedron:
 
     form: LinearForm  # their rows and terms
     terms: np.ndarray  # the terms, by their numbers in the problem
-    of_row: np.ndarray  # the component of every row and term
-    of_term: np.ndarray  # the component of every row and term
+    of_row: np.ndarray  # the component of every row,
+    of_term: np.ndarray  # and of every term
     minima: Minima
 
     @classmethod
@@ -401,7 +383,7 @@ class Questions:
 def attain_locally(form: LinearForm, questions: Questions) -> bool:
     """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
 
-    These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
+    These are ends of sums of counts, at most one per bucket, at which each count has the bound that is proved of it.
     """
     n_known = form.shape[0] - form.n_published
     if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
@@ -457,14 +439,13 @@ def _attained(
 class Compensation:
     """What the buckets at one interior point can make up for."""
 
-    # shape (rows of knowledge, rank): s^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r
+    # Shape (rows of knowledge, rank): S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r
     root: np.ndarray
-    # shape (rows of knowledge, others): an orthonormal basis of what is not in the range: a change must have no part in
-    # it
+    # Shape (rows of knowledge, others): an orthonormal basis of what is not in the range, in which a change has no part.
     outside: np.ndarray
-    steep: np.ndarray  # shape (steep terms, rank): s^-1/2 B_t of the terms where it is large
+    steep: np.ndarray  # shape (steep terms, rank): S^-1/2 B_t of the terms where it is large
     largest: float  # the largest norm of S^-1/2 B_t of all other terms
-    leverage: np.ndarray  # one a bucket: the sums of the leverages of its terms
+    leverage: np.ndarray  # one per bucket: the sums of the leverages of its terms
 
     @classmethod
     def at(cls, form: LinearForm, x: np.ndarray) -> Compensation:
@@ -520,7 +501,7 @@ def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
 def _columns(
     form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The norm of S^-1/2 B_t, one a term, and S^-1/2 B_t itself for those that are wanted."""
+    """The norm of S^-1/2 B_t, one per term, and S^-1/2 B_t itself for those that are wanted."""
     buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
     classes, across = known.transposed @ root, _across(form, x)
     single, others = buckets.slots
@@ -556,16 +537,16 @@ def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
 class ExtremeBuckets:
     """Changes of the rows of knowledge as combinations of `parts`."""
 
-    # shape (parts, rows of knowledge): the distinct columns of the knowledge; its values over every row; over every
-    # bucket; and at x
+    # Shape (parts, rows of knowledge): the distinct columns of the knowledge; its values over every row; over every
+    # bucket; and at x.
     parts: sp.csr_array
-    of_term: np.ndarray  # one a term: the class of its column, and its published rows
-    row: np.ndarray  # one a term: the class of its column, and its published rows
-    column: np.ndarray  # one a term: the class of its column, and its published rows
-    bucket: np.ndarray  # one a term
-    in_row: np.ndarray  # one a published row: the number of people at x
-    in_bucket: np.ndarray  # one a bucket
-    is_complete: np.ndarray  # one a bucket: whether each of its QI tuples can have each of its sensitive values
+    of_term: np.ndarray  # the class of each term's column,
+    row: np.ndarray  # its two published rows,
+    column: np.ndarray
+    bucket: np.ndarray  # and its bucket
+    in_row: np.ndarray  # the number of people at x in each published row,
+    in_bucket: np.ndarray  # and in each bucket
+    is_complete: np.ndarray  # whether each QI tuple of a bucket can have each of its sensitive values
 
     @classmethod
     def of(cls, form: LinearForm, x: np.ndarray) -> ExtremeBuckets | None:

@@ -93,12 +93,12 @@ ANY_GAP = 1e9
 class Optimum(NamedTuple):
     """What a solver of linear programs claims."""
 
-    found: bool  # whether it has an optimum, and whether it claims that the rows are infeasible
-    infeasible: bool  # whether it has an optimum, and whether it claims that the rows are infeasible
+    found: bool
+    infeasible: bool
     message: str  # the status as the solver words it
-    x: np.ndarray  # one a term: empty if nothing was found, as `multipliers` are
-    # one a row: A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active
-    # at its low side, d < 0 where it is active at its high side
+    x: np.ndarray  # empty if nothing was found, as `multipliers` are
+    # A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its low
+    # side, d < 0 where it is active at its high side.
     multipliers: np.ndarray
 
 
@@ -283,14 +283,12 @@ def _least(minima: Minima, objective: np.ndarray) -> float:
 class ElasticRelaxation:
     """The least weighted violation of the rows, and the dual solution that proves it."""
 
-    # one a row: by how many records each row falls short of its low side, and exceeds its high side, >= 0; violations
-    # within the precision of the linear program are 0. All are 0 if the rows are feasible
+    # By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within the
+    # precision of the linear program are 0.
     below: np.ndarray
-    # one a row: by how many records each row falls short of its low side, and exceeds its high side, >= 0; violations
-    # within the precision of the linear program are 0. All are 0 if the rows are feasible
     above: np.ndarray
-    # one a row: multipliers d of the rows. If the rows are infeasible it is a Farkas certificate: d' A x is less than
-    # d' (sides) for every x >= 0, and at least d' (sides) for every x that satisfies the rows
+    # Multipliers d of the rows. If the rows are infeasible they are a Farkas certificate: d' A x is less than d' (sides)
+    # for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
     direction: np.ndarray
 
     @property
@@ -312,17 +310,14 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
     cost = np.concatenate([np.zeros(n_terms), np.tile(weights[soft] / weights[soft].max(initial=0.0), 2)])
     matrix = sp.hstack([form.matrix, slacks, -slacks], format="csr")
     sides = np.concatenate([form.low, form.high])
-    precision = np.clip(
-        PRECISION_SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0),
-        PRECISION,
-        COARSEST,
-    )
+    size = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
+    precision = np.clip(PRECISION_SHARE * size, PRECISION, COARSEST)
     elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
     for optimum in optima(elastic, cost, float(precision)):
         if optimum.infeasible:
-            raise Infeasible("the rows that do not give way contradict each other")
+            raise Infeasible("the hard constraints contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
         direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
@@ -351,7 +346,7 @@ def settle_integers(reduced: Reduced) -> Reduced:
 class IntegerOptimum:
     """The least value of an expression over the integer feasible points."""
 
-    bound: float  # A lower bound
+    bound: float  # a lower bound
     x: np.ndarray | None  # the best integer feasible point that was found; it has been checked against the rows
     decided: bool  # whether that attains the bound
 

@@ -52,8 +52,6 @@ class DualFunction:
     """Rounding error, relative to the sums that it is the difference of."""
     large_coefficient: float = 100.0
     """Coefficient from which on the start is moved to where its term satisfies the row."""
-    linear_beyond: float = 10.0
-    """Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows."""
 
 
 @dataclass(frozen=True)
