@@ -32,7 +32,7 @@ from .certificate import Excess
 from .costs import Penalties
 from .duality import consequence, exact_rmatvec
 from .form import AddedRows, Groups, LinearForm
-from .linear import optima
+from .linear import Minima
 from .parameters import CONVEX_CONSTRAINTS, EPS
 from .sparse import entry_rows, exact_matvec, most_by_row
 
@@ -192,7 +192,7 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
         multipliers = np.zeros(form.shape[0])
         if size > 0:
             with suppress(NotDecided):
-                found = next(optima(form, cost / size))
+                found = next(Minima(form).of(cost / size))
                 if found.found:
                     multipliers = form.project_to_dual_cone(found.multipliers * size)
     change, error = exact_rmatvec(form, multipliers)

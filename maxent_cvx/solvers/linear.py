@@ -59,7 +59,6 @@ __all__ = [
     "integer_bounds",
     "linear_bounds",
     "never_filled",
-    "optima",
     "settle_integers",
 ]
 
@@ -116,7 +115,11 @@ def _silent_highs() -> type[highspy.Highs]:
 
 
 class LinearProgram:
-    """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``, for one cost after another."""
+    """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``, for one cost after another.
+
+    Rows are violated by at most `precision`. With a `gap`, x is an integer and is sought to within this gap, relative to
+    the least value.
+    """
 
     def __init__(
         self,
@@ -199,15 +202,13 @@ class Minima:
         return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self._precision)
 
     def of(self, cost: np.ndarray) -> Iterator[Optimum]:
-        """Minimise a cost by one method after the other; the caller verifies each."""
+        """Minimise a cost, at most 1 in absolute value, by one method after the other; the caller verifies each.
+
+        Of a large problem the entropic penalty comes first, if it converges; then HiGHS.
+        """
         if self.form.shape[1] >= LARGE and (found := by_entropic_penalty(self.form, cost)).found:
             yield found
         yield self._program.minimum(cost)
-
-
-def optima(form: LinearForm, cost: np.ndarray, precision: float = PRECISION) -> Iterator[Optimum]:
-    """Minimise one cost by one method after the other; see :meth:`Minima.of`."""
-    return Minima(form, precision).of(cost)
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
@@ -315,7 +316,7 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
     elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
-    for optimum in optima(elastic, cost, float(precision)):
+    for optimum in Minima(elastic, float(precision)).of(cost):
         if optimum.infeasible:
             raise Infeasible("the hard constraints contradict each other")
         if not optimum.found:
