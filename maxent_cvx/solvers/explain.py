@@ -104,21 +104,21 @@ class Conflict:
     def error(self) -> Infeasible:
         """The error to raise, in one sentence; it carries the table as its `conflict`."""
         moves = []
-        for name, said in self.table.head(MOST_NAMED).iterrows():
-            if not said["move"] > 0:
+        for name, row in self.table.head(MOST_NAMED).iterrows():
+            if not row["move"] > 0:
                 moves.append(repr(name))
                 continue
-            end = said["most"] if said["most"] < said["low"] else said["least"]
-            digits = max(
-                6, 4 - math.floor(math.log10(said["move"]))
-            )  # enough for the new value to differ visibly from the old one
-            moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
+            end = row["most"] if row["most"] < row["low"] else row["least"]
+            digits = max(6, 4 - math.floor(math.log10(row["move"])))  # so that the new value differs from the old one
+            moves.append(f"{name!r} by {row['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
         what = "row" if self.is_published else "statement"
         who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
-        clash = "the knowledge contradicts the published data or itself"
-        if self.is_published:
-            clash = "what is published contradicts itself"
+        clash = (
+            "what is published contradicts itself"
+            if self.is_published
+            else ("the knowledge contradicts the published data or itself")
+        )
         remedy = "; or ".join(self.remedies)
         error = Infeasible(
             f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
@@ -214,9 +214,9 @@ def _infeasible(problem: Problem, multiple: float) -> bool:
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
     """Tabulate the sides of each row of an IIS, and its range where the other rows hold."""
-    said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
-    said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
-    table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
+    ranges = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
+    ranges = (ranges + form.shift[rows, None]) / form.scale[rows, None] + 0.0  # in the units of the rows as typed
+    table = pd.DataFrame(ranges, columns=["low", "high", "least", "most"])
     table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
     table.index = pd.Index([form.name(row) for row in rows], name="statement")
     return table.sort_values("move", ascending=False, kind="stable")
@@ -224,10 +224,10 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
     """The least and the largest value of a row, records, where hard and other rows hold; NaN if not found."""
-    asked, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
-    low, high = asked.low.copy(), asked.high.copy()
+    selected, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
+    low, high = selected.low.copy(), selected.high.copy()
     low[place], high[place] = -np.inf, np.inf
-    aggregation = aggregate(replace(asked, low=low, high=high))
+    aggregation = aggregate(replace(selected, low=low, high=high))
     row = int(aggregation.row[place])
     objective = aggregation.form.rows(np.array([row])).toarray().ravel()
     try:
@@ -523,11 +523,11 @@ def determined(form: LinearForm) -> np.ndarray:
 
 def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """As :func:`multipliers_from_counts`, with multipliers for the candidate rows only."""
-    posed, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
-    if form is not posed:
-        found = np.empty(form.shape[0])
-        found[order] = _multipliers(form, counts, candidates[order])
-        return found
+    original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
+    if form is not original:
+        m = np.empty(form.shape[0])
+        m[order] = _multipliers(form, counts, candidates[order])
+        return m
     value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
