@@ -1,4 +1,8 @@
-"""The registry: solvers by name, and what a solver must offer."""
+"""Solvers by name: Newton's method and L-BFGS on the dual, CVXPY's conic solvers, and solvers from outside the package.
+
+A backend maximises sum x log(w / x), less the costs of soft rows, over the rows of a linear form, and returns counts and
+multipliers; the certificate judges both, whichever solver they come from.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,10 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -44,18 +49,43 @@ __all__ = [
     "value_at",
 ]
 
-#: Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows.
+#: The meaning of CVXPY's statuses here; one that is not listed is a failure.
+STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.INACCURATE,
+    "infeasible": Status.INFEASIBLE,
+    "infeasible_inaccurate": Status.FAILED,  # nearly infeasible is undecided
+    "unbounded": Status.FAILED,  # entropy is bounded, so that this is a numerical failure
+    "unbounded_inaccurate": Status.FAILED,
+    "infeasible_or_unbounded": Status.INFEASIBLE,
+    "user_limit": Status.LIMIT,
+    "solver_error": Status.FAILED,
+}
+#: What CVXPY's solvers call their tolerances, and the two values that they are given: the certificate needs more than
+#: the defaults of these solvers, of 1e-6 to 1e-8. MOSEK's parameters are options inside of one, as its time limit is.
+_GAPS = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+_MOSEK = tuple(f"MSK_DPAR_INTPNT_CO_TOL_{name}" for name in ("PFEAS", "DFEAS", "REL_GAP", "MU_RED"))
+TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
+    "CLARABEL": (_GAPS, (1e-11, 1e-14)),
+    "CUCLARABEL": (_GAPS, (1e-11, 1e-14)),
+    "ECOS": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
+    "ECOS_BB": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
+    "SCS": (("eps_abs", "eps_rel"), (1e-10, 1e-13)),
+    "MOSEK": (_MOSEK, (1e-12, 1e-14)),
+    "COPT": (("FeasTol", "DualTol", "RelGap"), (1e-9, 1e-9)),  # the least that it takes
+}
+#: Options that keep the last point of a solver that does not reach its tolerances: the certificate judges it.
+KEEP_LAST = {name: {"accept_unknown": True} for name in ("CLARABEL", "CUCLARABEL", "MOSEK")}
+#: Solvers that need no license, so that no trial solve is needed to list them.
+FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
+#: The longest excerpt of another program's error message, in characters.
+LONGEST_EXCERPT = 200
+#: Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows. No count of a
+#: feasible point is that large.
 LINEAR_BEYOND = 10.0
 
+
 # A linear form as CVXPY constraints, and the whole problem in CVXPY, which users can print and extend.
-
-
-class ConstraintBlock(NamedTuple):
-    """One CVXPY constraint for many rows, and the sign that turns its dual values into multipliers."""
-
-    rows: np.ndarray
-    sign: float
-    constraint: Any
 
 
 def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
@@ -81,36 +111,30 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     return missed, cost
 
 
-def constraints(form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None) -> list[ConstraintBlock]:
-    """Write all rows as at most three constraints: compiling one constraint a row takes seconds.
+def constraints(
+    form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None
+) -> list[tuple[np.ndarray, float, Any]]:
+    """All rows as at most three constraints, each with its rows, and the sign that makes its dual values multipliers.
 
-    Parameters
-    ----------
-    form : LinearForm
-    counts : Expression, one a term
-    missed : Variable, optional
-        What is added to the values of soft rows, so that they hold: see :func:`soft_rows`.
+    Compiling one constraint for each row would take seconds. `missed` is added to the values of soft rows.
     """
-    exact = np.flatnonzero(form.is_equation)
-    at_least = np.flatnonzero(~form.is_equation & np.isfinite(form.low))
-    at_most = np.flatnonzero(~form.is_equation & np.isfinite(form.high))
     blocks = []
-    if len(exact):
-        blocks.append(ConstraintBlock(exact, -1.0, _values(form, exact, counts, missed) == form.low[exact]))
-    if len(at_least):
-        blocks.append(ConstraintBlock(at_least, 1.0, _values(form, at_least, counts, missed) >= form.low[at_least]))
-    if len(at_most):
-        blocks.append(ConstraintBlock(at_most, -1.0, _values(form, at_most, counts, missed) <= form.high[at_most]))
+    for kind, is_kind in (
+        ("==", form.is_equation),
+        (">=", ~form.is_equation & np.isfinite(form.low)),
+        ("<=", ~form.is_equation & np.isfinite(form.high)),
+    ):
+        rows = np.flatnonzero(is_kind)
+        if not len(rows):
+            continue
+        value, soft = form.rows(rows) @ counts, np.flatnonzero(rows >= form.n_hard)
+        if missed is not None and len(soft):
+            place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
+            value += sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
+        low, high = form.low[rows], form.high[rows]
+        constraint: Any = value == low if kind == "==" else value >= low if kind == ">=" else value <= high
+        blocks.append((rows, 1.0 if kind == ">=" else -1.0, constraint))
     return blocks
-
-
-def _values(form: LinearForm, rows: np.ndarray, counts: cp.Expression, missed: cp.Variable | None) -> Any:
-    """The values of some rows, to which soft rows add by how much they are missed."""
-    soft = np.flatnonzero(rows >= form.n_hard)
-    if missed is None or not len(soft):
-        return form.rows(rows) @ counts
-    place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
-    return form.rows(rows) @ counts + sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
 
 
 def entropy_problem(
@@ -123,17 +147,11 @@ def entropy_problem(
     import cvxpy as cp
 
     missed, cost = soft_rows(form)
-    labelled = []
-    every = np.arange(form.shape[0])
-    parts = {
-        "published": every[: form.n_published],
-        "known": every[form.n_published : form.n_hard],
-        "soft": every[form.n_hard :],
-    }
-    for name, rows in parts.items():
-        some = form.select(rows)
-        own = missed if name == "soft" else None
-        labelled += [block.constraint.set_label(name) for block in constraints(some, counts, own)]
+    labelled: list[Any] = []
+    published, known, soft = np.split(np.arange(form.shape[0]), [form.n_published, form.n_hard])
+    for name, rows in (("published", published), ("known", known), ("soft", soft)):
+        blocks = constraints(form.select(rows), counts, missed if name == "soft" else None)
+        labelled += [constraint.set_label(name) for *_, constraint in blocks]
     entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)
     if (multiplicities != 1).any():
         entropy += (np.log(multiplicities) / n_records) @ counts
@@ -142,65 +160,15 @@ def entropy_problem(
     return cp.Problem(cp.Maximize(entropy), [*labelled, *convex])
 
 
-# Solvers that are called through CVXPY as backends: those that take exponential cones.
-
-
-#: The meaning of CVXPY's statuses here; one that is not listed is a failure.
-STATUS = {
-    "optimal": Status.OPTIMAL,
-    "optimal_inaccurate": Status.INACCURATE,
-    "infeasible": Status.INFEASIBLE,
-    "infeasible_inaccurate": Status.FAILED,  # nearly infeasible is undecided
-    "unbounded": Status.FAILED,  # entropy is bounded, so that this is a numerical failure
-    "unbounded_inaccurate": Status.FAILED,
-    "infeasible_or_unbounded": Status.INFEASIBLE,
-    "user_limit": Status.LIMIT,
-    "solver_error": Status.FAILED,
-}
-
-#: What CVXPY's solvers call their tolerances, and the two values that they are given: the certificate needs more than
-#: the defaults of these solvers, of 1e-6 to 1e-8. MOSEK's parameters are options inside of one, as its time limit is.
-_GAPS = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
-_MOSEK = tuple(f"MSK_DPAR_INTPNT_CO_TOL_{name}" for name in ("PFEAS", "DFEAS", "REL_GAP", "MU_RED"))
-TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
-    "CLARABEL": (_GAPS, (1e-11, 1e-14)),
-    "CUCLARABEL": (_GAPS, (1e-11, 1e-14)),
-    "ECOS": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
-    "ECOS_BB": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
-    "SCS": (("eps_abs", "eps_rel"), (1e-10, 1e-13)),
-    "MOSEK": (_MOSEK, (1e-12, 1e-14)),
-    "COPT": (("FeasTol", "DualTol", "RelGap"), (1e-9, 1e-9)),  # the least that it takes
-}
-#: Options that keep the last point of a solver that does not reach its tolerances: the certificate judges it.
-KEEP_LAST = {name: {"accept_unknown": True} for name in ("CLARABEL", "CUCLARABEL", "MOSEK")}
-
-#: Solvers that need no license, so that no trial solve is needed to list them.
-FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
-#: The longest excerpt of another program's error message, in characters.
-LONGEST_EXCERPT = 200
-
-
 @dataclass(frozen=True)
 class CvxpyBackend(ReprMixin):
-    """One of CVXPY's conic solvers, by name.
-
-    Parameters
-    ----------
-    name : str
-        CVXPY's name of the solver.
-    options : dict
-        Default options of the solver, which the user's options override.
-    seconds : tuple of str
-        What the solver calls its time limit; of several names each is an option inside that of the name before. Empty
-        if it has none.
-    is_tighter : bool
-        Whether it is given the second, stricter tolerances.
-    """
+    """One of CVXPY's conic solvers, by name, with default options that the user's options override."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    #: The name of its time limit; of several names each is an option inside that of the name before. Empty if none.
     seconds: tuple[str, ...] = ()
-    is_tighter: bool = False
+    is_tighter: bool = False  # whether it is given the second, stricter tolerances
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True
@@ -244,13 +212,7 @@ class CvxpyBackend(ReprMixin):
         return ""
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver refuses, which is found out by solving a small problem with them.
-
-        Raises
-        ------
-        SolverError
-            If the solver fails with these options. If it merely stops early, as options may demand, they are accepted.
-        """
+        """Refuse options that the solver refuses, which is found out by solving a small problem with them."""
         if not options:
             return
         import cvxpy as cp
@@ -261,11 +223,11 @@ class CvxpyBackend(ReprMixin):
                 _small_problem().solve(solver=self.name, **self.options_with(options))
         except cp.error.SolverError:
             pass
-        except Exception as error:
-            what = (
-                f"{self.name} does not take {', '.join(f'{key}={short_repr(value)}' for key, value in options.items())}"
-            )
-            raise SolverError(f"{what} ({_in_one_line(error)}); correct the option, or leave it out") from None
+        except Exception as error:  # what solvers raise is theirs to choose
+            given = ", ".join(f"{key}={short_repr(value)}" for key, value in options.items())
+            raise SolverError(
+                f"{self.name} does not take {given} ({_in_one_line(error)}); correct the option, or leave it out"
+            ) from None
 
     def solve(
         self,
@@ -299,7 +261,7 @@ class CvxpyBackend(ReprMixin):
         blocks = constraints(form, counts, missed)
         copies = [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints] if convex else []
         entropy = unit @ cp.entr(shares) + (unit * (np.log(form.weights) - np.log(unit))) @ shares
-        problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block.constraint for block in blocks] + copies)
+        problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block[2] for block in blocks] + copies)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
@@ -307,13 +269,12 @@ class CvxpyBackend(ReprMixin):
         except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
             took = time.perf_counter() - begun
             return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
-        took = time.perf_counter() - begun
-        stats = problem.solver_stats
+        took, stats = time.perf_counter() - begun, problem.solver_stats
         solving = float(stats.solve_time or 0.0) if stats else 0.0
-        found = counts.value is not None and all(block.constraint.dual_value is not None for block in blocks)
+        found = counts.value is not None and all(block[2].dual_value is not None for block in blocks)
         multipliers = np.zeros(form.shape[0])
-        for block in blocks if found else []:
-            multipliers[block.rows] += average * block.sign * block.constraint.dual_value
+        for rows, sign, constraint in blocks if found else []:
+            multipliers[rows] += average * sign * constraint.dual_value
         for one, copied in zip(convex.constraints if convex else (), copies, strict=True):
             dual = copied.dual_value
             one.save_dual_value(None if dual is None else average * dual)
@@ -333,19 +294,17 @@ def least_violation(
 ) -> tuple[float, np.ndarray | None, list[float]]:
     """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
 
-    Returns
-    -------
-    float, ndarray or None, list of float
-        The least value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each constraint, the
-        sum of which is 1; NaN, None and nothing if none is found.
+    Returned are the least value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each
+    constraint, the sum of which is 1; NaN, None and nothing if none is found.
     """
     import cvxpy as cp
 
     backend, unit = CvxpyBackend("CLARABEL", {}, ("time_limit",)), form.count_scale
-    shares = cp.Variable(len(unit), nonneg=True)
-    counts = cp.multiply(unit, shares)
-    kept = [block.constraint for block in constraints(form, counts)]
-    kept += [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints if not _is_in(one, asked)]
+    counts = cp.multiply(unit, cp.Variable(len(unit), nonneg=True))
+    kept = [block[2] for block in constraints(form, counts)]
+    # By identity: the equality of CVXPY's objects is another constraint.
+    others = [one for one in convex.constraints if not any(one is other for other in asked)]
+    kept += [one.tree_copy({id(convex.variable): counts}) for one in others]
     values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in asked]
     largest = cp.Variable()
     limits = [value <= largest for value in values]
@@ -359,11 +318,6 @@ def least_violation(
     if problem.status not in ("optimal", "optimal_inaccurate"):
         return np.nan, None, []
     return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
-
-
-def _is_in(one: Any, some: Sequence[Any]) -> bool:
-    """Whether it is one of them; the equality of CVXPY's objects is another constraint."""
-    return any(one is other for other in some)
 
 
 def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
@@ -401,26 +355,27 @@ def _in_one_line(error: BaseException) -> str:
 # CVXPY expressions on the counts as linear rows: exact if they are affine, first-order expansions if not.
 
 
-def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> np.ndarray:
-    """The value of an expression where its variable is so, as a vector."""
+@contextmanager
+def _valued(variable: cp.Variable, at: np.ndarray) -> Iterator[None]:
+    """Give a variable a value for a while."""
     before = variable.value
     variable.save_value(at)
     try:
-        value: Any = expression.value
+        yield
     finally:
         variable.save_value(before)
+
+
+def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> np.ndarray:
+    """The value of an expression where its variable is so, as a vector."""
+    with _valued(variable, at):
+        value: Any = expression.value
     dense = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
     return np.atleast_1d(dense).ravel(order="F")
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
-
-    Raises
-    ------
-    NotImplementedError
-        If CVXPY has no finite gradient of the expression at this point.
-    """
+    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
     if not any(one.id == variable.id for one in expression.variables()):
         value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
@@ -439,76 +394,45 @@ def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) 
 
 def _gradient(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> Any:
     """CVXPY's gradient at a point; None if it is not defined there."""
-    before = variable.value
-    variable.save_value(at)
-    try:
-        with np.errstate(all="ignore"):
-            return expression.grad[variable]
-    finally:
-        variable.save_value(before)
+    with _valued(variable, at), np.errstate(all="ignore"):
+        return expression.grad[variable]
 
 
 # The adapter for solvers from outside the package: an object with a name and a ``solve``; the rest has defaults.
+
+
+#: What a solver from outside is assumed to be where it has no such attribute.
+DEFAULTS: dict[str, Any] = {
+    "installed": True,
+    "trouble": "",
+    "takes_inequalities": True,
+    "takes_convex": False,
+    "takes_soft_rows": False,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class OwnBackend(ReprMixin):
     """An object with ``name`` and ``solve(form, start=None, **options)``, which returns an ``Answer``.
 
-    Attributes
-    ----------
-    own : object
-        It may have ``installed`` (by default True), ``trouble``, the reason why it cannot be used (""),
-        ``check(options)``, ``takes_inequalities`` (True), ``takes_convex`` (False) and ``takes_soft_rows`` (False).
-        Where its ``solve`` has a parameter ``monitor``, it tells that every iteration,
-        ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the answer is True: the time is over, or a
-        callback says so.
+    It may have ``check(options)`` and the attributes of :data:`DEFAULTS`. Where its ``solve`` has a parameter
+    ``monitor``, it reports every iteration, ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the result
+    is True: the time is over, or a callback stops it.
     """
 
     own: Any
 
     def __repr__(self) -> str:
-        return f"<OwnBackend: {self.name}>"
+        return f"<OwnBackend: {self.own.name}>"
 
-    @property
-    def name(self) -> str:
-        """What users call it."""
-        return str(self.own.name)
-
-    @property
-    def installed(self) -> bool:
-        """Whether it can be called on this machine."""
-        return bool(getattr(self.own, "installed", True))
-
-    @property
-    def trouble(self) -> str:
-        """Why it cannot be used although it is installed; empty if it can."""
-        return str(getattr(self.own, "trouble", ""))
-
-    @property
-    def takes_inequalities(self) -> bool:
-        """Whether rows may have a low side, a high side, or two that differ."""
-        return bool(getattr(self.own, "takes_inequalities", True))
-
-    @property
-    def takes_convex(self) -> bool:
-        """Whether ``solve`` has an argument ``convex``, CVXPY constraints on the counts."""
-        return bool(getattr(self.own, "takes_convex", False))
-
-    @property
-    def takes_time_limit(self) -> bool:
-        """Whether ``solve`` has a parameter ``monitor``, which keeps the time."""
-        return "monitor" in inspect.signature(self.own.solve).parameters
-
-    @property
-    def takes_callback(self) -> bool:
-        """Whether ``solve`` has a parameter ``monitor``, which it tells every iteration."""
-        return self.takes_time_limit
-
-    @property
-    def takes_soft_rows(self) -> bool:
-        """Whether ``solve`` subtracts the costs ``form.penalties`` of missing the last rows from the objective."""
-        return bool(getattr(self.own, "takes_soft_rows", False))
+    def __getattr__(self, name: str) -> Any:
+        if name == "name":
+            return str(self.own.name)
+        if name in ("takes_time_limit", "takes_callback"):
+            return "monitor" in inspect.signature(self.own.solve).parameters
+        if name not in DEFAULTS:
+            raise AttributeError(name)
+        return type(DEFAULTS[name])(getattr(self.own, name, DEFAULTS[name]))
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""
@@ -555,23 +479,19 @@ class OwnBackend(ReprMixin):
         return answer
 
 
-def adapted(backend: object) -> OwnBackend:
-    """Adapt an object to the protocol of a backend.
-
-    Raises
-    ------
-    SolverError
-        If it has no text as its name, or no ``solve``.
-    """
+def as_backend(backend: object) -> Backend:
+    """A backend as it is, or an adapter of an object from outside the package."""
+    if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend):
+        return cast(Backend, backend)
     name = getattr(backend, "name", None)
     if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":
         raise SolverError(
-            f"a solver is chosen by name, or is an object with a name and solve(form, start=None, **options); "
-            f"{short_repr(backend)} has no such name"
+            "a solver must be a name, or an object with a name and solve(form, start=None, **options), got "
+            f"{short_repr(backend)}"
         )
     if not callable(getattr(backend, "solve", None)):
         raise SolverError(f"solver {name!r} has no solve(form, start=None, **options), which returns an Answer")
-    return OwnBackend(backend)
+    return cast(Backend, OwnBackend(backend))
 
 
 # The dual methods of this package as backends: a function of a linear form, and its name.
@@ -579,24 +499,13 @@ def adapted(backend: object) -> OwnBackend:
 
 @dataclass(frozen=True)
 class DualBackend(ReprMixin):
-    """A function that maximises sum x log(w / x) over a linear form; its keyword arguments are the options.
-
-    Parameters
-    ----------
-    name : str
-        What users call it.
-    function : callable
-        ``function(form, start, *, option=..., monitor=...)``, which returns an :class:`Answer`.
-    steps : callable, optional
-        The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
-    takes_convex : bool
-        Whether problems with convex constraints are solved by it, as a sequence of problems of rows.
-    """
+    """A function that maximises sum x log(w / x) over a linear form; its keyword arguments are the options."""
 
     name: str
     function: Callable[..., Answer]
+    #: The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
     steps: Callable[..., Steps] | None = None
-    takes_convex: bool = False
+    takes_convex: bool = False  # whether convex constraints are solved by it, as a sequence of problems of rows
     installed: ClassVar[bool] = True
     trouble: ClassVar[str] = ""
     takes_inequalities: ClassVar[bool] = True
@@ -627,20 +536,6 @@ class DualBackend(ReprMixin):
         return self.function(form, start, monitor=monitor or Monitor(verbose=verbose), **options)
 
 
-# DUAL_LBFGS: a limited-memory quasi-Newton method on the dual of maximum entropy, the solver that the papers use.
-#
-# With x = w exp(A' m - 1) for multipliers m, it minimises
-#
-#     sum w exp(A' m - 1) - b' free - low' up + high' down,    up, down >= 0.
-#
-# An equation A x = b has one free multiplier. An inequality has a multiplier up >= 0 for its low side and a multiplier
-# down >= 0 for its high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). SciPy's L-BFGS-B
-# keeps the bounds on the multipliers. A soft row adds v m^2 / 2, and bounds its multipliers by the slope u of its cost
-# (:mod:`..rows.penalties`).
-#
-# The method needs no factorisation and little memory, but many more iterations than Newton's method.
-
-
 def lbfgs(
     form: LinearForm,
     start: np.ndarray | None = None,
@@ -650,182 +545,129 @@ def lbfgs(
     memory: int = 20,
     monitor: Monitor | None = None,
 ) -> Answer:
-    """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= matrix @ x <= high``.
+    """Maximise sum x log(w / x), less the costs of soft rows, by SciPy's L-BFGS-B on the dual.
 
-    Parameters
-    ----------
-    form : LinearForm
-    start : ndarray, optional
-        Multipliers to start from.
-    tolerance : float
-        Largest element of the projected gradient at which to stop, records. An element of the gradient is the residual
-        of a row.
-    max_iterations : int
-    memory : int
-        Corrections that are stored (m of L-BFGS-B, SciPy's ``maxcor``).
-    monitor : Monitor, optional
-        Is told every iteration, and may stop the method.
+    It needs no factorisation and little memory, but many more iterations than Newton's method. `tolerance` is the
+    largest element of the projected gradient at which to stop, records, an element of the gradient being the residual of
+    a row; `memory` is the number of corrections that are stored (m of L-BFGS-B).
 
-    Notes
-    -----
     L-BFGS-B stops when the function no longer decreases in floating point, which is far from the tolerance if the value
     of the function is large. It is then restarted on the function less its value at that point: the difference keeps
     the digits that the value itself loses to rounding. Restarts end when one does not halve the gradient.
     """
-    begun = time.perf_counter()
+    begun, monitor = time.perf_counter(), monitor or Monitor()
+    log: list[dict[str, float]] = []
     dual = BoundedDual(form, np.zeros(form.shape[0]) if start is None else start.astype(float))
-    watched = Watched(dual, monitor or Monitor())
+
+    def log_iteration(intermediate_result: OptimizeResult) -> None:
+        x, value = intermediate_result.x, dual.value + float(intermediate_result.fun)
+        residual = dual.projected_gradient(x, dual.last_gradient)  # a line search ends with the point that it accepts
+        log.append({"iteration": len(log) + 1, "residual": residual, "dual": value, "seconds": monitor.seconds})
+        if monitor.tell(log[-1]) or value < dual.lower_bound:
+            raise StopIteration  # ends the method, by SciPy's protocol
+
     status, iterations, last = Status.INACCURATE, 0, np.inf
     while not (gradient := dual.projected_gradient(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
         if dual.value < dual.lower_bound:
             status = Status.INFEASIBLE
             break
-        if iterations >= max_iterations or watched.monitor.stopped:
+        if iterations >= max_iterations or monitor.stopped:
             status = Status.LIMIT
             break
         if not gradient <= last / 2:  # no further progress is possible in floating point
             break
         last = gradient
         found = minimize(
-            watched.at,
-            dual.origin,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=dual.bounds,
-            callback=watched.iteration,
+            dual.at, dual.origin, jac=True, method="L-BFGS-B", bounds=dual.bounds, callback=log_iteration,
             options={
-                "maxiter": max_iterations - iterations,
-                "maxfun": sys.maxsize,
-                "maxcor": memory,
-                "gtol": tolerance,
+                "maxiter": max_iterations - iterations, "maxfun": sys.maxsize, "maxcor": memory, "gtol": tolerance,
                 "ftol": 0.0,
             },
-        )
+        )  # fmt: skip
         iterations += found.nit
         # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
-        stepped = found.x - found.jac
-        at_bound = np.where(stepped <= dual.bounds.lb, dual.bounds.lb, dual.bounds.ub)
-        dual.move_origin(np.where((stepped <= dual.bounds.lb) | (stepped >= dual.bounds.ub), at_bound, found.x))
+        stepped, low, high = found.x - found.jac, dual.bounds.lb, dual.bounds.ub
+        dual.move_origin(np.where(stepped <= low, low, np.where(stepped >= high, high, found.x)))
     else:
         status = Status.OPTIMAL
     message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
-    if status is Status.INFEASIBLE:
-        return Answer(status, None, None, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
-    m = dual.signs @ dual.origin
-    with np.errstate(over="ignore"):
-        counts = np.exp(form.exponent(m))
-    return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message, log=watched.log)
-
-
-class Watched:
-    """A dual function whose evaluations are remembered until SciPy says which of them an iteration ended with.
-
-    Attributes
-    ----------
-    log : list of dict
-        A line an iteration.
-    """
-
-    def __init__(self, dual: BoundedDual, monitor: Monitor) -> None:
-        self.dual, self.monitor = dual, monitor
-        self.log: list[dict[str, float]] = []
-        self._last: tuple[np.ndarray, np.ndarray] = (np.empty(0), np.empty(0))
-
-    def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Evaluate the function and its gradient."""
-        value, gradient = self.dual.at(point)
-        self._last = point.copy(), gradient
-        return value, gradient
-
-    def iteration(self, intermediate_result: OptimizeResult) -> None:
-        """Log an iteration; by SciPy's protocol, StopIteration ends the method."""
-        x, value = intermediate_result.x, self.dual.value + float(intermediate_result.fun)
-        # A line search ends with the point that it accepts; if not, the gradient there is computed once more.
-        gradient = self._last[1] if np.array_equal(self._last[0], x) else self.dual.at(x)[1]
-        residual, number = self.dual.projected_gradient(x, gradient), len(self.log) + 1
-        line = {"iteration": number, "residual": residual, "dual": value, "seconds": self.monitor.seconds}
-        self.log.append(line)
-        if self.monitor.tell(line) or value < self.dual.lower_bound:
-            raise StopIteration
+    counts = m = None
+    if status is not Status.INFEASIBLE:
+        m = dual.signs @ dual.origin
+        with np.errstate(over="ignore"):
+            counts = np.exp(form.exponent(m))
+    return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message, log=log)
 
 
 class BoundedDual:
     """The dual function of free and of non-negative multipliers, less its value at a reference point, the origin.
 
-    Attributes
-    ----------
-    signs : csr_array, shape (rows, multipliers)
-        m is this times the free, upward and downward multipliers.
-    origin : ndarray
-        The reference point.
-    value : float
-        The dual function there.
-    lower_bound : float
-        The dual function is nowhere less than this if the rows are feasible.
+        sum w exp(A' m - 1) - low' up + high' down - b' free + conjugates of the costs of soft rows.
+
+    An equation A x = b has one free multiplier. An inequality has multipliers up >= 0 for its low and down >= 0 for its
+    high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). The multipliers of a soft row are at
+    most the slope of its cost.
     """
 
     def __init__(self, form: LinearForm, start: np.ndarray) -> None:
-        self.form = form
-        free, up, down = (
-            np.flatnonzero(rows)
-            for rows in (
-                form.is_equation,
-                ~form.is_equation & np.isfinite(form.low),
-                ~form.is_equation & np.isfinite(form.high),
-            )
-        )
-        rows, sign = np.concatenate([free, up, down]), np.ones(len(free) + len(up) + len(down))
-        sign[len(free) + len(up) :] = -1
-        self.signs = sp.csr_array((sign, (rows, np.arange(len(rows)))), shape=(form.shape[0], len(rows)))
-        self.matrix = sp.csr_array(self.signs.T @ form.matrix)
-        self.transpose = sp.csr_array(self.matrix.T)
+        self.form, inequality = form, ~form.is_equation
+        sides = form.is_equation, inequality & np.isfinite(form.low), inequality & np.isfinite(form.high)
+        free, up, down = (np.flatnonzero(side) for side in sides)
+        rows, sign = np.concatenate([free, up, down]), np.repeat([1.0, 1.0, -1.0], [len(free), len(up), len(down)])
+        self.signs = sp.csr_array((sign, (rows, np.arange(len(rows)))), shape=(form.shape[0], len(rows)))  # to m
         self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
-        self.variance, slope = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        slope = np.full(len(rows), np.inf)
         if form.penalties is not None:
             soft = rows >= form.n_hard
-            self.variance[soft] = form.penalties.variance[rows[soft] - form.n_hard]
             slope[soft] = form.penalties.slope[rows[soft] - form.n_hard]
         self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
         total = max(1.0, np.abs(self.target).sum())
         self.largest_exponent = LINEAR_BEYOND + np.log(total)
         # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
-        # the dual function is less, the rows are infeasible.
-        self.lower_bound = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
-        if form.penalties is not None:  # costs can be of any size
-            self.lower_bound = -np.inf
+        # the dual function is less, the rows are infeasible. Costs of soft rows can be of any size.
+        least = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
+        self.lower_bound = least if form.penalties is None else -np.inf
+        self.last_gradient = np.empty(0)
         point = np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)])
         self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
 
     def move_origin(self, point: np.ndarray) -> None:
         """Take another point as the reference."""
-        self.origin = point
-        self.exponent = self.form.exponent(self.signs @ point)
-        self.exponential = self.extended_exp(self.exponent)[0]
-        self.value = float(self.exponential.sum() - self.target @ point + self.variance @ point**2 / 2)
+        self.origin, m = point, self.signs @ point
+        self.exponent, self.conjugate = self.form.exponent(m), self._conjugate(m)[0]
+        self.exponential = self._extended_exp(self.exponent)[0]
+        self.value = float(self.exponential.sum() - self.target @ point) + self.conjugate
 
-    def extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
 
-        A line search may try exponents that overflow. So continued, the dual function remains convex, finite and
-        smooth, and has the same minimum, where no count is that large.
+        So continued, the dual function remains convex, finite and smooth wherever a line search goes.
         """
         within = np.minimum(exponent, self.largest_exponent)
         counts = np.exp(within)
         return counts * (1 + exponent - within), counts
 
+    def _conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray]:
+        """The conjugates of the costs of soft rows, and their derivatives by m."""
+        derivative = np.zeros(len(m))
+        if self.form.penalties is None:
+            return 0.0, derivative
+        value, derivative[self.form.n_hard :], _ = self.form.penalties.conjugate(m[self.form.n_hard :])
+        return value, derivative
+
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         """Evaluate the function, less its value at the origin, and its gradient, records."""
         step = point - self.origin
-        change = self.transpose @ step
+        change = self.form.rmatvec(self.signs @ step)
         exponent = self.exponent + change
-        exponential, counts = self.extended_exp(exponent)
-        small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
+        exponential, counts = self._extended_exp(exponent)
         # x - x0 = x0 (exp(change) - 1), without the rounding error of a difference of nearly equal numbers.
-        by_expm1 = self.exponential * np.expm1(np.where(small, change, 0.0))
-        increase = np.where(small, by_expm1, exponential - self.exponential)
-        conjugate = float((self.variance * (point + self.origin)) @ step) / 2
-        gradient = self.matrix @ counts - self.target + self.variance * point
-        return float(increase.sum() - self.target @ step) + conjugate, gradient
+        is_small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
+        by_expm1 = self.exponential * np.expm1(np.where(is_small, change, 0.0))
+        increase = np.where(is_small, by_expm1, exponential - self.exponential)
+        conjugate, derivative = self._conjugate(self.signs @ point)
+        self.last_gradient = self.signs.T @ (self.form.matvec(counts) + derivative) - self.target
+        return float(increase.sum() - self.target @ step) + conjugate - self.conjugate, self.last_gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
         """Largest element of the projected gradient: the step -gradient, cut off at the bounds of the multipliers."""
@@ -836,6 +678,24 @@ class BoundedDual:
 class Backend(Protocol):
     """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
 
+    Attributes
+    ----------
+    name : str
+    installed : bool
+        Whether it can be called on this machine.
+    trouble : str
+        Why it cannot be used although it is installed; empty if it can.
+    takes_inequalities : bool
+        Whether rows may have a low side, a high side, or two that differ.
+    takes_convex : bool
+        Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows.
+    takes_time_limit : bool
+        Whether it stops when the time is over.
+    takes_callback : bool
+        Whether it reports every iteration while it runs.
+    takes_soft_rows : bool
+        Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective.
+
     Examples
     --------
     >>> import maxent_cvx as mx
@@ -845,48 +705,24 @@ class Backend(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """What users call it."""
-        ...
-
+    def name(self) -> str: ...  # noqa: D102
     @property
-    def installed(self) -> bool:
-        """Whether it can be called on this machine."""
-        ...
-
+    def installed(self) -> bool: ...  # noqa: D102
     @property
-    def trouble(self) -> str:
-        """Why it cannot be used although it is installed; empty if it can."""
-        ...
-
+    def trouble(self) -> str: ...  # noqa: D102
     @property
-    def takes_inequalities(self) -> bool:
-        """Whether rows may have a low side, a high side, or two that differ."""
-        ...
-
+    def takes_inequalities(self) -> bool: ...  # noqa: D102
     @property
-    def takes_convex(self) -> bool:
-        """Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows."""
-        ...
-
+    def takes_convex(self) -> bool: ...  # noqa: D102
     @property
-    def takes_time_limit(self) -> bool:
-        """Whether it stops when the time is over."""
-        ...
-
+    def takes_time_limit(self) -> bool: ...  # noqa: D102
     @property
-    def takes_callback(self) -> bool:
-        """Whether it tells every iteration while it runs."""
-        ...
-
+    def takes_callback(self) -> bool: ...  # noqa: D102
     @property
-    def takes_soft_rows(self) -> bool:
-        """Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective."""
-        ...
+    def takes_soft_rows(self) -> bool: ...  # noqa: D102
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the solver does not have, before any work."""
-        ...
 
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
@@ -917,9 +753,9 @@ def register(backend: Any) -> Any:
     backend : object
         With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
         sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
-        m, one a row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
+        m, one per row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
         ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
-        parameter ``monitor``, it tells that every iteration, and ends if
+        parameter ``monitor``, it reports every iteration, and ends if
         ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
 
     Returns
@@ -946,10 +782,10 @@ def register(backend: Any) -> Any:
     'CAREFUL'
     >>> del mx.solvers.SOLVERS["CAREFUL"]                         # unregister it again
     """
-    found = adapted(backend)
+    found = as_backend(backend)
     existing = SOLVERS.get(found.name)
     if existing is not None and getattr(existing, "own", None) is not backend:
-        raise SolverError(f"there is a solver {found.name!r} already; give yours another name")
+        raise SolverError(f"there is already a solver {found.name!r}; give yours another name")
     SOLVERS[found.name] = found
     return backend
 
@@ -1003,11 +839,6 @@ def registered() -> list[Backend]:
     return [as_backend(backend) for backend in SOLVERS.values()]
 
 
-def as_backend(backend: object) -> Backend:
-    """A backend as it is, or an adapter of an object from outside the package."""
-    return backend if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend) else adapted(backend)
-
-
 def _of_cvxpy(name: str) -> Backend | None:
     """A solver that is not registered, but that CVXPY knows and that takes exponential cones."""
     from cvxpy.constraints import ExpCone
@@ -1015,14 +846,6 @@ def _of_cvxpy(name: str) -> Backend | None:
 
     known = SOLVER_MAP_CONIC.get(name)
     return CvxpyBackend(name) if known is not None and ExpCone in known.SUPPORTED_CONSTRAINTS else None
-
-
-def _installed_with_cvxpy() -> list[Backend]:
-    """Solvers that are not registered, but that CVXPY finds installed."""
-    import cvxpy as cp
-
-    others = [_of_cvxpy(name) for name in cp.installed_solvers() if name not in SOLVERS]
-    return [backend for backend in others if backend is not None]
 
 
 def available() -> pd.DataFrame:
@@ -1040,8 +863,11 @@ def available() -> pd.DataFrame:
     >>> print(mx.solvers.available().loc[["DUAL_NEWTON", "DUAL_LBFGS", "CLARABEL"], "installed"].to_list())
     [True, True, True]
     """
+    import cvxpy as cp
+
+    others = [_of_cvxpy(name) for name in cp.installed_solvers() if name not in SOLVERS]
     rows = []
-    for backend in [*registered(), *_installed_with_cvxpy()]:
+    for backend in [*registered(), *(backend for backend in others if backend is not None)]:
         trouble = backend.trouble if backend.installed else ""
         rows.append((backend.name, backend.installed, f"installed, but not usable: {trouble}" if trouble else ""))
     return pd.DataFrame(rows, columns=["solver", "installed", "note"]).set_index("solver")

@@ -1,4 +1,18 @@
-"""Convex constraints: budgets by their multiplier, others by cutting planes."""
+"""Convex constraints: budgets, which have one multiplier to find, and cutting planes for all others.
+
+A budget is a constraint whose left side is a sum of costs of rows and a linear expression:
+
+    sum_k c_k(a_k x) + g x <= limit.
+
+With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
+which changes the weights w to w exp(-t g). What is left to find is t.
+
+Budgets that cannot be kept are refuted by a lower bound on the left side. A cost c(v) of a row v = a x has
+c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For prices t >= 0 of the budgets, the sum of
+t (left side - limit) is therefore at least a linear function of x, which weak duality bounds over the hard rows. If that
+bound is positive, no x keeps all the budgets. The numbers t, y and the multipliers of the rows may come from any method,
+however inexact: the bound includes all rounding errors.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +32,7 @@ from .certificate import Excess
 from .costs import Penalties
 from .duality import consequence, exact_rmatvec
 from .form import AddedRows, Groups, LinearForm
-from .linear import optima
+from .linear import Minima
 from .parameters import CONVEX_CONSTRAINTS, EPS
 from .sparse import entry_rows, exact_matvec, most_by_row
 
@@ -37,48 +51,22 @@ __all__ = [
     "unattainable",
 ]
 
-# A convex constraint as a budget: the costs of some rows, and a linear expression, add up to at most a limit.
-#
-#     sum_k c_k(a_k x) + g x <= limit
-#
-# With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
-# which changes the weights w to w exp(-t g). What is left to find is t.
-
 
 @dataclass(frozen=True, eq=False)
 class Budget:
-    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit.
-
-    Attributes
-    ----------
-    matrix : csr_array, shape (rows, terms)
-    low, high : ndarray, one a row
-        The values that cost nothing, in the unit of the row.
-    penalties : Penalties
-        In the unit of the constraint.
-    linear : ndarray, one a term
-    limit : float
-        In the unit of the constraint.
-    name : str
-        Of the constraint, in messages.
-    zeros : csr_array, shape (rows, terms)
-        Rows that must be 0 besides.
-    norm : float, optional
-        The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
-    error : float
-        A bound on the rounding error of the limit, in the unit of the constraint.
-    """
+    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit."""
 
     matrix: sp.csr_array
-    low: np.ndarray
+    low: np.ndarray  # the values of rows that cost nothing, in the unit of the row
     high: np.ndarray
-    penalties: Penalties
+    penalties: Penalties  # in the unit of the constraint, as all that follows
     linear: np.ndarray
     limit: float
-    name: str
-    zeros: sp.csr_array
+    name: str  # of the constraint, in messages
+    zeros: sp.csr_array  # further rows, which must be 0
+    # The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
     norm: float | None = None
-    error: float = 0.0
+    error: float = 0.0  # a bound on the rounding error of the limit
 
     def without_totals(self, groups: Groups) -> Budget:
         """The same with the linear expression subtracted on both sides for groups where it only counts the records.
@@ -132,7 +120,7 @@ class Budget:
 
     @cached_property
     def ball(self) -> tuple[float, np.ndarray] | None:
-        """The temperature and the target of each term, if the costs are divergences of all terms, one a term.
+        """The temperature and the target of each term, if the costs are divergences of all terms, one per term.
 
         Terms of :attr:`zeros` may be left out; their target is 1.
         """
@@ -173,48 +161,17 @@ class Budget:
         return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)
 
 
-# Proofs that budgets cannot be kept: lower bounds on what is spent, from any slopes and multipliers.
-#
-# A cost c(v) of a row v = a x has c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For
-# prices t >= 0 of the budgets, one each, the sum of t (spent - limit) is therefore at least a linear function of x,
-# which weak duality bounds over the hard rows. If that bound is positive, no x keeps all the budgets. The numbers t, y
-# and the multipliers of the rows may come from any method, however inexact: the bound includes all rounding errors.
-
-
 class Priced(NamedTuple):
-    """A budget with its price.
-
-    Attributes
-    ----------
-    budget : Budget
-    price : float
-        t >= 0.
-    slopes : ndarray, one a row of costs
-        y, where the derivatives of the costs are best.
-    """
+    """A budget with its price."""
 
     budget: Budget
-    price: float
-    slopes: np.ndarray
+    price: float  # t >= 0
+    slopes: np.ndarray  # y of each row of costs; the derivative of the cost is best
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.ndarray | None = None) -> float:
-    """Bound the sum of t (spent - limit) from below over the hard rows of a form.
-
-    Parameters
-    ----------
-    form : LinearForm
-        Of hard rows.
-    priced : sequence of Priced
-    multipliers : ndarray, one a row, optional
-        By default those of a linear program.
-
-    Returns
-    -------
-    float
-        Minus infinity if nothing was found.
-    """
+    """Bound the sum of t (spent - limit) from below over the hard rows of a form."""
     cost, cost_error = np.zeros(form.shape[1]), np.zeros(form.shape[1])
     constants: list[float] = []
     for budget, price, slopes in priced:
@@ -235,7 +192,7 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
         multipliers = np.zeros(form.shape[0])
         if size > 0:
             with suppress(NotDecided):
-                found = next(optima(form, cost / size))
+                found = next(Minima(form).of(cost / size))
                 if found.found:
                     multipliers = form.project_to_dual_cone(found.multipliers * size)
     change, error = exact_rmatvec(form, multipliers)
@@ -276,23 +233,7 @@ def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarr
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
-    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x.
-
-    Parameters
-    ----------
-    constraint : CVXPY constraint
-    variable : Variable
-    x : ndarray, one a term
-        Counts, records.
-    name : str
-    smallest : float
-        Records: rows are solved no more exactly than that, and a smaller violation is rounding.
-
-    Raises
-    ------
-    SolverError
-        If CVXPY has no gradient of the expression.
-    """
+    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x."""
     value = violation(constraint, variable, x)
     if not (value > 0).any():
         return []
@@ -309,13 +250,7 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
 
 
 def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
-    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry.
-
-    Raises
-    ------
-    SolverError
-        If CVXPY has no gradient of the expression.
-    """
+    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry."""
     at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
@@ -343,15 +278,7 @@ def about(expression: Any, variable: cp.Variable) -> np.ndarray:
 def exceeded(
     others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
 ) -> Callable[[np.ndarray], list[Excess]]:
-    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it.
-
-    Parameters
-    ----------
-    others : sequence of (str, constraint)
-    variable : Variable
-    rows : mapping of str to ndarray of int
-        The cuts of each constraint, by its name.
-    """
+    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it."""
     terms = [about(constraint.expr, variable) for _, constraint in others]
 
     def at(x: np.ndarray) -> list[Excess]:
@@ -375,27 +302,15 @@ def exceeded(
 
 @dataclass
 class Parts:
-    """What has been read of an expression over n terms.
+    """What has been read of an expression over n terms."""
 
-    Attributes
-    ----------
-    variable : Variable
-        All counts.
-    rows : list of (csr_array, low, high, Penalties)
-    linear : ndarray, one a term
-    constants : list of float
-        Their sum is the constant.
-    zeros : list of csr_array
-        Rows that must be 0, as their divergence from 0 is infinite elsewhere.
-    norm : tuple or None
-        The factor, matrix and constants of one Euclidean norm, which is no sum of costs unless nothing else is there.
-    """
-
-    variable: cp.Variable
+    variable: cp.Variable  # all counts
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
     linear: np.ndarray = field(default_factory=lambda: np.empty(0))
-    constants: list[float] = field(default_factory=list)
+    constants: list[float] = field(default_factory=list)  # their sum is the constant
+    # Rows that must be 0, as their divergence from 0 is infinite elsewhere
     zeros: list[sp.csr_array] = field(default_factory=list)
+    # The factor, matrix and constants of one Euclidean norm, which is a sum of costs only if nothing else is there.
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
     def affine(self, expression: Any) -> tuple[sp.csr_array, np.ndarray]:
@@ -482,27 +397,76 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Add factor' vec(e) to what has been read; False if some part of it is no cost."""
+    """Add factor' vec(e) to what has been read; False if some part of it is no cost. Names are those of CVXPY's atoms."""
     if e.is_affine():
         parts.add_linear(factor, e)
         return True
-    kind = type(e).__name__
     factor = np.broadcast_to(factor, e.size)
-    read = READERS.get(kind)
-    return read is not None and read(e, factor, parts)
+    first, last = e.args[0], e.args[-1]
+    match type(e).__name__:
+        case "AddExpression":
+            of_sums = factor.sum(keepdims=True)
+            return all(_read(part, factor if part.size == e.size else of_sums, parts) for part in e.args)
+        case "NegExpression":
+            return _read(first, -factor, parts)
+        case "DivExpression":
+            return _read(first, factor / np.broadcast_to(last.value, e.shape).ravel(order="F"), parts)
+        case "Promote":
+            return _read(first, factor.sum(keepdims=True), parts)
+        case "reshape":
+            return e.order == "F" and _read(first, factor, parts)
+        case "Sum":
+            return e.size == 1 and _read(first, np.full(first.size, factor[0]), parts)
+        case "multiply" | "MulExpression" as name:
+            return _read_product(e, name == "multiply", factor, parts)
+        case "Power" | "PowerApprox" | "power":
+            return float(e.p.value if hasattr(e.p, "value") else e.p) == 2 and parts.add(factor, first, "square")
+        case "quad_over_lin":
+            if e.get_data()[0] is not None or not last.is_constant():
+                return False
+            return parts.add(factor / float(last.value), first, "square")
+        case "QuadForm":
+            return _read_quadratic_form(e, factor, parts)
+        case "abs":
+            return parts.add(factor, first, "absolute")
+        case "norm1":
+            return e.size == 1 and parts.add(np.full(first.size, factor[0]), first, "absolute")
+        case "huber":
+            return parts.add(factor, first, "huber", float(e.M.value))
+        case "maximum" | "minimum" as name:  # max(x, 0) and min(x, 0)
+            if len(e.args) != 2 or not last.is_constant() or np.any(last.value) or first.size != e.size:
+                return False
+            is_max = name == "maximum"
+            return parts.add(factor if is_max else -factor, first, f"{'positive' if is_max else 'negative'} part")
+        case "Pnorm" | "PnormApprox":
+            p, axis = e.get_data()[:2]
+            if float(p) != 2 or axis is not None or parts.norm is not None or factor[0] <= 0 or not first.is_affine():
+                return False
+            parts.norm = (float(factor[0]), *parts.affine(first))
+            return True
+        case "kl_div" | "rel_entr" as name if last.is_constant():
+            target = np.broadcast_to(np.asarray(last.value, dtype=float).ravel(order="F"), e.size)
+            if not parts.add_divergence(factor, first, target):
+                return False
+            if name == "rel_entr":  # y log(y / t) is kl_div(y, t) + y - t
+                parts.add_linear(factor, first)
+                parts.add_constants(-factor * target)
+            return True
+        case "entr":  # y log y, of which `entr` is the negative, is kl_div(y, 1) + y - 1
+            if not parts.add_divergence(-factor, first, np.ones(e.size)):
+                return False
+            parts.add_linear(-factor, first)
+            parts.add_constants(factor)
+            return True
+    return False
 
 
-def _sum(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    inner = e.args[0]
-    return e.size == 1 and _read(inner, np.full(inner.size, factor[0]), parts)
-
-
-def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+def _read_product(e: Any, by_element: bool, factor: np.ndarray, parts: Parts) -> bool:
     """A constant times an expression by elements, or the product of a constant matrix or vector and a vector."""
     at = 0 if e.args[0].is_constant() else 1
     constant, inner = e.args[at].value, e.args[1 - at]
     constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
-    if type(e).__name__ == "multiply" or constant.size == 1:
+    if by_element or constant.size == 1:
         return _read(inner, factor * np.broadcast_to(constant, e.shape).ravel(order="F"), parts)
     if len(inner.shape) != 1:
         return False
@@ -510,17 +474,7 @@ def _product(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     return _read(inner, matrix @ factor, parts)
 
 
-def _power(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    return float(e.p.value if hasattr(e.p, "value") else e.p) == 2 and parts.add(factor, e.args[0], "square")
-
-
-def _quad_over_lin(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    if e.get_data()[0] is not None or not e.args[1].is_constant():
-        return False
-    return parts.add(factor / float(e.args[1].value), e.args[0], "square")
-
-
-def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
+def _read_quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     """Read x' P x as the sum of squares of D^(1/2) V' x, P = V D V'."""
     import cvxpy as cp
 
@@ -534,104 +488,10 @@ def _quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
     return parts.add(np.full(int(kept.sum()), factor[0]), root @ cp.vec(e.args[0], order="F"), "square")
 
 
-def _extreme(e: Any, factor: np.ndarray, parts: Parts, part: str) -> bool:
-    """max(x, 0) and min(x, 0)."""
-    first, second = e.args[0], e.args[1] if len(e.args) == 2 else e.args[0]
-    if len(e.args) != 2 or not second.is_constant() or np.any(second.value) or first.size != e.size:
-        return False
-    return parts.add(factor, first, "positive part") if part == "max" else parts.add(-factor, first, "negative part")
-
-
-def _norm(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    p, axis = e.get_data()[:2]
-    if float(p) != 2 or axis is not None or parts.norm is not None or factor[0] <= 0 or not e.args[0].is_affine():
-        return False
-    parts.norm = (float(factor[0]), *parts.affine(e.args[0]))
-    return True
-
-
-def _kl_div(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    y, target = e.args
-    return target.is_constant() and parts.add_divergence(factor, y, np.asarray(target.value).ravel(order="F"))
-
-
-def _rel_entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Read y log(y / t) as kl_div(y, t) + y - t."""
-    y, target = e.args
-    if not target.is_constant():
-        return False
-    value = np.broadcast_to(np.asarray(target.value, dtype=float).ravel(order="F"), e.size)
-    if not parts.add_divergence(factor, y, value):
-        return False
-    parts.add_linear(factor, y)
-    parts.add_constants(-factor * value)
-    return True
-
-
-def _entr(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Read y log y, of which ``entr`` is the negative, as kl_div(y, 1) + y - 1."""
-    if not parts.add_divergence(-factor, e.args[0], np.ones(e.size)):
-        return False
-    parts.add_linear(-factor, e.args[0])
-    parts.add_constants(factor)
-    return True
-
-
-READERS: dict[str, Any] = {
-    "AddExpression": lambda e, f, p: all(
-        _read(one, f if one.size == len(f) else f.sum(keepdims=True), p) for one in e.args
-    ),
-    "NegExpression": lambda e, f, p: _read(e.args[0], -f, p),
-    "DivExpression": lambda e, f, p: _read(
-        e.args[0], f / np.broadcast_to(e.args[1].value, e.shape).ravel(order="F"), p
-    ),
-    "Promote": lambda e, f, p: _read(e.args[0], f.sum(keepdims=True), p),
-    "reshape": lambda e, f, p: e.order == "F" and _read(e.args[0], f, p),
-    "Sum": _sum,
-    "multiply": _product,
-    "MulExpression": _product,
-    "Power": _power,
-    "PowerApprox": _power,
-    "power": _power,
-    "quad_over_lin": _quad_over_lin,
-    "QuadForm": _quadratic_form,
-    "abs": lambda e, f, p: p.add(f, e.args[0], "absolute"),
-    "norm1": lambda e, f, p: e.size == 1 and p.add(np.full(e.args[0].size, f[0]), e.args[0], "absolute"),
-    "huber": lambda e, f, p: p.add(f, e.args[0], "huber", float(e.M.value)),
-    "maximum": lambda e, f, p: _extreme(e, f, p, "max"),
-    "minimum": lambda e, f, p: _extreme(e, f, p, "min"),
-    "Pnorm": _norm,
-    "PnormApprox": _norm,
-    "kl_div": _kl_div,
-    "rel_entr": _rel_entr,
-    "entr": _entr,
-}
-
-
 def decreasing_root(
     function: Callable[[float], float], start: float, tolerance: float, width: float, largest: float, most: int
 ) -> tuple[float, float]:
-    """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0.
-
-    Parameters
-    ----------
-    function : callable
-    start : float
-        Where to begin, > 0.
-    tolerance : float
-        Of the value.
-    width : float
-        Of the interval that t lies in, relative.
-    largest : float
-        The largest t that is tried.
-    most : int
-        The largest number of evaluations.
-
-    Returns
-    -------
-    t, value : float
-        The point of the smallest absolute value that was found; value > tolerance if there is no root up to `largest`.
-    """
+    """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0."""
     low, high, f_low, f_high = 0.0, math.inf, math.nan, math.nan
     t, best, moved = start, (start, math.inf), ""
     for _ in range(most):

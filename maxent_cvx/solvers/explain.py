@@ -89,45 +89,36 @@ DETERMINED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """An IIS: rows of knowledge that, with the hard constraints, are infeasible, and feasible without any one of them.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-    table : DataFrame
-        A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
-        have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
-        the unit of the row as typed.
-    is_published : bool
-        Whether these are published rows, of releases that contradict each other, and not knowledge.
-    remedies : tuple of str
-        What a user can do about the rows, each remedy once.
-    """
+    """An IIS: rows of knowledge that, with the hard constraints, are infeasible, and feasible without any one of them."""
 
     rows: np.ndarray
+    # A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
+    # have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
+    # the unit of the row as typed.
     table: pd.DataFrame
+    # Whether these are published rows, of releases that contradict each other, and not knowledge.
     is_published: bool = False
-    remedies: tuple[str, ...] = ("correct it, or remove it",)
+    remedies: tuple[str, ...] = ("correct it, or remove it",)  # what a user can do about the rows, each remedy once
 
     @property
     def error(self) -> Infeasible:
         """The error to raise, in one sentence; it carries the table as its `conflict`."""
         moves = []
-        for name, said in self.table.head(MOST_NAMED).iterrows():
-            if not said["move"] > 0:
+        for name, row in self.table.head(MOST_NAMED).iterrows():
+            if not row["move"] > 0:
                 moves.append(repr(name))
                 continue
-            end = said["most"] if said["most"] < said["low"] else said["least"]
-            digits = max(
-                6, 4 - math.floor(math.log10(said["move"]))
-            )  # enough for the new value to differ visibly from the old one
-            moves.append(f"{name!r} by {said['move']:.6g} to {end:.{digits}g}")
+            end = row["most"] if row["most"] < row["low"] else row["least"]
+            digits = max(6, 4 - math.floor(math.log10(row["move"])))  # so that the new value differs from the old one
+            moves.append(f"{name!r} by {row['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
         what = "row" if self.is_published else "statement"
         who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
-        clash = "the knowledge contradicts the published data or itself"
-        if self.is_published:
-            clash = "what is published contradicts itself"
+        clash = (
+            "what is published contradicts itself"
+            if self.is_published
+            else ("the knowledge contradicts the published data or itself")
+        )
         remedy = "; or ".join(self.remedies)
         error = Infeasible(
             f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
@@ -143,12 +134,6 @@ def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Confli
 
     Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
     published rows contradict each other, as those of several releases can, the IIS is among them.
-
-    Parameters
-    ----------
-    problem : Problem
-    multiple : float
-        By how many feasibility tolerances a row may be violated.
     """
     form = problem.form
     try:
@@ -175,14 +160,6 @@ def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.nda
 
     Hard constraints are never part of it.
 
-    Parameters
-    ----------
-    problem : Problem
-    multiple : float
-        By how many feasibility tolerances a row may be violated.
-
-    Notes
-    -----
     The Farkas certificate of the elastic relaxation ranks the rows by the size of their multipliers. The first 1, 2, 4,
     ... rows are tried until they are infeasible, and reduced to an irreducible subsystem by bisection (QuickXplain;
     Junker, 2004). With few rows of knowledge most terms are interchangeable, so that each trial is a small problem
@@ -237,9 +214,9 @@ def _infeasible(problem: Problem, multiple: float) -> bool:
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
     """Tabulate the sides of each row of an IIS, and its range where the other rows hold."""
-    said = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
-    said = (said + form.shift[rows, None]) / form.scale[rows, None] + 0.0
-    table = pd.DataFrame(said, columns=["low", "high", "least", "most"])
+    ranges = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
+    ranges = (ranges + form.shift[rows, None]) / form.scale[rows, None] + 0.0  # in the units of the rows as typed
+    table = pd.DataFrame(ranges, columns=["low", "high", "least", "most"])
     table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
     table.index = pd.Index([form.name(row) for row in rows], name="statement")
     return table.sort_values("move", ascending=False, kind="stable")
@@ -247,10 +224,10 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
     """The least and the largest value of a row, records, where hard and other rows hold; NaN if not found."""
-    asked, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
-    low, high = asked.low.copy(), asked.high.copy()
+    selected, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
+    low, high = selected.low.copy(), selected.high.copy()
     low[place], high[place] = -np.inf, np.inf
-    aggregation = aggregate(replace(asked, low=low, high=high))
+    aggregation = aggregate(replace(selected, low=low, high=high))
     row = int(aggregation.row[place])
     objective = aggregation.form.rows(np.array([row])).toarray().ravel()
     try:
@@ -270,20 +247,7 @@ def contradiction(problem: Problem) -> Infeasible | None:
 def failure(
     problem: Problem, name: str, answer: Answer, certificate: Certificate | None, stopped: str = ""
 ) -> SolverError | Infeasible:
-    """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed.
-
-    Parameters
-    ----------
-    problem : Problem
-    name : str
-        The solver that the user asked for.
-    answer : Answer
-    certificate : Certificate or None
-        None if there is no answer.
-    stopped : str
-        What has stopped the solve, if it was not the solver itself; then nobody asks whether the knowledge is
-        contradictory, which may take longer than the solve.
-    """
+    """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed."""
     if stopped:
         return _interrupted(name, answer, certificate, stopped)
     # If no feasible point was found near the answer, the rows may be infeasible.
@@ -338,20 +302,7 @@ def _interrupted(name: str, answer: Answer, certificate: Certificate | None, sto
 
 
 def zeros_by_bounds(form: LinearForm, rows: np.ndarray, n_records: float) -> Iterator[tuple[int, np.ndarray]]:
-    """Mark the terms that bound propagation proves zero from the hard constraints and one row of knowledge, row by row.
-
-    Parameters
-    ----------
-    form : LinearForm
-    rows : ndarray of int
-        Rows of knowledge, by their numbers in the form.
-    n_records : float
-
-    Yields
-    ------
-    (int, ndarray of bool)
-        A row, and the terms; rows that prove none may be left out.
-    """
+    """Mark the terms that bound propagation proves zero from the hard constraints and one row of knowledge, row by row."""
     for row in rows[_may_tighten(form, rows, n_records)]:
         try:
             selected = form.select_knowledge(np.array([row]))
@@ -390,18 +341,6 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
 def forcing_rows(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
     """Find an irreducible set of rows of knowledge that, with the hard constraints, force some terms to zero.
 
-    Parameters
-    ----------
-    problem : Problem
-    terms : ndarray of bool
-
-    Returns
-    -------
-    ndarray of int or None
-        None if the terms are not forced to zero, or if there is no proof.
-
-    Notes
-    -----
     If rows force the terms to zero, they contradict the supposition that the terms hold ``SUPPOSED`` records
     in all; an IIS of this contradiction is an irreducible set that forces them. Its Farkas certificate is then a
     direction that proves the terms zero, which is verified from the raw rows. The converse does not hold: rows that
@@ -452,18 +391,7 @@ def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray
 
 
 def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: int) -> np.ndarray | None:
-    """A direction that proves some terms zero, from the Farkas certificate of a contradiction; None if it does not.
-
-    Parameters
-    ----------
-    form : LinearForm
-        The rows without the supposition.
-    terms : ndarray of bool
-    direction : ndarray
-        The Farkas certificate: a multiplier for each row, the supposition included.
-    place : int
-        The position of the supposition.
-    """
+    """A direction that proves some terms zero, from the Farkas certificate of a contradiction; None if it does not."""
     multiplier = direction[place]
     if not multiplier > 0:
         return None
@@ -490,18 +418,10 @@ def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> Lin
 
 
 class Support(NamedTuple):
-    """Which terms some rows force to zero, and which they do not.
+    """Which terms some rows force to zero, and which they do not."""
 
-    Attributes
-    ----------
-    is_zero : ndarray of bool, one a term
-        Proved.
-    counts : ndarray, one a term
-        Records that satisfy the rows.
-    """
-
-    is_zero: np.ndarray
-    counts: np.ndarray
+    is_zero: np.ndarray  # proved
+    counts: np.ndarray  # records that satisfy the rows
 
 
 class ForcingSets:
@@ -510,10 +430,6 @@ class ForcingSets:
     The maximum-entropy problem of a few rows is small after aggregation. Its answer has records in every term that can
     have some, and directions of its multipliers prove zero the others. So one problem for a set, and one without each
     of its rows, tell of all terms whether the set forces them to zero, irreducibly.
-
-    Parameters
-    ----------
-    form : LinearForm
     """
 
     def __init__(self, form: LinearForm) -> None:
@@ -522,13 +438,7 @@ class ForcingSets:
         self._supports: dict[tuple[int, ...], Support | None] = {}
 
     def add(self, rows: np.ndarray) -> None:
-        """Take note of a set, unless it is known or has more than ``LARGEST_SET`` rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Rows of knowledge, by their numbers in the form.
-        """
+        """Take note of a set, unless it is known or has more than ``LARGEST_SET`` rows."""
         if len(rows) <= LARGEST_SET and not any(np.array_equal(rows, other) for other in self.found):
             self.found.append(rows)
 
@@ -575,22 +485,6 @@ class ForcingSets:
 def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
 
-    Parameters
-    ----------
-    form : LinearForm
-    counts : ndarray
-        The maximum-entropy solution, records, with zeros where rows force zeros.
-
-    Returns
-    -------
-    ndarray, one a row
-        The derivative of the maximum of sum x log(w / x) with respect to the side of each row is -m, the shadow price.
-        It is infinite where changing the side, in the only feasible direction, makes terms positive that are forced to
-        zero, as the derivative of x log x is infinite at 0. Identical rows share their multiplier equally; rows whose
-        value the hard constraints determine have 0. NaN for all rows if no multipliers exist.
-
-    Notes
-    -----
     The least-squares solution of minimal norm of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that are
     inactive, or for which it has the wrong sign, get 0. If that leaves a residual, inequalities are added again one by
     one; of identical ones, one may then have the whole multiplier.
@@ -610,8 +504,6 @@ def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -
 def determined(form: LinearForm) -> np.ndarray:
     """Mark rows of knowledge whose value the hard constraints determine: linear combinations of equations among these.
 
-    Notes
-    -----
     A row is such a combination if and only if it is orthogonal to all x with E x = 0, E being the equations. It is
     tested against one such x, drawn at random, to which any other row is orthogonal with probability 0.
     """
@@ -631,11 +523,11 @@ def determined(form: LinearForm) -> np.ndarray:
 
 def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """As :func:`multipliers_from_counts`, with multipliers for the candidate rows only."""
-    posed, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
-    if form is not posed:
-        found = np.empty(form.shape[0])
-        found[order] = _multipliers(form, counts, candidates[order])
-        return found
+    original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
+    if form is not original:
+        m = np.empty(form.shape[0])
+        m[order] = _multipliers(form, counts, candidates[order])
+        return m
     value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))

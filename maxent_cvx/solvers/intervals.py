@@ -89,18 +89,10 @@ LOST = 1e-8
 
 
 class Ends(NamedTuple):
-    """Ends of intervals, all of shape (2, expressions): the least and the largest values.
+    """Ends of intervals, all of shape (2, expressions): the least and the largest values."""
 
-    Attributes
-    ----------
-    value : ndarray
-        Proved bounds, from outside.
-    is_exact : ndarray of bool
-        Whether the value is attained.
-    """
-
-    value: np.ndarray
-    is_exact: np.ndarray
+    value: np.ndarray  # proved bounds, from outside
+    is_exact: np.ndarray  # whether the value is attained
 
 
 @single_thread
@@ -117,81 +109,63 @@ def bounds(
 ) -> Ends:
     """Find the least and the largest value of linear expressions over every x that satisfies the hard rows.
 
-    Parameters
-    ----------
-    problem : Problem
-        Without convex constraints.
-    expressions : csr_array, shape (expressions, terms)
-    is_rectangle : ndarray of bool, optional
-        Which expressions are multiples of the sum of terms that are in every bucket all of some QI tuples with some
-        values.
-    of_rectangles : callable, optional
-        Given terms, the rectangle that each belongs to, and the number of rectangles, it returns the least and the
-        largest sum of each over the published rows of its buckets.
-    integer : bool
-        Over integer counts only: every record has exactly one value.
-    exact : bool, optional
-        Whether all ends are to be attained; None for those of components of less than ``LARGE`` terms.
-    seconds : float
-        For all linear programs together, presolve included; or for each integer program.
-    answered : callable
-        It is called with the number of ends that have become known.
-
-    Raises
-    ------
-    Infeasible
-        If the rows are infeasible, with an irreducible infeasible subsystem (IIS) if one is proved.
-    Inaccurate, SolverError
-        If a linear program has no precise answer.
-    NotDecided
-        If the time is over.
+    `is_rectangle` marks the expressions that are multiples of the sum of terms that are, in every bucket, all of some QI
+    tuples with some values. Given terms, the rectangle of each, and the number of rectangles, `of_rectangles` returns
+    the least and the largest sum of each over the published rows of its buckets. With `exact` all ends are to be
+    attained, with None those of components of less than ``LARGE`` terms. `seconds` are for all linear programs together,
+    presolve included, or for each integer program. `answered` is called with numbers of ends that have become known.
     """
     problem = problem.hard  # soft rows do not restrict what is possible
 
-    def over(some: Problem) -> Ends:
-        with within(math.inf if integer else seconds):
-            reduced = _presolved(some)
-            reduced = settle_integers(reduced) if integer else reduced
-            known = expressions @ np.where(reduced.fixed, reduced.counts, 0.0)
-            width = abs(expressions) @ np.where(reduced.fixed, reduced.width, 0.0)
-            is_closed = np.zeros(expressions.nnz, dtype=bool)
-            closed: float | np.ndarray = 0.0
-            if is_rectangle is not None and of_rectangles is not None:
-                is_closed = without_knowledge(some, reduced)[expressions.indices]
-                is_closed &= is_rectangle[entry_rows(expressions)]
-                closed = _in_closed_form(expressions, is_closed, of_rectangles)
-            rest = _with_entries(expressions, ~is_closed & ~reduced.fixed[expressions.indices])
-            open_ = np.flatnonzero(np.diff(rest.indptr) > 0)
-            answered(2 * (rest.shape[0] - len(open_)))
-            value, is_exact = np.zeros((2, rest.shape[0])), np.ones((2, rest.shape[0]), dtype=bool)
-            if len(open_):
-                free = _connected(some.form, rest, reduced)
-                smaller, columns = _remaining(some.form, reduced, free), rest[open_][:, np.flatnonzero(free)]
-                if integer:
-                    found = _over_integers(smaller, sp.csr_array(columns), seconds, answered)
-                else:
-                    largest = LARGE if exact is None else math.inf if exact else 0
-                    found = many_bounds(smaller, sp.csr_array(columns), some.n_records, answered, largest=largest)
-                value[:, open_], is_exact[:, open_] = found
-            return Ends(known + np.outer([-1.0, 1.0], width) + closed + value, is_exact)
+    def bounds_of(problem: Problem) -> Ends:
+        form = problem.form
+        # Redundant rows do not matter to HiGHS, and nothing is aggregated. Where there is much knowledge, linear programs
+        # over the knowledge alone find further zeros.
+        has_much = form.shape[0] - form.n_facts >= ATTEMPT_SIZES.much_knowledge
+        reduced = presolved(problem) if has_much else fix_implied(problem)
+        reduced = settle_integers(reduced) if integer else reduced
+        fixed = np.where(reduced.fixed, reduced.counts, 0.0), np.where(reduced.fixed, reduced.width, 0.0)
+        value = expressions @ fixed[0] + np.outer([-1.0, 1.0], abs(expressions) @ fixed[1])
+        is_open = ~reduced.fixed[expressions.indices]
+        if is_rectangle is not None and of_rectangles is not None:
+            is_closed = without_knowledge(problem, reduced)[expressions.indices]
+            is_closed &= is_rectangle[entry_rows(expressions)]
+            value, is_open = value + _in_closed_form(expressions, is_closed, of_rectangles), is_open & ~is_closed
+        ends = np.concatenate([[0], np.cumsum(is_open)])[expressions.indptr]
+        rest = sp.csr_array((expressions.data[is_open], expressions.indices[is_open], ends), shape=expressions.shape)
+        open_ = np.flatnonzero(np.diff(rest.indptr) > 0)
+        answered(2 * (rest.shape[0] - len(open_)))
+        is_exact = np.ones(value.shape, dtype=bool)
+        if not len(open_):
+            return Ends(value, is_exact)
+        # The rest of the problem: the components of the open terms, the others being fixed up to their widths.
+        component = form.components(~reduced.fixed)[1]
+        free = ~reduced.fixed & np.isin(component, component[rest.indices])
+        error = form.absolute_matvec(fixed[1])
+        smaller = remaining(form, free, form.rows_involving(free), form.matvec(fixed[0]), error)
+        columns = sp.csr_array(rest[open_][:, np.flatnonzero(free)])
+        if integer:
+            for at, row in enumerate(open_):
+                value[:, row] += integer_bounds(smaller, columns[[at]].toarray().ravel(), seconds)
+                answered(2)
+            return Ends(value, is_exact)
+        largest = LARGE if exact is None else math.inf if exact else 0
+        of_rest = many_bounds(smaller, columns, problem.n_records, answered, largest=largest)
+        value[:, open_] += of_rest.value
+        is_exact[:, open_] = of_rest.is_exact
+        return Ends(value, is_exact)
 
-    try:
-        return over(problem)
-    except Infeasible as error:
-        if (found := contradiction(problem)) is not None:
-            raise found from None
-        if problem.as_typed is None or integer:
-            raise error from None
-        return over(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
-
-
-def _presolved(problem: Problem) -> Reduced:
-    """Fix the terms that the rows imply; redundant rows do not matter to HiGHS, and nothing is aggregated.
-
-    Where there is much knowledge, linear programs over the knowledge alone find further zeros.
-    """
-    much = problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
-    return presolved(problem) if much else fix_implied(problem)
+    with within(math.inf if integer else seconds):
+        try:
+            return bounds_of(problem)
+        except Infeasible as error:
+            contradicted = error
+    if (explained := contradiction(problem)) is not None:
+        raise explained from None
+    if problem.as_typed is None or integer:
+        raise contradicted from None
+    with within(seconds):
+        return bounds_of(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
@@ -218,36 +192,6 @@ def _in_closed_form(
     return np.sort(coefficient * np.stack(of_rectangles(expressions.indices[is_closed], row, n)), axis=0)
 
 
-def _with_entries(matrix: sp.csr_array, kept: np.ndarray) -> sp.csr_array:
-    """The matrix, of the same shape, with the marked entries alone."""
-    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
-    return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
-
-
-def _connected(form: LinearForm, rest: sp.csr_array, reduced: Reduced) -> np.ndarray:
-    """Mark the terms of all components that expressions involve."""
-    component = form.components(~reduced.fixed)[1]
-    return ~reduced.fixed & np.isin(component, component[rest.indices])
-
-
-def _remaining(form: LinearForm, reduced: Reduced, free: np.ndarray) -> LinearForm:
-    """The problem of some terms, the others being fixed up to their widths, or parts of other components."""
-    fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
-    error = form.absolute_matvec(np.where(reduced.fixed, reduced.width, 0.0))
-    return remaining(form, free, form.rows_involving(free), form.matvec(fixed_counts), error)
-
-
-def _over_integers(
-    form: LinearForm, expressions: sp.csr_array, seconds: float, answered: Callable[[int], None]
-) -> Ends:
-    """Bound the expressions one by one over integer points."""
-    ends = np.zeros((2, expressions.shape[0]))
-    for i in range(expressions.shape[0]):
-        ends[:, i] = integer_bounds(form, expressions[[i]].toarray().ravel(), seconds)
-        answered(2)
-    return Ends(ends, np.ones(ends.shape, dtype=bool))
-
-
 def many_bounds(
     form: LinearForm,
     expressions: sp.csr_array,
@@ -256,28 +200,7 @@ def many_bounds(
     *,
     largest: float = math.inf,
 ) -> Ends:
-    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high.
-
-    Parameters
-    ----------
-    form : LinearForm
-    expressions : csr_array, shape (expressions, terms)
-    n_records : float
-        An upper bound on every term.
-    answered : callable
-        It is called with the number of ends that have become known.
-    largest : float
-        Terms of a component up to which linear programs are solved, until all values are attained.
-
-    Raises
-    ------
-    Infeasible
-        If no x satisfies the rows.
-    Inaccurate
-        If a bound that is proved is not attained.
-    SolverError
-        If HiGHS fails.
-    """
+    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high."""
     questions = Questions(form, expressions, n_records)
     is_feasible = attain_locally(form, questions)
     n_terms = np.bincount(questions.of_term, minlength=questions.n_components)
@@ -311,23 +234,12 @@ def many_bounds(
 
 @dataclass(frozen=True, eq=False)
 class Polyhedron:
-    """Whole components of a problem, over which one linear program after another is solved.
+    """Whole components of a problem, over which one linear program after another is solved."""
 
-    Attributes
-    ----------
-    form : LinearForm
-        Their rows and terms.
-    terms : ndarray of int
-        The terms, by their numbers in the problem.
-    of_row, of_term : ndarray of int
-        The component of every row and term.
-    minima : Minima
-    """
-
-    form: LinearForm
-    terms: np.ndarray
-    of_row: np.ndarray
-    of_term: np.ndarray
+    form: LinearForm  # their rows and terms
+    terms: np.ndarray  # the terms, by their numbers in the problem
+    of_row: np.ndarray  # the component of every row,
+    of_term: np.ndarray  # and of every term
     minima: Minima
 
     @classmethod
@@ -344,13 +256,7 @@ class Polyhedron:
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
 
     def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
-        """Minimise; also return the polyhedron, whose rows may have been widened.
-
-        Raises
-        ------
-        Infeasible
-            If they contradict each other by more than the feasibility tolerance.
-        """
+        """Minimise; also return the polyhedron, whose rows may have been widened."""
         try:
             return self, self._optimum(cost)
         except Infeasible:  # bounds over widened rows are valid as well
@@ -427,28 +333,6 @@ class Questions:
     """What is proved, and what is attained, of expressions over the feasible set; both are in units of `size`.
 
     An expression is the sum of its parts, one a connected component, whose least values add up. So do the largest.
-
-    Parameters
-    ----------
-    form : LinearForm
-    expressions : csr_array, shape (expressions, terms)
-    n_records : float
-        An upper bound on every term.
-
-    Attributes
-    ----------
-    of_term, of_row : ndarray of int
-        The component of every term and row, of `n_components`.
-    matrix, transposed : csr_array, shape (parts, terms), and its transpose
-        The largest coefficient of a part is 1 in absolute value.
-    size : ndarray, one a part
-        What its coefficients were divided by.
-    expression, component : ndarray of int, one a part
-    of_terms : ndarray, shape (2, terms)
-        Bounds of every term, from below and above.
-    proved, attained : ndarray, shape (2, parts)
-        The least and the largest value: `proved` from outside, by bounds of terms to begin with; and of the feasible
-        points found so far, (inf, -inf) to begin with.
     """
 
     def __init__(self, form: LinearForm, expressions: sp.csr_array, n_records: float) -> None:
@@ -475,16 +359,7 @@ class Questions:
         return np.stack([least > GAP, most < -GAP])
 
     def attain(self, x: np.ndarray, terms: np.ndarray, feasible: np.ndarray) -> None:
-        """Take note of the values at a point.
-
-        Parameters
-        ----------
-        x : ndarray
-        terms : ndarray of int
-            Where its numbers belong: whole components.
-        feasible : ndarray of bool, one a component
-            Whether it has values there, which satisfy the rows.
-        """
+        """Take note of the values at a point."""
         every = np.zeros(self.matrix.shape[1])
         every[terms] = x
         values = self.matrix @ every
@@ -508,12 +383,7 @@ class Questions:
 def attain_locally(form: LinearForm, questions: Questions) -> bool:
     """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
 
-    These are ends of sums of counts, at most one a bucket, at which each count has the bound that is proved of it.
-
-    Returns
-    -------
-    bool
-        Whether a point was found that satisfies the rows.
+    These are ends of sums of counts, at most one per bucket, at which each count has the bound that is proved of it.
     """
     n_known = form.shape[0] - form.n_published
     if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
@@ -567,27 +437,15 @@ def _attained(
 
 @dataclass(frozen=True, eq=False)
 class Compensation:
-    """What the buckets at one interior point can make up for.
+    """What the buckets at one interior point can make up for."""
 
-    Attributes
-    ----------
-    root : ndarray, shape (rows of knowledge, rank)
-        S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r.
-    outside : ndarray, shape (rows of knowledge, others)
-        An orthonormal basis of what is not in the range: a change must have no part in it.
-    steep : ndarray, shape (steep terms, rank)
-        S^-1/2 B_t of the terms where it is large.
-    largest : float
-        The largest norm of S^-1/2 B_t of all other terms.
-    leverage : ndarray, one a bucket
-        The sums of the leverages of its terms.
-    """
-
+    # Shape (rows of knowledge, rank): S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r
     root: np.ndarray
+    # Shape (rows of knowledge, others): an orthonormal basis of what is not in the range, in which a change has no part.
     outside: np.ndarray
-    steep: np.ndarray
-    largest: float
-    leverage: np.ndarray
+    steep: np.ndarray  # shape (steep terms, rank): S^-1/2 B_t of the terms where it is large
+    largest: float  # the largest norm of S^-1/2 B_t of all other terms
+    leverage: np.ndarray  # one per bucket: the sums of the leverages of its terms
 
     @classmethod
     def at(cls, form: LinearForm, x: np.ndarray) -> Compensation:
@@ -604,17 +462,7 @@ class Compensation:
         return cls(root, outside, steep, largest, np.bincount(form.bucket[1], moved * norm**2))
 
     def suffices(self, change: np.ndarray, outside: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-        """Which changes can be made up for.
-
-        Parameters
-        ----------
-        change : ndarray, shape (changes, rank)
-            Changes of the rows of knowledge, times `root`.
-        outside : ndarray, shape (changes, others)
-            The same changes, times `outside`.
-        leverage : ndarray, one a change
-            That of the buckets that are given other counts.
-        """
+        """Which changes can be made up for."""
         size, lost = np.linalg.norm(change, axis=1), np.abs(outside).max(axis=1, initial=0.0)
         left = 1 - leverage
         possible = (left > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * left)
@@ -653,7 +501,7 @@ def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
 def _columns(
     form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The norm of S^-1/2 B_t, one a term, and S^-1/2 B_t itself for those that are wanted."""
+    """The norm of S^-1/2 B_t, one per term, and S^-1/2 B_t itself for those that are wanted."""
     buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
     classes, across = known.transposed @ root, _across(form, x)
     single, others = buckets.slots
@@ -687,30 +535,18 @@ def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class ExtremeBuckets:
-    """Changes of the rows of knowledge as combinations of `parts`.
+    """Changes of the rows of knowledge as combinations of `parts`."""
 
-    Attributes
-    ----------
-    parts : csr_array, shape (parts, rows of knowledge)
-        The distinct columns of the knowledge; its values over every row; over every bucket; and at x.
-    of_term, row, column : ndarray of int, one a term
-        The class of its column, and its published rows.
-    bucket : ndarray of int, one a term
-    in_row : ndarray, one a published row
-        The number of people at x.
-    in_bucket : ndarray, one a bucket
-    is_complete : ndarray of bool, one a bucket
-        Whether each of its QI tuples can have each of its sensitive values.
-    """
-
+    # Shape (parts, rows of knowledge): the distinct columns of the knowledge; its values over every row; over every
+    # bucket; and at x.
     parts: sp.csr_array
-    of_term: np.ndarray
-    row: np.ndarray
+    of_term: np.ndarray  # the class of each term's column,
+    row: np.ndarray  # its two published rows,
     column: np.ndarray
-    bucket: np.ndarray
-    in_row: np.ndarray
-    in_bucket: np.ndarray
-    is_complete: np.ndarray
+    bucket: np.ndarray  # and its bucket
+    in_row: np.ndarray  # the number of people at x in each published row,
+    in_bucket: np.ndarray  # and in each bucket
+    is_complete: np.ndarray  # whether each QI tuple of a bucket can have each of its sensitive values
 
     @classmethod
     def of(cls, form: LinearForm, x: np.ndarray) -> ExtremeBuckets | None:
@@ -739,20 +575,7 @@ class ExtremeBuckets:
         )
 
     def combinations(self, terms: np.ndarray, value: np.ndarray, end: np.ndarray, n_ends: int) -> sp.csr_array:
-        """The change of the knowledge, as a combination of the parts, where some counts are given a value each.
-
-        Parameters
-        ----------
-        terms : ndarray of int
-        value : ndarray
-            Records.
-        end : ndarray of int
-            To which end of an interval each belongs, of `n_ends`.
-
-        Returns
-        -------
-        csr_array, shape (ends, parts)
-        """
+        """The change of the knowledge, as a combination of the parts, where some counts are given a value each."""
         row, column, bucket = self.row[terms], self.column[terms], self.bucket[terms]
         of_row, of_column, every = self.in_row[row], self.in_row[column], self.in_bucket[bucket]
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -59,7 +59,6 @@ __all__ = [
     "integer_bounds",
     "linear_bounds",
     "never_filled",
-    "optima",
     "settle_integers",
 ]
 
@@ -91,25 +90,14 @@ ANY_GAP = 1e9
 
 
 class Optimum(NamedTuple):
-    """What a solver of linear programs claims.
-
-    Attributes
-    ----------
-    found, infeasible : bool
-        Whether it has an optimum, and whether it claims that the rows are infeasible.
-    message : str
-        The status as the solver words it.
-    x : ndarray, one a term
-        Empty if nothing was found, as `multipliers` are.
-    multipliers : ndarray, one a row
-        A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its
-        low side, d < 0 where it is active at its high side.
-    """
+    """What a solver of linear programs claims."""
 
     found: bool
     infeasible: bool
-    message: str
-    x: np.ndarray
+    message: str  # the status as the solver words it
+    x: np.ndarray  # empty if nothing was found, as `multipliers` are
+    # A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its low
+    # side, d < 0 where it is active at its high side.
     multipliers: np.ndarray
 
 
@@ -129,16 +117,8 @@ def _silent_highs() -> type[highspy.Highs]:
 class LinearProgram:
     """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``, for one cost after another.
 
-    Parameters
-    ----------
-    matrix : csr_array, shape (rows, terms)
-    low, high : ndarray, one a row
-    upper : float or ndarray
-        Upper bounds of the terms.
-    precision : float
-        Largest violation of a row.
-    gap : float, optional
-        If it is given, x is an integer, and is sought to within this gap, relative to the least value.
+    Rows are violated by at most `precision`. With a `gap`, x is an integer and is sought to within this gap, relative to
+    the least value.
     """
 
     def __init__(
@@ -180,13 +160,7 @@ class LinearProgram:
         return highs.getModelStatus()
 
     def minimum(self, cost: np.ndarray) -> Optimum:
-        """Minimise, within the seconds that are left.
-
-        Raises
-        ------
-        NotDecided
-            If a time limit, as :func:`.within` sets it, is over.
-        """
+        """Minimise, within the seconds that are left."""
         import highspy
 
         check_time()
@@ -218,15 +192,7 @@ class LinearProgram:
 
 
 class Minima:
-    """Least values of several costs over x >= 0 with low <= A x <= high.
-
-    Parameters
-    ----------
-    form : LinearForm
-        Its weights do not matter.
-    precision : float
-        Largest violation of a row by HiGHS, records.
-    """
+    """Least values of several costs over x >= 0 with low <= A x <= high."""
 
     def __init__(self, form: LinearForm, precision: float = PRECISION) -> None:
         self.form, self._precision = form, precision
@@ -236,26 +202,13 @@ class Minima:
         return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self._precision)
 
     def of(self, cost: np.ndarray) -> Iterator[Optimum]:
-        """Minimise a cost by one method after the other; the caller verifies each.
+        """Minimise a cost, at most 1 in absolute value, by one method after the other; the caller verifies each.
 
-        Parameters
-        ----------
-        cost : ndarray, one a term
-            At most 1 in absolute value.
-
-        Yields
-        ------
-        Optimum
-            For a large problem that of the entropic penalty, if it finds one; then that of HiGHS.
+        Of a large problem the entropic penalty comes first, if it converges; then HiGHS.
         """
         if self.form.shape[1] >= LARGE and (found := by_entropic_penalty(self.form, cost)).found:
             yield found
         yield self._program.minimum(cost)
-
-
-def optima(form: LinearForm, cost: np.ndarray, precision: float = PRECISION) -> Iterator[Optimum]:
-    """Minimise one cost by one method after the other; see :meth:`Minima.of`."""
-    return Minima(form, precision).of(cost)
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
@@ -299,22 +252,7 @@ def reducing_multipliers(form: LinearForm, cost: np.ndarray) -> np.ndarray:
 
 
 def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
-    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality.
-
-    Returns
-    -------
-    low, high : float
-        Attained to within ``GAP``, relative to the largest coefficient.
-
-    Raises
-    ------
-    Infeasible
-        If no x satisfies the rows.
-    Inaccurate
-        If a bound that is proved is not attained.
-    SolverError
-        If HiGHS fails.
-    """
+    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality."""
     size = np.abs(objective).max(initial=0.0)
     if size == 0:
         return 0.0, 0.0
@@ -344,20 +282,14 @@ def _least(minima: Minima, objective: np.ndarray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ElasticRelaxation:
-    """The least weighted violation of the rows, and the dual solution that proves it.
+    """The least weighted violation of the rows, and the dual solution that proves it."""
 
-    Attributes
-    ----------
-    below, above : ndarray, one a row
-        By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within
-        the precision of the linear program are 0. All are 0 if the rows are feasible.
-    direction : ndarray, one a row
-        Multipliers d of the rows. If the rows are infeasible it is a Farkas certificate: d' A x is less than d' (sides)
-        for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
-    """
-
+    # By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within the
+    # precision of the linear program are 0.
     below: np.ndarray
     above: np.ndarray
+    # Multipliers d of the rows. If the rows are infeasible they are a Farkas certificate: d' A x is less than d' (sides)
+    # for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
     direction: np.ndarray
 
     @property
@@ -367,22 +299,7 @@ class ElasticRelaxation:
 
 
 def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> ElasticRelaxation:
-    """Minimise the weighted sum of violations of the knowledge, in records, subject to the hard constraints.
-
-    Parameters
-    ----------
-    form : LinearForm
-        Its first `n_facts` rows are hard constraints.
-    weights : ndarray, one a row of knowledge, optional
-        The penalty for a violation of one record, by default 1; a row of infinite weight is a hard constraint.
-
-    Raises
-    ------
-    Infeasible
-        If the hard constraints contradict each other.
-    SolverError
-        If HiGHS cannot decide.
-    """
+    """Minimise the weighted sum of violations of the knowledge, in records, subject to the hard constraints."""
     n_rows, n_terms = form.shape
     weights = np.ones(n_rows - form.n_facts) if weights is None else weights
     below, above = np.zeros(n_rows), np.zeros(n_rows)
@@ -394,17 +311,14 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
     cost = np.concatenate([np.zeros(n_terms), np.tile(weights[soft] / weights[soft].max(initial=0.0), 2)])
     matrix = sp.hstack([form.matrix, slacks, -slacks], format="csr")
     sides = np.concatenate([form.low, form.high])
-    precision = np.clip(
-        PRECISION_SHARE * np.abs(sides[np.isfinite(sides)]).max(initial=0.0),
-        PRECISION,
-        COARSEST,
-    )
+    size = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
+    precision = np.clip(PRECISION_SHARE * size, PRECISION, COARSEST)
     elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
-    for optimum in optima(elastic, cost, float(precision)):
+    for optimum in Minima(elastic, float(precision)).of(cost):
         if optimum.infeasible:
-            raise Infeasible("the rows that do not give way contradict each other")
+            raise Infeasible("the hard constraints contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
         direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
@@ -431,35 +345,15 @@ def settle_integers(reduced: Reduced) -> Reduced:
 
 @dataclass(frozen=True, eq=False)
 class IntegerOptimum:
-    """The least value of an expression over the integer feasible points.
+    """The least value of an expression over the integer feasible points."""
 
-    Attributes
-    ----------
-    bound : float
-        A lower bound.
-    x : ndarray or None
-        The best integer feasible point that was found; it has been checked against the rows.
-    decided : bool
-        Whether that attains the bound.
-    """
-
-    bound: float
-    x: np.ndarray | None
-    decided: bool
+    bound: float  # a lower bound
+    x: np.ndarray | None  # the best integer feasible point that was found; it has been checked against the rows
+    decided: bool  # whether that attains the bound
 
 
 def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
-    """The least and the largest objective @ x over integers x >= 0 with low <= A x <= high.
-
-    Raises
-    ------
-    Infeasible
-        If no integer x satisfies the rows.
-    NotDecided
-        If `seconds` are over.
-    SolverError, Inaccurate
-        If HiGHS fails, or its answer does not satisfy the rows.
-    """
+    """The least and the largest objective @ x over integers x >= 0 with low <= A x <= high."""
     seconds = check_number(seconds, "time_limit")
     size = float(np.abs(objective).max(initial=0.0))
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
@@ -480,23 +374,6 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     Each integer program maximises the sum of the terms that have been positive at none of the points so far, and ends
     at any point where that is positive: the best one may take minutes, and further programs follow anyway. Terms are
     zero at every point if the bound on their sum is below 1.
-
-    Parameters
-    ----------
-    form : LinearForm
-    terms : ndarray of bool
-        The terms in question.
-    seconds : float
-
-    Returns
-    -------
-    empty, undecided : ndarray of bool
-        Terms that are zero at every integer feasible point, and those for which the time was too short.
-
-    Raises
-    ------
-    Infeasible
-        If no integer point satisfies the rows.
     """
     seconds = check_number(seconds, "time_limit")
     empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
@@ -557,12 +434,6 @@ def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
 
     The sides of a row that counts records are integers, up to rounding, which is removed. Any other row is scaled so
     that its smallest coefficient is 1, and widened by its rounding error and the feasibility tolerance.
-
-    Returns
-    -------
-    form : LinearForm
-    is_wide : bool
-        Whether coefficients of one row are so far apart that the solver's precision is too coarse.
     """
     matrix = form.matrix
     size = np.abs(matrix.data)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,33 +31,28 @@ __all__ = [
     "within",
 ]
 
-# A time limit for everything inside a block: whatever may take long asks how much is left.
-#
-# Questions such as bounds and contradictions end in many linear programs, several calls below the one that was given
-# the limit; each asks here, and none need hand it on.
-
-
 #: Seconds that the search for a contradiction may take after an uncertified answer, and so each search for zeros.
 DIAGNOSIS = 60.0
-
 #: Steps of a solve that are not its solver's may take this share of the time more, and at least so many seconds: small
 #: models are presolved and certified whatever the limit is.
 GRACE, LEAST_GRACE = 0.1, 1.0
-#: Seconds by which two limits differ that are the same: what is left of the outer one, handed on.
+#: Seconds: limits that differ by less are the same one, of which the rest was handed on.
 ALIKE = 0.01
+#: Iterations that are all printed; then, for each further decimal digit, one in ten, one in a hundred, and so on.
+FIRST = 50
+#: Seconds after which a part that is solved among others prints a line.
+PATIENCE = 5.0
+
+# A time limit for everything inside a block. Bounds and contradictions end in many linear programs, several calls below
+# the one that was given the limit; each of them asks here, so that the limit is no parameter of the calls between.
+
 #: When the time is over, by the clock of :func:`time.perf_counter`, and the seconds that were given.
 _UNTIL: ContextVar[tuple[float, float]] = ContextVar("until", default=(math.inf, math.inf))
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Let what is done inside end after so many seconds, or earlier if an outer limit says so.
-
-    Parameters
-    ----------
-    seconds : float
-        Infinity is no limit.
-    """
+    """Limit the work inside to so many seconds, or to what an outer limit leaves."""
     outer, until = _UNTIL.get(), time.perf_counter() + seconds
     token = _UNTIL.set((until, seconds) if until < outer[0] - ALIKE else outer)
     try:
@@ -67,13 +63,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def diagnosing() -> Iterator[list[NotDecided]]:
-    """Let a search inside end after :data:`DIAGNOSIS` seconds; if it did, the list that is given holds the error.
-
-    Raises
-    ------
-    NotDecided
-        If an outer limit is over.
-    """
+    """Limit a search to :data:`DIAGNOSIS` seconds, after which the list holds the error; an outer limit raises it."""
     undecided: list[NotDecided] = []
     try:
         with within(DIAGNOSIS):
@@ -89,23 +79,13 @@ def seconds_left() -> float:
 
 
 def check_time() -> None:
-    """Stop if the time is over.
-
-    Raises
-    ------
-    NotDecided
-    """
+    """Raise NotDecided if the time is over."""
     if seconds_left() <= 0:
         raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; give more time, time_limit=..., or ask less")
 
 
 def check_step() -> None:
-    """Stop between two steps of a solve, such as those of presolve, if the time has been over for a while.
-
-    Raises
-    ------
-    NotDecided
-    """
+    """Raise NotDecided between two steps of a solve, such as those of presolve, if the time has been over for a while."""
     until, seconds = _UNTIL.get()
     if time.perf_counter() > until + max(GRACE * seconds, LEAST_GRACE):
         raise NotDecided(
@@ -114,12 +94,9 @@ def check_step() -> None:
         )
 
 
-# What a callback is told of an iteration.
-
-
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration of a solver, as ``model.solve(callback=...)`` is told of it; a row of ``Posterior.log`` says more.
+    """One iteration of a solver, the argument of ``model.solve(callback=...)``; a row of ``Posterior.log`` has more.
 
     Attributes
     ----------
@@ -128,7 +105,7 @@ class Iteration:
     residual : float
         The largest violation of a row, records.
     gap : float
-        The complementarity gap of the inequalities, records; NaN if the solver does not tell.
+        The complementarity gap of the inequalities, records; NaN if the solver does not report it.
     dual : float
         The dual function, nats of all records: above the optimum, N H, wherever the rows can hold.
     seconds : float
@@ -144,9 +121,9 @@ class Iteration:
     >>> import maxent_cvx as mx
     >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
     >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4")
-    >>> told = []
-    >>> post = model.solve(callback=told.append)
-    >>> [one.iteration for one in told] == list(range(post.iterations + 1)), told[-1].residual < 1e-6
+    >>> iterations = []
+    >>> post = model.solve(callback=iterations.append)
+    >>> len(iterations) == post.iterations + 1, iterations[-1].residual < 1e-6
     (True, True)
     """
 
@@ -159,72 +136,39 @@ class Iteration:
     parts: int = 1
 
 
-def iteration_of(line: Mapping[str, Any]) -> Iteration:
-    """Read an iteration from a line of the log."""
-    numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
-    return Iteration(int(line["iteration"]), **numbers, part=line.get("part"), parts=int(line.get("parts", 1)))
-
-
-# The log of a solve as it is printed: a header, and a line an iteration in columns.
-
-
-#: Columns: the heading, the name in a line of the log, the width, and how a number is written.
-COLUMNS: tuple[tuple[str, str, int, Callable[[Any], str]], ...] = (
-    ("iter", "iteration", 6, str),
-    ("parts", "parts", 7, str),
-    ("residual", "residual", 10, "{:.2e}".format),
-    ("gap", "gap", 10, "{:.2e}".format),
-    ("dual value", "dual", 18, "{:.9e}".format),
-    ("zeros", "dropped", 8, str),
-    ("seconds", "seconds", 9, "{:.2f}".format),
+#: Columns of the printed log: heading, name in a line of the log, width, format. Residuals and gaps are in records, the
+#: dual value in nats of all records.
+COLUMNS: tuple[tuple[str, str, int, str], ...] = (
+    ("iter", "iteration", 6, ""),
+    ("parts", "parts", 7, ""),
+    ("residual", "residual", 10, ".2e"),
+    ("gap", "gap", 10, ".2e"),
+    ("dual value", "dual", 18, ".9e"),
+    ("zeros", "dropped", 8, ""),
+    ("seconds", "seconds", 9, ".2f"),
 )
-#: The headings, and the units: residuals and gaps are in records, the dual value in nats of all records.
-HEADER = "".join(f"{heading:>{width}}" for heading, _, width, _ in COLUMNS) + "  "
-#: Every iteration is printed up to this one; beyond, with twice the decimal digits, one in ten, and so on.
-FIRST = 50
 
 
-def line_of(line: Mapping[str, Any]) -> str:
-    """Write a line of the log in columns; what it does not say stays open, and words follow."""
-    cells = []
-    for _, name, width, written in COLUMNS:
-        value = line.get(name)
-        is_open = value is None or value != value
-        if name == "parts" and "part" in line:
-            value, is_open = f"{line['part']}/{line['parts_in_all']}", False
-        cells.append(f"{'-' if is_open else written(value):>{width}}")
+def _printed_line(line: Mapping[str, Any]) -> str:
+    """A line of the log in columns, with "-" for what it lacks; the status follows."""
+    if "part" in line:
+        line = {**line, "parts": f"{line['part']}/{line['parts_in_all']}"}
+    values = [(line.get(name), width, form) for _, name, width, form in COLUMNS]
+    cells = [
+        f"{'-' if value is None or value != value else format(value, form):>{width}}" for value, width, form in values
+    ]
     return "".join(cells) + (f"  {line['status']}" if "status" in line else "")
 
 
-def ends_a_step(iteration: int) -> bool:
-    """Whether an iteration is printed: of methods that take thousands, a few dozen are."""
-    step = 1
-    while iteration >= FIRST * step:
-        step *= 10
-    return iteration % step == 0
-
-
-#: A function of the user's that is called once an iteration; what it returns stops the solve, if it is True.
+#: A function of the user's that is called once an iteration; if it returns True, the solve stops.
 Callback = Callable[[Iteration], bool | None]
-#: Seconds after which a part that is solved among others prints a line, so that nobody thinks that nothing happens.
-PATIENCE = 5.0
 
 
 class Monitor:
-    """Handed down to solvers instead of flags: they tell it every iteration, and stop if it says so.
+    """Reports iterations of solvers, and tells them when to stop.
 
-    Parameters
-    ----------
-    verbose : bool
-        Print a line an iteration.
-    time_limit : float
-        Seconds from now on; it is compared between iterations.
-    callback : callable, optional
-        Called with an :class:`Iteration`; if it returns True, the solve stops as if the time were over.
-    clock : callable
-        Gives seconds; for tests.
-    write : callable
-        Prints a line.
+    A `callback` that returns True stops the solve as if the `time_limit`, in seconds from now on, were over. `clock` and
+    `write`, which gives seconds and prints a line, are for tests.
     """
 
     def __init__(
@@ -241,10 +185,10 @@ class Monitor:
         self.callback = None if callback is None else check_callable(callback, "callback")
         self.clock, self.write = clock, write or (lambda text: print(text, flush=True))
         self.begun = clock()
-        self.stopped_by = ""
-        self.part: int | None = None
+        self.part: int | None = None  # the number of the part that is solved by itself, from 1, of so many
         self.parts = 1
-        self._root, self._printed_at, self._under_header = self, -math.inf, False
+        # What parts have in common is kept by the monitor of the whole solve.
+        self._root, self._stopped_by, self._under_header, self._printed_at = self, "", False, -math.inf
 
     @property
     def seconds(self) -> float:
@@ -259,41 +203,52 @@ class Monitor:
     @property
     def stopped(self) -> str:
         """Why the solve has to stop, in words; empty if it goes on."""
-        if not self._root.stopped_by and self.seconds_left <= 0:
-            self._root.stopped_by = f"by its time limit of {self.time_limit:.6g} seconds"
-        return self._root.stopped_by
+        if not self._root._stopped_by and self.seconds_left <= 0:
+            self._root._stopped_by = f"by its time limit of {self.time_limit:.6g} seconds"
+        return self._root._stopped_by
 
     def tell(self, line: Mapping[str, Any]) -> bool:
-        """Take a line of the log: print it, and ask the callback; whether the solver has to stop.
+        """Print a line of the log and call the callback; return whether the solver has to stop.
 
-        Parameters
-        ----------
-        line : dict
-            With "iteration", "residual", "seconds" and what else the solver knows, by the names of ``Posterior.log``.
+        The line has "iteration", "residual", "seconds" and what else the solver knows, as ``Posterior.log`` names it.
         """
         if self.part is not None:
             line = {**line, "part": self.part, "parts": self.parts - self.part + 1, "parts_in_all": self.parts}
-        if self.verbose and self._is_printed(line):
-            self._print_line(line)
+        # Of a method with thousands of iterations a few dozen lines are printed, of a part among others one in a while.
+        every = 10 ** int(1 + math.log10(max(line["iteration"] / FIRST, 0.1)))
+        is_due = (
+            self.clock() - self._printed_at >= PATIENCE if self.part is not None else line["iteration"] % every == 0
+        )
+        if self.verbose and is_due:
+            self._print(line)
         if self.callback is not None:
-            self._ask(iteration_of(line))
+            self._call_back(line)
         return bool(self.stopped)
+
+    def _call_back(self, line: Mapping[str, Any]) -> None:
+        assert self.callback is not None
+        numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
+        number = int(line["iteration"])
+        stop = self.callback(Iteration(number, **numbers, part=line.get("part"), parts=int(line.get("parts", 1))))
+        if stop is not None and not isinstance(stop, bool | np.bool_):
+            raise StatementError(f"callback must return True, to stop the solve, or None; got {short_repr(stop)}")
+        if stop and not self._root._stopped_by:
+            self._root._stopped_by = f"by its callback, in iteration {number}"
 
     def end_part(self, line: Mapping[str, Any]) -> None:
         """Print the last line of a part that was solved by itself, among others or all in one call."""
         if self.verbose and (self.part is not None or "status" in line):
-            line = {**line, "part": self.part, "parts_in_all": self.parts} if self.part is not None else line
-            self._print_line(line)
+            self._print({**line, "part": self.part, "parts_in_all": self.parts} if self.part is not None else line)
 
     def of_part(self, part: int, parts: int) -> Monitor:
         """The same for one of several parts that are solved one after another, from 1: it prints less."""
-        child = self._child()
-        child.part, child.parts = part, parts
+        child = copy(self)
+        child.part, child.parts, child._printed_at = part, parts, self.clock()
         return child
 
     def quietly(self) -> Monitor:
-        """The same for work on the side: the time runs, and nothing is told."""
-        child = self._child()
+        """The same for work on the side: the time runs, and nothing is reported."""
+        child = copy(self)
         child.verbose, child.callback = False, None
         return child
 
@@ -303,57 +258,25 @@ class Monitor:
             self.write(text)
             self._root._under_header = False
 
-    def _child(self) -> Monitor:
-        child = object.__new__(Monitor)
-        vars(child).update(vars(self))
-        child._printed_at = self.clock()
-        return child
-
-    def _is_printed(self, line: Mapping[str, Any]) -> bool:
-        if self.part is None:
-            return ends_a_step(line["iteration"])
-        return self.clock() - self._printed_at >= PATIENCE
-
-    def _print_line(self, line: Mapping[str, Any]) -> None:
+    def _print(self, line: Mapping[str, Any]) -> None:
         if not self._root._under_header:
-            self.write(HEADER.rstrip())
+            self.write("".join(f"{heading:>{width}}" for heading, _, width, _ in COLUMNS))
             self._root._under_header = True
-        self.write(line_of(line))
+        self.write(_printed_line(line))
         self._printed_at = self.clock()
 
-    def _ask(self, iteration: Iteration) -> None:
-        assert self.callback is not None
-        said = self.callback(iteration)
-        if said is not None and not isinstance(said, bool | np.bool_):
-            raise StatementError(f"callback gives {short_repr(said)}: True, to stop the solve, or None is expected")
-        if said and not self._root.stopped_by:
-            self._root.stopped_by = f"by its callback, in iteration {iteration.iteration}"
 
-
-# Iterations of several parts of a problem, one of each at a time: one line of the log is one iteration of all.
-
-
-#: A method that gives a line of the log for every iteration, is sent whether to stop, and returns its answer.
+#: A method that yields a line of the log for every iteration, is sent whether to stop, and returns its answer.
 Steps = Generator[Mapping[str, float], bool, Answer]
-#: What is added up over the parts; of the residual the largest counts.
+#: What is added up over parts; of the residual the largest counts.
 SUMS = ("gap", "dual", "dropped", "products")
 
 
 def solved_together(parts: Sequence[Steps], monitor: Monitor) -> tuple[list[Answer], list[dict[str, Any]]]:
-    """Take one step of every part that is not at its end, tell it as one iteration, and so on.
+    """Take one step of every part that is not at its end, report it as one iteration, and so on.
 
-    A part takes the same steps as by itself; where the solve is stopped, all of them have come equally far.
-
-    Parameters
-    ----------
-    parts : sequence of generators
-    monitor : Monitor
-
-    Returns
-    -------
-    answers : list of Answer
-    log : list of dict
-        A line an iteration of all parts together: of the residuals the largest, of other numbers the sums.
+    A part takes the same steps as by itself; where the solve is stopped, all of them have come equally far. In the log
+    an iteration has the largest of the last residuals of all parts, and the sums of their other numbers.
     """
     answers: dict[int, Answer] = {}
     last: dict[int, Mapping[str, float]] = {}
@@ -370,15 +293,11 @@ def solved_together(parts: Sequence[Steps], monitor: Monitor) -> tuple[list[Answ
                 answers[number] = end.value
         if len(answers) == len(parts):
             break
-        log.append(_line(len(log), last, len(parts) - len(answers), monitor.seconds))
+        lines = list(last.values())
+        sums = {name: sum(line[name] for line in lines) for name in SUMS if name in lines[0]}
+        residual = float(np.max([line["residual"] for line in lines]))
+        line = {"iteration": len(log), "parts": len(parts) - len(answers), "residual": residual, **sums}
+        log.append({**line, "seconds": monitor.seconds})
         stop = monitor.tell(log[-1])
     found = [answers[number] for number in range(len(parts))]
     return [replace(answer, log=log) for answer in found] if len(found) == 1 else found, log
-
-
-def _line(iteration: int, last: Mapping[int, Mapping[str, float]], parts: int, seconds: float) -> dict[str, Any]:
-    """Add up the last lines of all parts, those at their end included."""
-    lines = list(last.values())
-    sums = {name: sum(line[name] for line in lines) for name in SUMS if name in lines[0]}
-    residual = float(np.max([line["residual"] for line in lines]))
-    return {"iteration": iteration, "parts": parts, "residual": residual, **sums, "seconds": seconds}

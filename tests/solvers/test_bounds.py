@@ -58,7 +58,7 @@ def by_hand(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
     return found[0].fun, -found[1].fun
 
 
-@examples(80)
+@examples(20)
 @given(seed=st.integers(0, 10**6), blocks=st.integers(1, 5))
 def test_many_are_as_one_by_one(seed: int, blocks: int):
     """Random expressions, also across parts: the ends of linear programs over everything."""
@@ -131,7 +131,7 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
         many_bounds(form, expressions, N, lambda ends: None)
 
 
-@examples(40)
+@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_bounds_of_components_add_up(seed: int):
     """Weak duality holds of every component by itself: what is proved of the parts adds up to what is of all."""
@@ -193,21 +193,7 @@ def test_what_is_said_to_be_attained_is(seed: int, vague: bool):
         assert abs(truth - asked.proved[side, part]) <= 1e-6
 
 
-@examples(5)
-@given(seed=st.integers(0, 10**6))
-def test_never_narrower_than_the_truth(seed: int):
-    """Without linear programs no interval is narrower than with them, and exact ends are the same."""
-    model = published(seed, people=120)
-    quick, truth = model.bounds(exact=False), model.bounds(exact=True)
-    assert (truth["exact"] == "both").all()
-    assert (quick["low"] <= truth["low"] + 1e-6).all()
-    assert (quick["high"] >= truth["high"] - 1e-6).all()
-    for end, others in (("low", ["low", "both"]), ("high", ["high", "both"])):
-        exact = quick["exact"].isin(others)
-        np.testing.assert_allclose(quick.loc[exact, end], truth.loc[exact, end], atol=1e-6)
-
-
-@examples(30)
+@examples(20)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
 def test_a_bucket_with_one_count_given(seed: int, share: float):
     """The change of the knowledge is that of counts which satisfy all published rows, and none is negative."""
@@ -240,17 +226,6 @@ def test_a_bucket_with_one_count_given(seed: int, share: float):
     known = extremes.combinations(terms, values, np.zeros(1, dtype=int), 1) @ extremes.parts
     expected = form.matrix[form.n_published :] @ (changed - x)
     np.testing.assert_allclose(known.toarray().ravel(), expected, atol=1e-9)
-
-
-def test_no_knowledge_and_other_published_rows(hospital: pd.DataFrame):
-    """Nothing is noted where there is no knowledge, or where published rows are no buckets."""
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=["Flu", "HIV"])
-    for model in (MaxEnt(release), MaxEnt(table).add("P(Flu | Gender=male) = 0.3")):
-        asked = asked_of(model)
-        before = asked.open.sum()
-        attain_locally(model.form, asked)
-        assert asked.open.sum() == before
 
 
 def test_a_contradiction_is_told_without_linear_programs_for_ends():

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, Count, Infeasible, MaxEnt, NotDecided, P, Release, SolverError, UnknownName
+from maxent_cvx import BadProbability, Infeasible, MaxEnt, NotDecided, P, Release, SolverError, UnknownName
 from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.explain import (
-    LARGEST_SET,
     ForcingSets,
     determined,
     failure,
@@ -52,7 +51,7 @@ def holds(model: MaxEnt, labels: list[str]) -> bool:
     return linprog(np.zeros(form.shape[1]), A_ub=rows, b_ub=values + 1e-7, method="highs").status != 2
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_irreducible(seed: int):
     """The set is infeasible, and feasible without any one of its statements; published rows are not in it."""
@@ -65,7 +64,7 @@ def test_irreducible(seed: int):
     assert all(holds(model, [other for other in labels if other != label]) for label in labels)
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_diagnosis_agrees_with_the_solver(seed: int):
     """A contradiction is found exactly where solving raises Infeasible, and the error carries the same table."""
@@ -80,7 +79,7 @@ def test_diagnosis_agrees_with_the_solver(seed: int):
     assert all(repr(label) in str(caught.value) for label in clash.index[:5])
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_moves(seed: int):
     """The table has each statement's range where the others hold, and its distance from what was stated."""
@@ -98,7 +97,7 @@ def test_moves(seed: int):
         assert said["move"] == pytest.approx(max(low - said["high"], said["low"] - high), abs=1e-6)
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_relaxed(seed: int):
     """The relaxed model can be solved, differs by the reported changes only, and their total is minimal."""
@@ -128,7 +127,7 @@ def least_total(model: MaxEnt) -> float:
     return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
 
 
-@examples(40)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_consistent_knowledge(seed: int):
     """True knowledge has no contradiction, and relaxing it changes nothing."""
@@ -154,37 +153,6 @@ def test_table(rumours):
     assert clash.loc["gossip"].tolist() == pytest.approx([0.4, 0.4, 0.15, 0.15, 0.25])
     assert clash.loc["P(Flu | Gender=male) = 0.4"].tolist() == pytest.approx([0.4, 0.4, 7 / 30, 7 / 30, 1 / 6])
     assert len(clash) == 2
-
-
-def test_message(rumours):
-    """The error says which, by how much, and what to do."""
-    with refused(
-        Infeasible,
-        "the knowledge contradicts the published data or itself: of these 2 statements one would have to move, "
-        "'gossip' by 0.25 to 0.15, or 'P(Flu | Gender=male) = 0.4' by 0.166667 to 0.233333. "
-        "Correct it, make it vague with .about(value, eps), or remove it",
-    ):
-        rumours.solve()
-    with refused(Infeasible, "of these 2 statements one would have to move, 'gossip' by 0.25 to 0.15"):
-        rumours.bounds("P(HIV)")
-
-
-def test_one_statement_alone(release):
-    """A statement that contradicts the published data alone is reported alone."""
-    model = MaxEnt(release).add("P(Lung Cancer | Degree=junior) = 0.1", "P(HIV | Gender=male) = 0.1")
-    with refused(
-        Infeasible,
-        "one statement would have to move, 'P(Lung Cancer | Degree=junior) = 0.1' by 0.1 to 0. Correct it,",
-        never="HIV",
-    ):
-        model.solve()
-
-
-def test_people_are_counted(release):
-    """Three people cannot have what two have."""
-    people = {name: {"Gender": "male", "Degree": "college"} for name in ("Alan", "Bob", "Carl")}
-    model = MaxEnt(release, people=people).add(Count("HIV", who=list(people)) >= 2.5)
-    assert model.diagnose().iloc[0][["least", "most", "move"]].tolist() == pytest.approx([0, 1, 1.5])
 
 
 def test_priorities(rumours):
@@ -236,32 +204,7 @@ def test_three_of_five_hundred():
     assert len(clash) == 3
 
 
-def test_priorities_that_cannot_be_weighed(rumours):
-    """Priorities beyond a factor of a million are refused: a linear program cannot resolve the smaller ones."""
-    with refused(BadProbability, "too far apart", "inf to what must not move"):
-        rumours.relax({"gossip": 1e15})
-    assert rumours.relax({"gossip": np.float64(1e5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
-    assert rumours.relax({"gossip": np.int64(5)}).changes.index.tolist() == ["P(Flu | Gender=male) = 0.4"]
-
-
-def test_two_statements_that_become_one(release):
-    """Two statements that become the same by relaxation stay two."""
-    relaxed = MaxEnt(release).add("P(HIV) <= 0.1", "P(HIV) <= 0.05").relax()
-    assert len(relaxed.changes) == 2
-    assert len(relaxed.model.knowledge) == 2
-    assert relaxed.model.solve().prob("HIV") == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(("value", "end"), [(0.2222222, "0.222222222222"), (0.222, "0.22222222"), (0.2, "0.222222")])
-def test_digits_of_a_small_move(value, end):
-    """A small move is reported with enough digits for the values to differ."""
-    table = pd.DataFrame({"A": list("aabbbabab"), "S": list("xyzzzxyzz"), "B": 1})
-    model = MaxEnt(mx.Release.from_buckets(table, qi="A", sa="S", bucket="B")).add(mx.P("x") == value)
-    with refused(Infeasible, f"to {end}. Correct it"):
-        model.solve()
-
-
-@examples(150)
+@examples(20)
 @given(seed=st.integers(0, 10**6), contradictory=st.booleans())
 def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool):
     """Rows are passed over if propagation of all bounds with that row alone proves nothing zero."""
@@ -276,17 +219,6 @@ def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool
         except Infeasible:
             zeros = np.zeros(form.shape[1], dtype=bool)
         np.testing.assert_array_equal(found.get(row, np.zeros(form.shape[1], dtype=bool)), zeros)
-
-
-@pytest.mark.parametrize(("share", "asked"), [(0.0, True), (0.25, False), (0.5, False), (1.0, True)])
-def test_a_row_that_leaves_all_open_is_passed_over(share: float, asked: bool):
-    """Of four u, one in each bucket, none or all have a: that forces their values; that one or two have it does not."""
-    table = pd.DataFrame({"q": list("uv") * 4, "s": list("ab") * 4, "bucket": np.arange(8) // 2})
-    release = Release.from_buckets(table, qi="q", sa="s", bucket="bucket")
-    form = MaxEnt(release).add(P("a", given={"q": "u"}) == share).form
-    found = dict(zeros_by_bounds(form, np.array([form.n_facts]), 8.0))
-    assert bool(found) is asked
-    assert all(zeros.sum() == 8 for zeros in found.values())
 
 
 def most(form: LinearForm, rows: np.ndarray, term: int) -> float:
@@ -334,15 +266,6 @@ def test_two_statements_about_nested_groups(seed: int):
     assert sets.forcing(np.ones(form.shape[1], dtype=bool)) is None
 
 
-def test_large_sets_are_not_examined():
-    """A set of more rows than a problem for each is worth is not noted; the general search is then asked."""
-    sets = ForcingSets(LinearForm.plain(sp.csr_array(np.eye(60)), np.zeros(60), np.zeros(60)))
-    sets.add(np.arange(LARGEST_SET + 1))
-    assert not sets.found
-    sets.add(np.arange(LARGEST_SET))
-    assert len(sets.found) == 1
-
-
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
 HARD = [problem for problem in PROBLEMS.values() if not (problem.needs_convex or problem.needs_soft_rows)]
@@ -379,7 +302,7 @@ def optimum(form: LinearForm) -> float:
     return float(np.sum(x * np.log(form.weights / x)))
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds)
 def test_they_reproduce_the_counts(seed: int):
     """The counts are w exp(A' m - 1); inactive rows have 0, and the others the sign of a side that they have."""
@@ -400,19 +323,6 @@ def test_inequalities_that_depend_on_each_other():
     np.testing.assert_allclose(exact.form.matrix.T @ m - 1, np.log(exact.counts), atol=1e-7)
     assert (m[np.isinf(exact.form.low)] <= 0).all()
     assert (m[np.isinf(exact.form.high)] >= 0).all()
-
-
-@examples(40)
-@given(seed=seeds)
-def test_weights(seed: int):
-    """The same with weights; for independent rows these multipliers are unique."""
-    form = drawn(seed)
-    x = counts_of(form)
-    m = multipliers_from_counts(form, x)
-    np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ m - 1), x, rtol=1e-7)
-    tight = form.is_equation | (np.minimum(form.matrix @ x - form.low, form.high - form.matrix @ x) <= 1e-9)
-    own = np.linalg.lstsq(form.matrix[tight].toarray().T, np.log(x / form.weights) + 1, rcond=None)[0]
-    np.testing.assert_allclose(m[tight], own, atol=1e-6)
 
 
 @examples(15)
@@ -502,16 +412,6 @@ def test_counts_without_multipliers():
     form = rows([[1, 1, 1]], [3], [3])
     assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
     np.testing.assert_allclose(multipliers_from_counts(form, np.ones(3)), [1.0], atol=1e-9)
-
-
-def test_two_inequalities_that_say_an_equation():
-    """Of two inequalities that state an equation, the one that restricts the objective has the multiplier."""
-    x = np.array([2, 0.5, 0.5])
-    sides = rows([[1, 1, 1], [1, 0, 0], [1, 0, 0]], [3, 2, -OPEN], [3, OPEN, 2])
-    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(0.5) + 1, np.log(4), 0], atol=1e-8)
-    x = np.array([0.5, 1.25, 1.25])
-    sides = replace(sides, low=np.array([3, 0.5, -OPEN]), high=np.array([3, OPEN, 0.5]))
-    np.testing.assert_allclose(multipliers_from_counts(sides, x), [np.log(1.25) + 1, 0, np.log(0.4)], atol=1e-8)
 
 
 def test_undecided(monkeypatch: pytest.MonkeyPatch):

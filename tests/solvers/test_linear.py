@@ -29,7 +29,7 @@ from support.series import assignments, patients, published, random_tables
 from support.solving import examples
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_many_costs_over_one_polyhedron(seed: int):
     """Each minimum is that of a program of its own by SciPy, and its multipliers prove it by weak duality."""
@@ -86,7 +86,7 @@ def test_coefficients_that_are_stored_once():
     assert found.x == pytest.approx([0.0, 2.0, 0.0])
 
 
-@examples(100)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_same_optimum(seed: int):
     """The rows hold, the bound is valid, and a cost that is attained and proved is the optimum of HiGHS.
@@ -109,21 +109,7 @@ def test_same_optimum(seed: int):
             assert attained == pytest.approx(value, abs=1e-6)
 
 
-def test_mostly_found_and_proved():
-    """Newton's method converges on most problems, even on small ones with implied zeros."""
-    found, proofs = [], []
-    for seed in range(100):
-        form = random_model(seed)[0].form
-        cost = np.random.default_rng(seed).choice([-1.0, -0.5, 0.0, 1.0], form.shape[1])
-        optimum = by_entropic_penalty(form, cost)
-        found.append(optimum.found)
-        if optimum.found:
-            proofs.append(cost @ optimum.x - dual_bound(form, cost, optimum.multipliers) < 1e-6)
-    assert np.mean(found) >= 0.75
-    assert np.mean(proofs) >= 0.75
-
-
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_is_found_where_nothing_is(seed: int):
     """Infeasible rows have no optimum."""
@@ -133,7 +119,7 @@ def test_nothing_is_found_where_nothing_is(seed: int):
         assert not found.found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
     """Relaxations and bounds are the same whether or not the entropic penalty is tried first."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
@@ -150,67 +136,7 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
 seeds = st.integers(0, 10**6)
 
 
-def shuffled(seed: int, releases: int, people: int, values: int, size: int) -> list[pd.DataFrame]:
-    """The same people in each release, in new buckets of one size."""
-    rng = np.random.default_rng(seed)
-    disease, found = rng.choice(list("abcdef")[:values], people), []
-    for _ in range(releases):
-        order = rng.permutation(people)
-        bucket = np.arange(people) // size + 1
-        found.append(pd.DataFrame({"Pseudonym": order, "Disease": disease[order], "Bucket": bucket}))
-    return found
-
-
-class TestWhatLinearRowsCannotSee:
-    """Sixteen people, two releases: the model says 0.18, and it is true in no integer assignment."""
-
-    tables = shuffled(178, 2, 16, 4, 4)
-
-    def test_the_example(self):
-        """Section 3.5 says that all inference channels are embedded in the constraints: this one is not."""
-        model = MaxEnt(ReleaseSeries(map(published, self.tables)))
-        post = model.solve()
-        assert post.prob("c", who=9) > 0.17
-        assert model.bounds(P("c", who=9))[1] > 0.3
-        assert model.bounds(P("c", who=9), integer=True, time_limit=AGES) == (0, 0)
-        found = post.certain(integer=True, time_limit=AGES)
-        assert found.loc["P(c | Pseudonym=9)", "probability"] == 0
-        assert found.loc["P(c | Pseudonym=9)", "posterior"] == pytest.approx(post.prob("c", who=9))
-
-    def test_by_trying_everything(self):
-        """A person's values, from every assignment of the buckets' values, one bucket after the other."""
-        first, second = self.tables
-        values = {}
-        for bucket, people in first.groupby("Bucket"):
-            values[bucket] = (list(people["Pseudonym"]), sorted(people["Disease"]))
-        wanted = {b: sorted(t["Disease"]) for b, t in second.groupby("Bucket")}
-        of = dict(zip(second["Pseudonym"], second["Bucket"], strict=True))
-
-        def possible(bucket: int, left: dict[int, list[str]], nine: str | None) -> set[str]:
-            if bucket > len(values):
-                return {nine} if nine else set()
-            people, own = values[bucket]
-            found = set()
-            for order in set(_orders(own)):
-                rest = {b: list(v) for b, v in left.items()}
-                for person, value in zip(people, order, strict=True):
-                    if value not in rest[of[person]]:
-                        break
-                    rest[of[person]].remove(value)
-                else:
-                    chosen = dict(zip(people, order, strict=True)).get(9, nine)
-                    found |= possible(bucket + 1, rest, chosen)
-            return found
-
-        assert "c" not in possible(1, wanted, None)
-
-
-def _orders(values: list[str]) -> list[tuple[str, ...]]:
-    """All different orders of some values."""
-    return list(itertools.permutations(values))
-
-
-@examples(60)
+@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_against_all_assignments(seed: int, releases: int):
     """Bounds and certainties over integer assignments agree with enumeration."""
@@ -246,17 +172,6 @@ def test_against_all_assignments(seed: int, releases: int):
             assert name not in found.index
 
 
-def test_buckets_alone():
-    """In one release integrality changes nothing: counting bounds are integers (Frechet)."""
-    release = mx.Release.from_buckets(
-        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
-    )
-    model = MaxEnt(release)
-    asked = P("Flu", given={"Gender": "male"})
-    assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(model.bounds(asked), abs=1e-6)
-    assert model.solve().certain(integer=True, time_limit=AGES).empty
-
-
 def test_knowledge_that_no_whole_assignment_has():
     """30 % of six men is not an integer; between 30 % and 40 % of them there is one integer, two."""
     release = mx.Release.from_buckets(
@@ -270,19 +185,6 @@ def test_knowledge_that_no_whole_assignment_has():
         (0.25, 0.25)
     )
     assert model.bounds(P("Flu", given={"Gender": "female"}))[1] == pytest.approx(0.3)
-
-
-def test_named_people():
-    """Exactly one of two people has the value: if one has it, the other has not."""
-    hospital = mx.datasets.load_hospital()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    people = {n: {"Gender": "male", "Degree": "college"} for n in ("Allen", "Brian")}
-    model = MaxEnt(release, people=people).add(P("HIV", who="Allen") >= 0.1)
-    assert model.bounds(P("HIV", who="Allen"), integer=True, time_limit=AGES) == (1, 1)
-    found = model.solve().certain(integer=True, time_limit=AGES)
-    assert found.loc["P(HIV | Allen)", "probability"] == 1
-    assert found.loc["P(HIV | Brian)", "probability"] == 0
-    assert found.loc["P(HIV | Allen)", "posterior"] < 1
 
 
 def test_not_decided():
@@ -299,29 +201,14 @@ def test_not_decided():
 
 
 COLD, FLU = P("cold", given={"Q": "b"}), P("flu", given={"Q": "a"})
-EVERYTHING = P(["flu", "hiv", "cold"], given={"Q": "a"})
 #: Of two a and one b, who have flu, hiv and cold: what is said, and what P(cold | b) and P(flu | a) can be.
-WIDE = {
-    "beside a constant": (1e6 * COLD + EVERYTHING == 1, (0, 0), (0, 0.5)),
-    "beside a small one": (1e6 * COLD + FLU == 0.5, (0, 0), (0.5, 0.5)),
-    "the small one decides": (COLD + 1e-7 * FLU >= 1, (1, 1), (0.5, 0.5)),
-}
 
 
 def aab(values: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"Q": list("aab"), "S": values, "B": 1})
 
 
-@pytest.mark.parametrize("name", WIDE)
-def test_coefficients_of_any_size(name: str):
-    """Only the sides of a row that counts people are rounded to integers, not relatively small coefficients."""
-    said, *expected = WIDE[name]
-    model = MaxEnt(Release.from_buckets(aab(["flu", "hiv", "cold"]), qi=["Q"], sa="S", bucket="B")).add(said)
-    for asked, ends in zip((COLD, FLU), expected, strict=True):
-        assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(ends, abs=1e-6)
-
-
-@examples(60)
+@examples(20)
 @given(seed=seeds)
 def test_wide_rows_are_those_of_all_assignments(seed: int):
     """Bounds over integer assignments are those of all tables that satisfy the row, whatever its coefficients."""

@@ -73,16 +73,6 @@ def test_contradiction(solver: str, case: Case, presolve: bool):
         case.model().solve(solver, presolve=presolve)
 
 
-@presolve
-@pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
-def test_contradiction_is_named(case: Case, presolve: bool):
-    """A contradiction is told in the user's own words: the published data are not to blame."""
-    with pytest.raises(Infeasible) as found:
-        case.model().solve(presolve=presolve)
-    message = str(found.value)
-    assert [statement for statement in case.knowledge if repr(statement.label) in message], message
-
-
 #: How many people, at the least, contradictory statements are away from what can hold.
 AWAY = {
     "more than the largest value": 0.0001 * 4,

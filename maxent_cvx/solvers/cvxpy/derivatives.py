@@ -7,7 +7,7 @@ g = 0. With H = a times the second derivative of g, at the slacks s = b - A z, t
 
     (P - A' H A) dz + A_active' dl + (A' g) da = first,    A_active dz = second,    g' A dz = third.
 
-As :mod:`.dual_newton`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
+As :mod:`.solver`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
 """
 
 from __future__ import annotations
@@ -43,19 +43,7 @@ REFINEMENTS = 10
 
 
 class Sensitivity:
-    """The linear system of the derivatives at a solution.
-
-    Parameters
-    ----------
-    program : ConeProgram
-    z, dual : ndarray
-        Its solution.
-
-    Raises
-    ------
-    SolverError
-        If the solution is not differentiable there: an inequality holds and has the multiplier 0, or a cone does.
-    """
+    """The linear system of the derivatives at a solution."""
 
     def __init__(self, program: ConeProgram, z: np.ndarray, dual: np.ndarray) -> None:
         self.program, self.z, self.dual = program, z, dual
@@ -67,8 +55,9 @@ class Sensitivity:
         _, u, w = slack[self.rows].reshape(-1, 3).T
         a = -dual[self.rows].reshape(-1, 3)[:, 0]
         of_all = sp.csr_array(program.A)
-        self.curved = of_all[self.rows]
+        self.n, self.curved = n, of_all[self.rows]
         number, k = np.arange(len(cones)), 3 * np.arange(len(cones))
+        # The gradient of g = u log(w / u) - t, and a times its second derivative by u and w.
         gradient = np.stack([-np.ones(len(u)), np.log(w / u) - 1, u / w], axis=1)
         self.gradient = sp.csr_array((gradient.ravel(), (np.repeat(number, 3), np.arange(3 * len(u)))))
         second = (-a / u, a / w, a / w, -a * u / w**2)
@@ -77,7 +66,6 @@ class Sensitivity:
         P = sp.csc_array((n, n)) if program.P is None else program.P
         top = P - self.curved.T @ self.hessian @ self.curved
         held = sp.vstack([of_all[self.active], self.gradient @ self.curved], format="csr")
-        self.n, self.held = n, held
         self.matrix = sp.csc_array(sp.block_array([[top, held.T], [held, None]]))
         size = np.abs(self.matrix.data).max(initial=1.0)
         ridge = RIDGE * size * np.where(np.arange(self.matrix.shape[0]) < n, 1.0, -1.0)
@@ -92,8 +80,8 @@ class Sensitivity:
         summands = abs(matrix) @ np.abs(self.z) + np.abs(np.where(finite, program.b[n:m], 1.0))
         size = max(float(np.abs(summands).max(initial=0.0)), np.finfo(float).tiny)
         largest = max(float(np.abs(self.dual).max(initial=0.0)), np.finfo(float).tiny)
-        room, multiplier = slack / size, self.dual[n:m] / largest
-        doubtful = np.flatnonzero(np.maximum(room, multiplier) <= STRICT)
+        slack, multiplier = slack / size, self.dual[n:m] / largest
+        doubtful = np.flatnonzero(np.maximum(slack, multiplier) <= STRICT)
         if len(doubtful):
             columns = matrix[doubtful[:1]].indices
             names = ", ".join(program.where(int(column)) for column in columns[:3])
@@ -101,7 +89,7 @@ class Sensitivity:
                 f"the solution has no derivative: {len(doubtful)} inequalities hold with equality and have the "
                 f"multiplier 0, the first one on {names}; derivatives to the two sides differ. Move a parameter"
             )
-        return np.flatnonzero(multiplier > room)
+        return np.flatnonzero(multiplier > slack)
 
     def _curved_cones(self, slack: np.ndarray, dual: np.ndarray) -> np.ndarray:
         """The numbers of the cones on whose boundary the solution is."""
@@ -114,13 +102,7 @@ class Sensitivity:
         return np.flatnonzero(used)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Solve for right-hand sides; rows that repeat others do not matter, if the right-hand sides repeat them too.
-
-        Raises
-        ------
-        SolverError
-            If the system has no solution: the solution of the program is not unique, or not differentiable.
-        """
+        """Solve for right-hand sides; rows that repeat others do not matter, if the right-hand sides repeat them too."""
         found = np.zeros_like(right)
         rest, size = right, np.abs(right).max(initial=0.0)
         for _ in range(REFINEMENTS):
@@ -130,20 +112,12 @@ class Sensitivity:
                 return found
         raise SolverError(
             f"the solution has no derivative: the system of derivatives is solved to {np.abs(rest).max() / size:.0e} "
-            f"only, and {PRECISION:.0e} is expected. The solution may not be unique, or data contradict"
-            " each other if these parameters move"
+            f"only, not to {PRECISION:.0e}. The solution may not be unique, or data may contradict each other if these "
+            "parameters move"
         )
 
     def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> np.ndarray:
-        """The right-hand sides, one a column, for changes of the gradient and of the slacks at the solution held fixed.
-
-        Parameters
-        ----------
-        gradient : csr_array, shape (columns of A, directions)
-            dc + dP z + dA' dual.
-        slack : csr_array, shape (rows of A, directions)
-            db - dA z.
-        """
+        """The right-hand sides, one a column, for changes of the gradient and of the slacks at the solution held fixed."""
         curved = slack[self.rows]
         first = -gradient - self.curved.T @ (self.hessian @ curved)
         return sp.vstack([first, slack[self.active], self.gradient @ curved]).toarray()
@@ -364,7 +338,7 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     0.1429
     """
     if not isinstance(problem, cp.Problem):
-        raise Refused(f"problem is {problem!r}; a cvxpy.Problem is expected")
+        raise Refused(f"problem must be a cvxpy.Problem, got {problem!r}")
     if len(inspect.signature(Reduction.var_forward).parameters) != 2:
         raise Refused(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
     if not problem.is_dpp():

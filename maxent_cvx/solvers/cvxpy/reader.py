@@ -1,4 +1,4 @@
-"""A cone program read as an entropy program: maximum entropy over linear rows, if it is equivalent to one.
+"""A cone program read as an entropy program, if it is equivalent to one: maximum entropy over linear rows.
 
 With f(u; w) = u log(w / u) we have a f(u; w) = f(a u; a w). So any sum of a f(u; w) - c' u with a > 0 is a sum of
 f(y; v) over y = a u: the logarithms of the weights v = a w exp(-c / a) contain the factors and the linear part.
@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
 from ..certificate import ACCURACY
 from ..sparse import entry_rows, least_by_row, most_by_row
-from .mixed import MixedProgram, SeparableProgram
+from .mixed import MixedProgram
 
 __all__ = [
     "Bounded",
@@ -39,23 +39,21 @@ __all__ = [
     "without_zero_references",
 ]
 
-# A cone program in CVXPY's form, and how far an answer to it is from optimal, whichever solver found it.
-
-
 TINY = np.finfo(float).tiny
 #: Relative to the size of the summands of a row: the largest violation of an optimal answer.
 RESIDUAL = 1e-7
 #: Relative to the summands of the objective: the largest gap of an optimal answer to what is not an entropy program.
 GAP = 1e-7
 #: Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0: it is
-#: what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does. Beside such costs a gap that
-#: is small for the entropies is sought first.
+#: what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does.
 SHARE = 0.1
 #: The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest, that
 #: count as 0: CLARABEL's tolerance for what has nothing to be compared with.
 NO_SIDE = 1e-8
 #: A proof that there is no solution refutes those that are less than about 1 / `PROOF` units large.
 PROOF = 1e-4
+#: Largest logarithm of the sum of weights that y is scaled by: exp does not overflow there.
+LARGEST_LOG_WEIGHT = 600.0
 
 
 @dataclass(frozen=True)
@@ -87,15 +85,12 @@ class Distance:
 
     @property
     def holds(self) -> bool:
-        """Whether the answer counts as optimal.
-
-        By Pinsker's inequality at most a share `ACCURACY` of the mass is then misplaced.
-        """
+        """Whether an entropy program is solved: at most a share `ACCURACY` of the mass is misplaced (Pinsker)."""
         return max(self.primal, self.dual) <= RESIDUAL and np.sqrt(2 * self.gap) <= ACCURACY
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the answer to a program that is no entropy program counts as optimal."""
+        """Whether any other program is solved."""
         return self.largest <= RESIDUAL and self.relative_gap <= GAP
 
     def __str__(self) -> str:
@@ -107,26 +102,15 @@ class ConeProgram:
     """Minimise c' z + z' P z / 2 subject to b - A z in K, a product of zero, non-negative and exponential cones.
 
     A triple (t, u, w) is in the exponential cone if t <= u log(w / u) and u, w >= 0.
-
-    Attributes
-    ----------
-    c, b : ndarray
-    A : csr_array
-    n_zero, n_nonneg, n_exp : int
-        Rows of equations, rows of inequalities, triples of exponential cones.
-    where : callable
-        The name of a column of A, for messages.
-    P : csc_array, optional
-        z' P z / 2 is added to the objective.
     """
 
     c: np.ndarray
     A: sp.csr_array
     b: np.ndarray
-    n_zero: int
-    n_nonneg: int
-    n_exp: int
-    where: Callable[[int], str]
+    n_zero: int  # rows of equations; they come first
+    n_nonneg: int  # rows of inequalities
+    n_exp: int  # exponential cones
+    where: Callable[[int], str]  # the name of a column, for messages
     P: sp.csc_array | None = None
 
     @property
@@ -143,12 +127,14 @@ class ConeProgram:
         """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
         return self._triples[place]
 
+    def cones(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The three parts of values of rows that belong to exponential cones."""
+        first = self.linear.stop
+        return values[first::3], values[first + 1 :: 3], values[first + 2 :: 3]
+
     @cached_property
     def contradiction(self) -> int | None:
-        """The first equation or inequality without variables that does not hold, such as 0 = 1.
-
-        Without another summand to compare it with, a side as small as rounding leaves one is no contradiction.
-        """
+        """The first equation or inequality without variables that does not hold, such as 0 = 1; rounding is none."""
         sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
         is_empty = np.diff(self.A.indptr)[self.linear] == 0
         wrong = np.flatnonzero(is_empty & (np.where(is_equation, np.abs(sides), -sides) > NO_SIDE))
@@ -158,10 +144,7 @@ class ConeProgram:
     def unlimited(self) -> np.ndarray:
         """Columns that have a cost, more than rounding beside the largest, and stand in no row or quadratic term."""
         is_free = np.abs(self.c) > NO_SIDE * np.abs(self.c).max(initial=0.0)
-        in_cones = self.A.indices[self.A.indptr[self.linear.stop] :]
-        is_free[in_cones] = False  # these few first, which mostly are all
-        if is_free.any():
-            is_free[self.A.indices] = False
+        is_free[self.A.indices] = False
         if self.P is not None:
             is_free[self.P.indices] = False
         return np.flatnonzero(is_free)
@@ -169,14 +152,6 @@ class ConeProgram:
     def value(self, z: np.ndarray) -> float:
         """The objective."""
         return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)
-
-    @cached_property
-    def linear_rows(self) -> sp.csr_array:
-        """The rows of A that are equations and inequalities; they come first, and nothing is copied."""
-        n_rows = self.linear.stop
-        indptr = self.A.indptr[: n_rows + 1]
-        n_entries = indptr[-1]
-        return sp.csr_array((self.A.data[:n_entries], self.A.indices[:n_entries], indptr), (n_rows, self.A.shape[1]))
 
     @cached_property
     def _sizes(self) -> sp.csr_array:
@@ -197,86 +172,75 @@ class ConeProgram:
         """
         if not (np.isfinite(z).all() and np.isfinite(dual).all()):
             return Distance(np.inf, np.inf, np.inf)
-        m, finite = self.linear.stop, np.isfinite(self.b)
+        m, finite, size = self.linear.stop, np.isfinite(self.b), self._sizes
+        sides = np.abs(np.where(finite, self.b, 0))
         slack = self.b - self.A @ z
         is_argument = np.zeros(len(z), dtype=bool)
         is_argument[self.triple(1)[0].indices] = True
         average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
-        size = self._sizes
-        of_row = size @ np.abs(z) + np.abs(np.where(finite, self.b, 0))
+        of_row = size @ np.abs(z) + sides
         scale = of_row + self._largest * average + TINY
-        p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
-        t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
+        (p, q, r), (t, u, w) = self.cones(dual), self.cones(slack)
         sizes = np.abs(dual)
         sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 is a difference, which may cancel
         curved = np.zeros(len(z)) if self.P is None else self.P @ z
         gradient = self.c + curved
         balance = np.abs(gradient + self.A.T @ dual)
         balances = np.abs(self.c) + np.abs(curved) + size.T @ sizes + TINY
-        product = np.where(finite[:m], np.abs(np.where(finite[:m], slack[:m], 0.0) * dual[:m]), 0.0)
+        finite_slack = np.where(finite, slack, 0.0)
         with np.errstate(over="ignore"):
-            gap = product.sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
+            gap = np.abs(finite_slack[:m] * dual[:m]).sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
             relative = gap / (-p @ np.abs(u) + TINY)
-        found = Distance(
-            self._violation(slack, scale),
-            max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual)),
-            float(relative),
-        )
+        dual_violation = max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual))
+        found = Distance(self._violation(slack, scale), dual_violation, float(relative))
         if of_entropies and found.holds:
             return found
-        everywhere = np.full(len(scale), float(scale.max(initial=0.0)))
-        dual_size = float(np.abs(dual).max(initial=0.0)) + TINY
         largest = max(
-            self._violation(slack, everywhere),
+            self._violation(slack, np.full(len(scale), float(scale.max(initial=0.0)))),
             float(balance.max(initial=0.0) / balances.max(initial=TINY)),
-            self.outside(dual).max(initial=0.0) / dual_size,
+            self.outside(dual).max(initial=0.0) / (float(np.abs(dual).max(initial=0.0)) + TINY),
         )
         with np.errstate(over="ignore"):
-            summands = np.abs(gradient) @ np.abs(z) + np.abs(np.where(finite, slack, 0)) @ np.abs(dual)
-            summands += np.abs(np.where(finite, self.b, 0)) @ np.abs(dual)
-            summands += SHARE * np.abs(self.c).max(initial=0.0)
-            relative_gap = (gap + balance @ self._reach(size, of_row, z)) / (summands + TINY)
+            summands = np.abs(gradient) @ np.abs(z) + (np.abs(finite_slack) + sides) @ np.abs(dual)
+            summands += SHARE * np.abs(self.c).max(initial=0.0) + TINY
+            relative_gap = (gap + balance @ self._reach(size, of_row, z)) / summands
         return replace(found, largest=float(largest), relative_gap=float(relative_gap))
 
     def _reach(self, size: sp.csr_array, scale: np.ndarray, z: np.ndarray) -> np.ndarray:
         """How far each column can move, at least as far as it is from 0, before it exceeds all other summands of a row.
 
-        What residuals of the dual conditions are multiplied by is what they change the objective by, in any unit. Rows
-        of one column without a side do not say how large it is.
+        A residual of the dual conditions changes the objective by this times as much, in any unit. Rows of one column
+        without a side do not show how large it is.
         """
         length = np.diff(size.indptr)
-        told = np.repeat((length > 1) | (self.b != 0), length)
-        room = np.repeat(scale, length)[told] / size.data[told]
+        shows = np.repeat((length > 1) | (self.b != 0), length)
         reach = np.full(len(z), np.inf)
-        np.minimum.at(reach, size.indices[told], room)
+        np.minimum.at(reach, size.indices[shows], np.repeat(scale, length)[shows] / size.data[shows])
         return np.where(np.isfinite(reach), np.maximum(reach, np.abs(z)), np.abs(z))
 
     def outside(self, dual: np.ndarray) -> np.ndarray:
         """By how much dual values are not in K*, in their own unit."""
-        n, m = self.n_zero, self.linear.stop
-        p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
+        p, q, r = self.cones(dual)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             missing = np.where(p < 0, -p * np.exp(q / p - 1) - r, np.maximum(p, np.maximum(-q, -r)))
-        return np.concatenate([-dual[n:m], np.where(np.isnan(missing), np.inf, missing)])
+        return np.concatenate([-dual[self.n_zero : self.linear.stop], np.where(np.isnan(missing), np.inf, missing)])
 
     def _violation(self, slack: np.ndarray, scale: np.ndarray) -> float:
         """By how much a slack is not in K, relative to scales of the rows."""
         n, m = self.n_zero, self.linear.stop
-        t, u, w = slack[m::3], slack[m + 1 :: 3], slack[m + 2 :: 3]
+        (t, u, w), (of_t, of_u, of_w) = self.cones(slack), self.cones(scale)
         u_plus = np.maximum(u, 0.0)
         excess = t - xlogy(u_plus, np.maximum(w, TINY)) + xlogy(u_plus, u_plus)
         violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], excess, -u, -w])
-        scales = np.concatenate([scale[:m], scale[m::3] + scale[m + 1 :: 3], scale[m + 1 :: 3], scale[m + 2 :: 3]])
-        return float((violation / scales).max(initial=0.0))
+        return float((violation / np.concatenate([scale[:m], of_t + of_u, of_u, of_w])).max(initial=0.0))
 
     def dual_violation(self, dual: np.ndarray) -> float:
         """By how much dual values are not in K*, relative: p < 0 and r >= -p exp(q / p - 1), or p = 0 and q, r >= 0."""
-        n, m = self.n_zero, self.linear.stop
-        p, q, r = dual[m::3], dual[m + 1 :: 3], dual[m + 2 :: 3]
+        p, q, r = self.cones(dual)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             outside = np.where(p < 0, 1 - r / (-p * np.exp(q / p - 1)), np.inf)
-            outside = np.where((p == 0) & (q >= 0) & (r >= 0), 0.0, outside)
-        wrong_sign = -dual[n:m] / (np.abs(dual).max(initial=0.0) + TINY)
+        outside = np.where((p == 0) & (q >= 0) & (r >= 0), 0.0, outside)
+        wrong_sign = -dual[self.n_zero : self.linear.stop] / (np.abs(dual).max(initial=0.0) + TINY)
         return float(max(wrong_sign.max(initial=0.0), outside.max(initial=0.0)))
 
     def proves_infeasible(self, dual: np.ndarray) -> bool:
@@ -287,7 +251,7 @@ class ConeProgram:
         """
         b = np.where(np.isfinite(self.b), self.b, 0.0)
         largest = np.zeros(self.A.shape[1])
-        np.maximum.at(largest, self.A.indices, np.abs(self.A.data))
+        np.maximum.at(largest, self.A.indices, self._sizes.data)
         units = np.abs(b).max(initial=0.0) / np.where(largest > 0, largest, np.inf)
         against = -float(b @ dual)
         is_zero = float(np.abs(self.A.T @ dual) @ units) <= PROOF * against
@@ -304,76 +268,33 @@ class ConeProgram:
         return bool(fall > 0 and curved <= RESIDUAL * fall and off <= RESIDUAL)
 
 
-#: Largest logarithm of the sum of weights that y is scaled by: exp does not overflow there.
-LARGEST_LOG_WEIGHT = 600.0
-
-
 class Bounded(NamedTuple):
-    """A program whose inequalities of one term are bounds.
+    """A program whose inequalities of one term are bounds."""
 
-    Attributes
-    ----------
-    program : SeparableProgram
-    rows : ndarray of int
-        The rows that are left.
-    bounds, terms : ndarray of int
-        Rows that were bounds of terms, for each side of a term the tightest, and these terms.
-    """
-
-    program: SeparableProgram
-    rows: np.ndarray
-    bounds: np.ndarray
-    terms: np.ndarray
+    program: MixedProgram
+    rows: np.ndarray  # the rows that are left
+    bounds: np.ndarray  # rows that were bounds of terms, for each side of a term the tightest
+    terms: np.ndarray  # these terms
 
 
 @dataclass(frozen=True, eq=False)
 class EntropyProgram:
-    """Maximise sum y log(v / y) over rows M y = or <= r, and how y determines the solution of a cone program.
-
-    Attributes
-    ----------
-    program : ConeProgram
-    rows : SeparableProgram
-        Without bounds, in units in which an average y is about 1, as absolute tolerances require.
-    scale : float
-        y in the units of the rows, divided by y in those of the program.
-    kept, per_row : ndarray
-        The rows of the elimination that are left, and the number by which each was divided.
-    out : Elimination
-        The columns of the program as affine functions of the heights t and the arguments u of the cones.
-    term, share : ndarray, one a cone
-        The argument of a cone is `share` times the argument of the term `term`.
-    weight, factor : ndarray, one a cone
-        w, and the factor a of its entropy in the objective.
-    total : ndarray, one a term
-        y divided by the argument of the term: the sum of a times `share` over the cones of the term.
-    others : csr_array, shape (rows, variables)
-        Coefficients of the variables v that have no entropy and that no row determines.
-    unit : float
-        v divided by the variables of the program.
-    cost, curvature : ndarray, csc_array
-        q' v + v' P v / 2 is subtracted from the objective.
-    """
+    """Maximise entropies over rows M y + N v = or <= r, and how y and v determine the solution of a cone program."""
 
     program: ConeProgram
-    rows: SeparableProgram
-    scale: float
-    kept: np.ndarray
-    per_row: np.ndarray
-    out: Elimination
-    term: np.ndarray
+    rows: MixedProgram  # without bounds, in units in which an average y is about 1, as absolute tolerances require
+    scale: float  # y in the units of the rows, divided by y in those of the program
+    kept: np.ndarray  # the rows of the elimination that are left,
+    per_row: np.ndarray  # and the number by which each was divided
+    out: Elimination  # the columns of the program as affine functions of the heights t and the arguments u of the cones
+    term: np.ndarray  # the argument of a cone is `share` times the argument of this term
     share: np.ndarray
-    weight: np.ndarray
-    factor: np.ndarray
-    total: np.ndarray
-    others: sp.csr_array
-    unit: float
-    cost: np.ndarray
-    curvature: sp.csc_array
+    weight: np.ndarray  # w of each cone,
+    factor: np.ndarray  # and the factor a of its entropy in the objective
+    total: np.ndarray  # y of a term divided by its argument: the sum of a times `share` over its cones
+    unit: float  # v divided by the variables of the program
 
-    def restore(
-        self, counts: np.ndarray, multipliers: np.ndarray, others: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def restore(self, counts: np.ndarray, multipliers: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The solution z of the cone program, and the dual value of each of its rows, from those of the rows.
 
         On the boundary of a cone, t = u log(w / u), the dual value is a (-1, log(w / u) - 1, u / w).
@@ -383,24 +304,21 @@ class EntropyProgram:
             argument = counts / (self.scale * self.total)
             u = self.share * argument[self.term]
             heights = u * np.log(self.weight) - xlogy(u, u)
-            v = np.empty(0) if others is None else others / (self.scale * self.unit)
-            z = self.out.constant + self.out.matrix @ np.concatenate([heights, argument, v])
-            exponent = self.rows.matrix.T @ multipliers + self.rows.log_weights - 1
-            log_argument = exponent - np.log(self.scale * self.total)
+            kept = np.concatenate([heights, argument, others / (self.scale * self.unit)])
+            z = self.out.constant + self.out.matrix @ kept
+            log_argument = self.rows.exponent(multipliers) - np.log(self.scale * self.total)
             log_ratio = np.log(self.weight) - log_argument[self.term] - np.log(self.share)
             dual = np.zeros(len(program.b))
-            n = program.linear.stop
-            dual[n::3], dual[n + 1 :: 3], dual[n + 2 :: 3] = (
-                -factor,
-                factor * (log_ratio - 1),
-                factor * np.exp(-log_ratio),
-            )
-            # The rows of the elimination: t of each cone, u of each term, then the rows of the program.
-            first = len(factor) + len(self.total) + len(v)
+            for part, of_part in zip(
+                program.cones(dual), (-factor, factor * (log_ratio - 1), factor * np.exp(-log_ratio)), strict=True
+            ):
+                part[:] = of_part
+            # The rows of the elimination: t of each cone, u of each term, v, then the rows of the program.
+            first = len(kept)
             real = self.kept >= first
             dual[self.kept[real] - first] = -multipliers[real] / self.per_row[real]
-            own = self.out.used >= first
-            if own.any():  # duals of eliminated rows: the reduced cost of a variable that a row determined is 0
+            if (own := self.out.used >= first).any():
+                # Duals of eliminated rows: the reduced cost of a variable that a row determined is 0.
                 rows, columns = self.out.used[own] - first, self.out.gives[own]
                 missing = -(program.c + program.A.T @ dual)[columns]  # none is in a quadratic term
                 dual[rows] = splu(sp.csc_matrix(program.A[rows][:, columns].T)).solve(missing)
@@ -408,21 +326,22 @@ class EntropyProgram:
 
     def scaled(self, by: float) -> EntropyProgram:
         """The same in other units."""
-        rows = replace(self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by))
-        curvature = sp.csc_array(self.curvature / by) if len(self.cost) else self.curvature
-        return replace(self, rows=rows, scale=self.scale * by, curvature=curvature)
+        rows = replace(
+            self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by),
+            curvature=sp.csc_array(self.rows.curvature / by),
+        )  # fmt: skip
+        return replace(self, rows=rows, scale=self.scale * by)
 
     @cached_property
     def bounded(self) -> Bounded | None:
         """The same with bounds in place of inequalities of one term; None if no y > 0 satisfies these."""
-        rows = self.rows
+        rows, n_terms = self.rows, self.rows.matrix.shape[1]
         length = np.diff(rows.matrix.indptr)
-        single = np.flatnonzero((length == 1) & (np.diff(self.others.indptr) == 0) & ~rows.is_equation)
+        single = np.flatnonzero((length == 1) & (np.diff(rows.others.indptr) == 0) & ~rows.is_equation)
         if not len(single):
             return Bounded(rows, np.arange(len(length)), single, single)
         term, a = (part[rows.matrix.indptr[single]] for part in (rows.matrix.indices, rows.matrix.data))
-        side, n_terms = rows.right[single] / a, rows.matrix.shape[1]
-        least, most = np.zeros(n_terms), np.full(n_terms, np.inf)
+        side, least, most = rows.right[single] / a, np.zeros(n_terms), np.full(n_terms, np.inf)
         above, below = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
         np.minimum.at(most, term[above], side[above])
         np.maximum.at(least, term[below], side[below])
@@ -432,15 +351,11 @@ class EntropyProgram:
         tightest = np.concatenate([at[np.unique(term[at], return_index=True)[1]] for at in (above, below)])
         left = np.setdiff1d(np.arange(len(length)), single, assume_unique=True)
         program = replace(
-            rows, matrix=rows.matrix[left], right=rows.right[left], is_equation=rows.is_equation[left],
+            rows, matrix=rows.matrix[left], others=rows.others[left], right=rows.right[left],
+            is_equation=rows.is_equation[left],
             least=least if least.any() else None, most=most if np.isfinite(most).any() else None,
         )  # fmt: skip
         return Bounded(program, left, single[tightest], term[tightest])
-
-    def mixed(self, bounded: Bounded) -> MixedProgram:
-        """The same with bounds, and the variables that have no entropy."""
-        others = self.others[bounded.rows]
-        return MixedProgram(bounded.program, sp.csr_array(others), self.cost, self.curvature)
 
     def multipliers(self, bounded: Bounded, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of all rows from those of the rows that are no bounds: a bound's is log y less the exponent."""
@@ -449,11 +364,9 @@ class EntropyProgram:
         if len(bounded.bounds):
             terms, at = bounded.terms, bounded.bounds
             a = self.rows.matrix.data[self.rows.matrix.indptr[at]]
-            exponent = bounded.program.exponent(multipliers)[terms]
             with np.errstate(divide="ignore"):
-                own = (np.log(counts[terms]) - exponent) / a
-            side = self.rows.right[at] / a
-            found[at] = np.where((counts[terms] == side) & (own < 0), own, 0.0)
+                own = (np.log(counts[terms]) - bounded.program.exponent(multipliers)[terms]) / a
+            found[at] = np.where((counts[terms] == self.rows.right[at] / a) & (own < 0), own, 0.0)
         return found
 
 
@@ -469,10 +382,9 @@ def read(program: ConeProgram) -> EntropyProgram | None:
     n_cones, n_terms = len(term), len(first)
     n_kept = n_cones + n_terms
     heights, arguments = program.triple(0), program.triple(1)
-    some = slice(None) if n_terms == n_cones else first
-    of_arguments = arguments[0][some] if n_terms < n_cones else arguments[0].copy()
+    of_arguments = arguments[0][first] if n_terms < n_cones else arguments[0].copy()
     of_arguments.data /= np.repeat(per, np.diff(of_arguments.indptr))
-    ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][some] / per])
+    ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][first] / per])
     out, number, others = _eliminate(program, ties)
     factor = -out.cost[:n_cones]
     if len(out.unbounded) or (factor <= 0).any() or (out.rows.indices < n_cones).any():
@@ -489,60 +401,52 @@ def read(program: ConeProgram) -> EntropyProgram | None:
     P = sp.csc_array((len(others), len(others))) if program.P is None else program.P[others][:, others]
     of_terms = matrix[:, :n_terms] if len(others) else matrix
     of_others = matrix[:, n_terms:] if len(others) else sp.csr_array((len(right), 0))
-    rows = SeparableProgram(of_terms, right, is_equation[kept], log_v)
-    unscaled = EntropyProgram(
-        program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total,
-        of_others, unit, out.cost[n_kept:] / unit, sp.csc_array(P / unit**2),
+    rows = MixedProgram(
+        of_terms, right, is_equation[kept], log_v, sp.csr_array(of_others), out.cost[n_kept:] / unit,
+        sp.csc_array(P / unit**2),
     )  # fmt: skip
-    return unscaled.scaled(1 / _average(unscaled.rows))
+    unscaled = EntropyProgram(program, rows, 1.0, number[kept], per_row, out, term, share, weight, factor, total, unit)
+    return unscaled.scaled(1 / _average(rows))
 
 
-def _average(rows: SeparableProgram) -> float:
+def _average(rows: MixedProgram) -> float:
     """An estimate of the average y: the one that satisfies equations best if all y are equal, if it is positive."""
-    sums, n_terms = rows.matrix @ np.ones(rows.matrix.shape[1]), rows.matrix.shape[1]
-    of_equations = float(sums[rows.is_equation] @ rows.right[rows.is_equation])
-    if of_equations > 0:
-        return of_equations / float(sums[rows.is_equation] @ sums[rows.is_equation])
+    n_terms = rows.matrix.shape[1]
+    sums = (rows.matrix @ np.ones(n_terms))[rows.is_equation]
+    if (of_equations := float(sums @ rows.right[rows.is_equation])) > 0:
+        return of_equations / float(sums @ sums)
     largest = np.abs(rows.right).max(initial=0.0)
-    return (largest or np.exp(min(_log_sum(rows.log_weights) - 1, LARGEST_LOG_WEIGHT))) / n_terms
+    return (largest or np.exp(min(float(logsumexp(rows.log_weights)) - 1, LARGEST_LOG_WEIGHT))) / n_terms
 
 
 def _eliminate(
     program: ConeProgram, ties: tuple[sp.csr_array, np.ndarray]
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
     """Eliminate all columns but those in quadratic terms, and those that no row determines, which are returned."""
-    linear, right = program.linear_rows, program.b[program.linear].copy()
-    unconstrained = right == np.inf
-    if unconstrained.any():
+    n_rows, n_columns = program.linear.stop, program.A.shape[1]
+    right, ends = program.b[program.linear].copy(), program.A.indptr[: n_rows + 1]
+    linear = sp.csr_array((program.A.data[: ends[-1]], program.A.indices[: ends[-1]], ends), (n_rows, n_columns))
+    if (unconstrained := right == np.inf).any():
         right[unconstrained] = 0.0
         linear = sp.csr_array(sp.diags_array(~unconstrained * 1.0) @ linear)
         linear.eliminate_zeros()
     others = np.empty(0, dtype=np.int64) if program.P is None else np.unique(program.P.indices)
     while True:
-        n_columns, n_others, tied = linear.shape[1], len(others), ties
+        n_others, tied = len(others), ties
         if n_others:
             own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
             tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
-        out, number = eliminate_columns(tied, (linear, right), program.c, program.n_zero)
+        out, number = _eliminate_columns(tied, (linear, right), program.c, program.n_zero)
         if not len(out.left):
             return out, number, others
         others = np.union1d(others, out.left)
 
 
-def _log_sum(logarithms: np.ndarray) -> float:
-    top = float(logarithms.max())
-    return top + float(np.log(np.exp(logarithms - top).sum()))
-
-
 def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find the cones whose arguments are multiples of one column, and so belong to one term.
 
-    Returns
-    -------
-    term, share : ndarray, one a cone
-        The argument of the cone is `share` times that column, or has a term of its own.
-    first, per : ndarray, one a term
-        One of its cones, and the share of that.
+    Returned are, for each cone, its term and the share of that which its argument is; for each term, one of its cones
+    and the share of that. Other arguments have a term of their own.
     """
     matrix, constant = program.triple(1)
     n = len(constant)
@@ -552,12 +456,7 @@ def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     is_multiple &= multiple > 0
     multiple[~is_multiple] = 1.0
     key[is_multiple] = matrix.indices[matrix.indptr[:-1][is_multiple]]
-    of_key = np.full(n + matrix.shape[1], -1)
-    of_key[key[::-1]] = np.arange(n)[::-1]  # the first of several is written last
-    used = np.flatnonzero(of_key >= 0)
-    first = of_key[used]
-    of_key[used] = np.arange(len(used))
-    term = of_key[key]
+    _, first, term = np.unique(key, return_index=True, return_inverse=True)
     return term, multiple, first, multiple[first]
 
 
@@ -575,34 +474,20 @@ def _rows(
     per_row = np.where(empty, 1.0, largest)[kept]
     rows = matrix[kept] if len(kept) < len(right) else matrix
     if not (per_row == 1).all():
-        per_entry = np.repeat(per_row, np.diff(rows.indptr))
-        data = np.divide(rows.data, per_entry, out=per_entry)
+        data = rows.data / np.repeat(per_row, np.diff(rows.indptr))
         rows = sp.csr_array((data, rows.indices, rows.indptr), rows.shape)
     return rows, right[kept] / per_row, kept, per_row
 
 
 @dataclass(frozen=True, eq=False)
 class WithoutZeros:
-    """A program without such cones, and how its dual values are those of the program that it came from.
-
-    Attributes
-    ----------
-    program : ConeProgram
-    source : ndarray of int, one a row
-        The row of the other program that it is.
-    sign : ndarray, one a row
-        1, or -1 of a row t <= 0, whose slack is -t.
-    flat : ndarray of int
-        The first row of each of the cones, in the other program.
-    zeros : ndarray of int
-        The columns that are 0, as the argument of such a cone is a multiple of one.
-    """
+    """A program without cones with w = 0, and how its dual values are those of the program that it came from."""
 
     program: ConeProgram
-    source: np.ndarray
-    sign: np.ndarray
-    flat: np.ndarray
-    zeros: np.ndarray
+    source: np.ndarray  # the row of the other program that each row is
+    sign: np.ndarray  # 1, or -1 of a row t <= 0, whose slack is -t
+    flat: np.ndarray  # the first row of each of the cones, in the other program
+    zeros: np.ndarray  # the columns that are 0, as the argument of such a cone is a multiple of one
 
     def restore(self, z: np.ndarray, dual: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
         """The solution, and the dual values of the other program: those of w, which is free, are the least in K*."""
@@ -616,16 +501,7 @@ class WithoutZeros:
 
 
 def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
-    """Put u = 0 and t <= 0 in the place of cones with w = 0; None if there are none.
-
-    Parameters
-    ----------
-    program : ConeProgram
-
-    Returns
-    -------
-    WithoutZeros or None
-    """
+    """Put u = 0 and t <= 0 in the place of cones with w = 0; None if there are none."""
     of_w, w = program.triple(2)
     is_flat = (np.diff(of_w.indptr) == 0) & (w == 0)
     if not is_flat.any():
@@ -634,8 +510,8 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
     flat, others = first[is_flat], first[~is_flat]
     kept = (others[:, None] + np.arange(3)).ravel()
     # The rows u = 0 come first: of several equations it is the first one by which a variable is eliminated.
-    of_program = np.split(np.arange(program.linear.stop), [program.n_zero])
-    source = np.concatenate([flat + 1, of_program[0], of_program[1], flat, kept])
+    equations, inequalities = np.split(np.arange(program.linear.stop), [program.n_zero])
+    source = np.concatenate([flat + 1, equations, inequalities, flat, kept])
     sign = np.ones(len(source))
     n_zero, n_nonneg = program.n_zero + len(flat), program.n_nonneg + len(flat)
     sign[n_zero + program.n_nonneg : n_zero + n_nonneg] = -1.0
@@ -647,167 +523,91 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Renaming:
-    """A column is ``constant + factor`` times a kept variable, or one of those that are left, by its new number."""
-
-    number: np.ndarray
-    factor: np.ndarray
-    constant: np.ndarray
-    left: np.ndarray
-    n_kept: int
-
-    def apply(self, rows: sp.csr_array, right: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-        """Express rows in the kept variables and in the columns that are left."""
-        shape = (rows.shape[0], self.n_kept + len(self.left))
-        data = rows.data if (self.factor == 1).all() else rows.data * self.factor[rows.indices]
-        renamed = sp.csr_array((data, self.number[rows.indices], rows.indptr), shape)
-        return renamed, right - rows @ self.constant if self.constant.any() else right
-
-
-def eliminate_columns(
-    ties: tuple[sp.csr_array, np.ndarray], linear: tuple[sp.csr_array, np.ndarray], cost: np.ndarray, n_zero: int
-) -> tuple[Elimination, np.ndarray]:
-    """Express a program in the variables that ties name, and eliminate all columns.
-
-    Parameters
-    ----------
-    ties : (csr_array, ndarray)
-        A row B and a side d for each kept variable k: k + B z = d.
-    linear : (csr_array, ndarray)
-        The rows and sides of the program, `n_zero` equations first.
-    cost : ndarray, one a column
-    n_zero : int
-
-    Returns
-    -------
-    out : Elimination
-        Its `matrix` and `constant` are those of all columns, and `gives`, `left` and `unbounded` number them all.
-    number : ndarray of int
-        For each row of `out`, its number among the ties and then the rows of the program.
-    """
-    of_ties, sides = ties
-    n_kept, n_columns = of_ties.shape
-    renaming, plain = _rename(of_ties, sides)
-    open_ties = np.flatnonzero(~plain)
-    number = np.concatenate([open_ties, n_kept + np.arange(linear[0].shape[0])])
-    rows, right = renaming.apply(linear[0], linear[1])
-    costs = np.bincount(renaming.number, cost * renaming.factor, rows.shape[1])
-    if len(open_ties):
-        tied, tied_right = renaming.apply(of_ties[open_ties], sides[open_ties])
-        own = sp.csr_array((np.ones(len(open_ties)), (np.arange(len(open_ties)), open_ties)), tied.shape)
-        rows, right = sp.vstack([tied + own, rows], format="csr"), np.concatenate([tied_right, right])
-    if not len(renaming.left):
-        nothing = np.empty(0, dtype=np.int64)
-        empty = sp.csr_array((0, n_kept))
-        found = Elimination(rows, right, costs, empty, np.empty(0), nothing, nothing, nothing, nothing)
-    else:
-        found = eliminate(rows, right, costs, n_kept, len(open_ties) + n_zero)
-    return _for_all_columns(found, renaming, number, n_columns), number
-
-
-def _rename(of_ties: sp.csr_array, sides: np.ndarray) -> tuple[_Renaming, np.ndarray]:
-    """Find ties with one column that no earlier one has; return the new names, and which ties are so plain."""
-    n_kept, n_columns = of_ties.shape
-    alone = np.flatnonzero(np.diff(of_ties.indptr) == 1)
-    named = of_ties.indices[of_ties.indptr[alone]]
-    tie_of = np.full(n_columns, -1)
-    tie_of[named[::-1]] = alone[::-1]  # the first of several is written last
-    column = np.flatnonzero(tie_of >= 0)
-    tie = tie_of[column]
-    per = of_ties.data[of_ties.indptr[tie]]
-    is_left = np.ones(n_columns, dtype=bool)
-    is_left[column] = False
-    left = np.flatnonzero(is_left)
-    number, factor, constant = np.empty(n_columns, dtype=of_ties.indices.dtype), np.ones(n_columns), np.zeros(n_columns)
-    number[column], factor[column], constant[column] = tie, -1 / per, sides[tie] / per
-    number[left] = n_kept + np.arange(len(left))
-    plain = np.zeros(n_kept, dtype=bool)
-    plain[tie] = True
-    return _Renaming(number, factor, constant, left, n_kept), plain
-
-
-def _for_all_columns(found: Elimination, renaming: _Renaming, number: np.ndarray, n_columns: int) -> Elimination:
-    """The same elimination, with the columns that were renamed among those that are expressed."""
-    left, n_kept = renaming.left, renaming.n_kept
-    named = renaming.number < n_kept
-    ends = np.concatenate([[0], np.cumsum(named)]).astype(renaming.number.dtype)
-    matrix = sp.csr_array((renaming.factor[named], renaming.number[named], ends), shape=(n_columns, n_kept))
-    constant = renaming.constant.copy()
-    if len(left):
-        of_left = (found.matrix.data, (left[entry_rows(found.matrix)], found.matrix.indices))
-        matrix = sp.csr_array(matrix + sp.csr_array(of_left, shape=matrix.shape))
-        constant[left] = found.constant
-    return Elimination(
-        found.rows, found.right, found.cost, matrix, constant, number[found.used], left[found.gives],
-        left[found.left], left[found.unbounded],
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
 class Elimination:
-    """Rows and objective over the kept variables, and the eliminated ones as ``constant + matrix @ kept``.
+    """Rows and objective over the kept variables, and the eliminated ones as ``constant + matrix @ kept``."""
 
-    Attributes
-    ----------
-    rows, right : csr_array, ndarray
-        ``rows @ kept`` is equal to, or at most, `right`; a row that determined a variable is empty.
-    cost : ndarray
-        The objective over the kept variables.
-    matrix, constant : csr_array, ndarray
-        The other variables as affine functions of the kept ones.
-    used, gives : ndarray of int
-        Rows that determined a variable, and the variable, numbered among those that are not kept.
-    left : ndarray of int
-        Variables that no row determines.
-    unbounded : ndarray of int
-        Variables in no row that have a cost.
-    """
-
-    rows: sp.csr_array
+    rows: sp.csr_array  # rows @ kept is equal to, or at most, `right`; a row that determined a variable is empty
     right: np.ndarray
     cost: np.ndarray
     matrix: sp.csr_array
     constant: np.ndarray
-    used: np.ndarray
-    gives: np.ndarray
-    left: np.ndarray
-    unbounded: np.ndarray
+    used: np.ndarray  # rows that determined a variable,
+    gives: np.ndarray  # and the variable, numbered among those that are not kept
+    left: np.ndarray  # variables that no row determines
+    unbounded: np.ndarray  # variables in no row that have a cost
+
+
+def _eliminate_columns(
+    ties: tuple[sp.csr_array, np.ndarray], linear: tuple[sp.csr_array, np.ndarray], cost: np.ndarray, n_zero: int
+) -> tuple[Elimination, np.ndarray]:
+    """Eliminate all columns z, of which ties k + B z = d name the kept variables k, from rows of a program.
+
+    A tie of one column that no earlier one has renames the column, which costs little; the others, with the rows of
+    the program, are eliminated as equations. For each row of the result its number is returned, among the ties and then
+    the rows of the program.
+    """
+    of_ties, sides = ties
+    n_kept, n_columns = of_ties.shape
+    # The first tie of one column that has it renames a column: column = constant + factor * kept variable.
+    alone = np.flatnonzero(np.diff(of_ties.indptr) == 1)
+    column, first = np.unique(of_ties.indices[of_ties.indptr[alone]], return_index=True)
+    tie = alone[first]
+    is_named, is_open = np.zeros(n_columns, dtype=bool), np.ones(n_kept, dtype=bool)
+    is_named[column], is_open[tie] = True, False
+    left = np.flatnonzero(~is_named)
+    name, factor, constant = np.empty(n_columns, of_ties.indices.dtype), np.ones(n_columns), np.zeros(n_columns)
+    per = of_ties.data[of_ties.indptr[tie]]
+    name[column], factor[column], constant[column] = tie, -1 / per, sides[tie] / per
+    name[left] = n_kept + np.arange(len(left))
+
+    def renamed(rows: sp.csr_array, right: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+        data = rows.data if (factor == 1).all() else rows.data * factor[rows.indices]
+        shape = (rows.shape[0], n_kept + len(left))
+        constants = rows @ constant if constant.any() else 0.0
+        return sp.csr_array((data, name[rows.indices], rows.indptr), shape), right - constants
+
+    rows, right = renamed(*linear)
+    costs = np.bincount(name, cost * factor, rows.shape[1])
+    open_ties = np.flatnonzero(is_open)
+    number = np.concatenate([open_ties, n_kept + np.arange(rows.shape[0])])
+    if len(open_ties):
+        tied, tied_right = renamed(of_ties[open_ties], sides[open_ties])
+        own = sp.csr_array((np.ones(len(open_ties)), (np.arange(len(open_ties)), open_ties)), tied.shape)
+        rows, right = sp.vstack([tied + own, rows], format="csr"), np.concatenate([tied_right, right])
+    ends = np.concatenate([[0], np.cumsum(is_named)]).astype(name.dtype)
+    matrix = sp.csr_array((factor[is_named], name[is_named], ends), shape=(n_columns, n_kept))
+    if not len(left):
+        none = np.empty(0, dtype=np.int64)
+        return Elimination(rows, right, costs, matrix, constant, none, none, none, none), number
+    found = eliminate(rows, right, costs, n_kept, len(open_ties) + n_zero)
+    of_left = (found.matrix.data, (left[entry_rows(found.matrix)], found.matrix.indices))
+    constant[left] = found.constant
+    return replace(
+        found, matrix=sp.csr_array(matrix + sp.csr_array(of_left, shape=matrix.shape)), constant=constant,
+        used=number[found.used], gives=left[found.gives], left=left[found.left], unbounded=left[found.unbounded],
+    ), number  # fmt: skip
 
 
 def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: int, n_equations: int) -> Elimination:
-    """Eliminate all variables but the first `n_kept` from ``rows @ (kept, others)`` = or <= `right`.
+    """Eliminate all variables but the first `n_kept` from ``rows @ (kept, others)`` = or <= `right`; minimise `cost`.
 
-    Parameters
-    ----------
-    rows : csr_array
-        Equations first. If two rows determine a variable, the earlier one is used.
-    right, cost : ndarray
-        Right-hand sides, and the objective, which is minimised.
-    n_kept, n_equations : int
-
-    Returns
-    -------
-    Elimination
+    Equations come first. If two rows determine a variable, the earlier one is used.
     """
     n_rows, n_others = rows.shape[0], rows.shape[1] - n_kept
-    work = sp.csr_array(sp.vstack([rows, sp.csr_array(cost[None, :])], format="csr"))
+    work = sp.csr_array(sp.vstack([rows, sp.csr_array(cost[None, :])], format="csr"))  # the objective is the last row
     right = np.append(right, 0.0)
     undetermined, unused = np.ones(n_others, dtype=bool), np.ones(n_rows, dtype=bool)
-    given, used, found, constants = [], [], [], []
+    none = np.empty(0, dtype=np.int64)
+    given, used, found, constants = [none], [none], [], []
     while undetermined.any():
         others = np.flatnonzero(undetermined)
         among = sp.csr_array(work[:, n_kept + others])
-        among.eliminate_zeros()
-        costs, among = (
-            among[[n_rows]].toarray().ravel(),
-            sp.csr_array(sp.diags_array(unused * 1.0) @ among[:n_rows]),
-        )
+        costs, among = among[[n_rows]].toarray().ravel(), sp.csr_array(sp.diags_array(unused * 1.0) @ among[:n_rows])
         among.eliminate_zeros()
         row, at = _pivots(among, costs, n_equations)
         if not len(row):
             break
-        pivot = np.asarray(among[row, at]).ravel()
-        column = others[at]
+        pivot, column = np.asarray(among[row, at]).ravel(), others[at]
         giving, value = work[row], right[row]
         share = sp.csr_array(work[:, n_kept + column] @ sp.diags_array(1 / pivot))
         work = sp.csr_array(work - share @ giving)
@@ -819,18 +619,17 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
         undetermined[column], unused[row] = False, False
     others = np.flatnonzero(undetermined)
     touched = np.diff(sp.csc_array(work[:n_rows][np.flatnonzero(unused)][:, n_kept + others]).indptr) > 0
-    costs = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
-    idle = others[~touched & ~costs]  # in no row and without a cost: set to 0
-    gives, used_rows = _joined(given), _joined(used)
-    order = np.argsort(np.concatenate([gives, idle, others[touched | costs]]))
-    stacked = sp.vstack([*found, sp.csr_array((len(others), n_kept))], format="csr")
-    matrix = sp.csr_array(stacked[order])
+    has_cost = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
+    gives = np.concatenate(given)
+    # Those in no row and without a cost are set to 0, as the first of the others.
+    order = np.argsort(np.concatenate([gives, others[~touched & ~has_cost], others[touched | has_cost]]))
+    matrix = sp.csr_array(sp.vstack([*found, sp.csr_array((len(others), n_kept))], format="csr")[order])
     constant = np.concatenate([*constants, np.zeros(len(others))])[order]
     kept = sp.csr_array(sp.diags_array(unused * 1.0) @ work[:n_rows, :n_kept])
     kept.eliminate_zeros()
     return Elimination(
-        kept, np.where(unused, right[:n_rows], 0.0), work[[n_rows]][:, :n_kept].toarray().ravel(),
-        matrix, constant, used_rows, gives, others[touched], others[~touched & costs],
+        kept, np.where(unused, right[:n_rows], 0.0), work[[n_rows]][:, :n_kept].toarray().ravel(), matrix, constant,
+        np.concatenate(used), gives, others[touched], others[~touched & has_cost],
     )  # fmt: skip
 
 
@@ -840,8 +639,7 @@ def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[n
     single = np.flatnonzero(alone)
     column, first = np.unique(among.indices[among.indptr[single]], return_index=True)
     row = single[first]  # the first row that determines a variable
-    exact = row < n_equations
-    if exact.any():
+    if (exact := row < n_equations).any():
         return row[exact], column[exact]
     # No equation determines a variable. An inequality does if the variable is in no equation, if no other inequality
     # bounds it on that side, and if its cost, where it has one, moves it there.
@@ -853,7 +651,3 @@ def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[n
     bounds = alone[entries.row] & np.where(entries.data > 0, up[entries.col], down[entries.col])
     column, first = np.unique(entries.col[bounds], return_index=True)
     return entries.row[bounds][first], column
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([*parts, np.empty(0, dtype=np.int64)]).astype(np.int64)

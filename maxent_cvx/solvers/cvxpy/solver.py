@@ -1,11 +1,11 @@
 """DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
 
-CVXPY compiles a problem to a cone program. One that :mod:`.reading` can read as a sum of entropies over linear rows is
-solved by Newton's method on the dual (:mod:`.newton`), or by a primal-dual method if it has bounds or variables without
-entropy (:mod:`.primal_dual`). Clarabel (Goulart and Chen, 2024) solves all other programs, with logarithms,
+CVXPY compiles a problem to a cone program. One that :mod:`.reader` can read as a sum of entropies over linear rows is
+solved by a primal-dual method (:mod:`.mixed`), or, if it was solved before with other parameters, by Newton's method on
+the dual from its last multipliers. Clarabel (Goulart and Chen, 2024) solves all other programs, with logarithms,
 exponentials, relative entropies of two variables or entropies in constraints, and those for which these methods find no
-precise answer. Whoever answers, the status is what the program's own data prove (:meth:`.ConeProgram.distance`,
-:meth:`.ConeProgram.proves_infeasible`, :meth:`.ConeProgram.proves_unbounded`).
+precise answer. Whichever method answers, the status is what the program's own data prove
+(:meth:`.ConeProgram.distance`, :meth:`.ConeProgram.proves_infeasible`, :meth:`.ConeProgram.proves_unbounded`).
 
 This module and :mod:`.derivatives` depend on CVXPY's internals, as no other does.
 """
@@ -13,7 +13,7 @@ This module and :mod:`.derivatives` depend on CVXPY's internals, as no other doe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -33,8 +33,8 @@ from ..answer import Status
 from ..backends import SOLVERS
 from ..blocks import single_thread
 from ..monitor import Monitor
-from .mixed import MixedAnswer, solve_mixed, solve_separable
-from .reader import Bounded, ConeProgram, Distance, EntropyProgram, WithoutZeros, read, without_zero_references
+from .mixed import log_line, solve_from, solve_mixed
+from .reader import Bounded, ConeProgram, Distance, EntropyProgram, read, without_zero_references
 
 __all__ = [
     "DualNewton",
@@ -47,7 +47,7 @@ __all__ = [
 
 #: The solver that CVXPY is offered.
 BACKEND = SOLVERS["DUAL_NEWTON"]
-#: What the solver takes; refusals end with it.
+#: The problems that the solver takes; refusals end with it.
 TAKES = (
     "DUAL_NEWTON takes entropies, logarithms and exponentials with linear constraints and linear or quadratic terms; "
     "use a general conic solver such as cp.CLARABEL for this problem"
@@ -60,8 +60,6 @@ STRICTER = 1e-3
 ROUNDED_GAP = 1e-12
 #: Relative: the largest violation, and gap, of an answer that is returned as inaccurate.
 NEARLY = 1e-5
-#: Newton steps from the multipliers of an earlier problem, after which the method begins anew.
-WARM = 10
 #: A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1.
 SMALL_AVERAGE = 0.1
 #: Statuses, the best first.
@@ -151,45 +149,18 @@ class DualNewton(ConicSolver):
         return f"<DualNewton: {self.name()}, a solver for CVXPY>"
 
     def name(self) -> str:
-        """What users call it.
-
-        Returns
-        -------
-        str
-        """
+        """The solver's name."""
         return BACKEND.name
 
     def supports_quad_obj(self) -> bool:
-        """Whether quadratic objectives are taken as they are: they are.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether quadratic objectives are taken as they are: yes."""
         return True
 
     def import_solver(self) -> None:
         """Nothing is imported: the solver is in this package."""
 
     def cite(self, data: Mapping[str, Any]) -> str:
-        """Return what to cite: the software.
-
-        Parameters
-        ----------
-        data : dict
-            What ``apply`` made of a problem; not used.
-
-        Returns
-        -------
-        str
-            BibTeX.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> mx.solvers.DualNewton().cite({})[:16]
-        '@misc{maxent_cvx'
-        """
+        """BibTeX of this software."""
         return "@misc{maxent_cvx, title={maxent\\_cvx}, author={{The maxent\\_cvx developers}}}"
 
     # CVXPY caches compiled problems by solver, so that all instances must be equal.
@@ -200,34 +171,7 @@ class DualNewton(ConicSolver):
         return hash(type(self))
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Whether the solver supports the cones; if not, an error says which it does not, as CVXPY's does not.
-
-        Parameters
-        ----------
-        problem_form : cvxpy's ProblemForm
-            What CVXPY knows of the problem before it is compiled, such as its cones.
-
-        Returns
-        -------
-        bool
-            True; where it would be False it raises.
-
-        Raises
-        ------
-        SolverError
-            If the problem has other cones; also CVXPY's ``SolverError``.
-
-        Examples
-        --------
-        >>> import cvxpy as cp, maxent_cvx as mx
-        >>> solver = mx.solvers.DualNewton()
-        >>> x = cp.Variable(2)
-        >>> try:
-        ...     _ = cp.Problem(cp.Minimize(cp.norm(x)), [x >= 1]).solve(solver=solver)
-        ... except mx.SolverError as error:
-        ...     print(str(error).split(". ")[0])
-        the problem has cones of the kind SOC that DUAL_NEWTON does not take
-        """
+        """Whether the solver supports the cones of a problem; if not, the error names those that it does not."""
         if super().can_solve(problem_form):
             return True
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
@@ -243,50 +187,16 @@ class DualNewton(ConicSolver):
         solver_opts: Mapping[str, Any],
         solver_cache: Any = None,
     ) -> dict[str, Any]:
-        """Solve what ``apply`` made of a problem.
-
-        Parameters
-        ----------
-        data : dict
-            The cone program: costs, matrix, right-hand side and dimensions of the cones, by CVXPY's names.
-        warm_start : bool
-            Whether to begin with the multipliers that `solver_cache` has of a problem with the same rows.
-        verbose : bool
-            Print a line an iteration.
-        solver_opts : dict
-            `tolerance`, `max_iterations` and `time_limit`.
-        solver_cache : dict, optional
-            Where the multipliers are kept; CVXPY has one for each problem.
-
-        Returns
-        -------
-        dict
-            "status" in CVXPY's words, "value", "primal", "eq_dual" and "ineq_dual", seconds, iterations, and the
-            residuals and the gap.
-
-        Raises
-        ------
-        SolverError
-            If the program has no exponential cones, or no answer is found.
-        UnknownName
-            If the solver has no such option.
-
-        Examples
-        --------
-        >>> import cvxpy as cp, maxent_cvx as mx
-        >>> solver = mx.solvers.DualNewton()
-        >>> x = cp.Variable(6)
-        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == 4.5])
-        >>> data, _, _ = problem.get_problem_data(solver)
-        >>> found = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts={})
-        >>> found["status"], round(-found["value"], 6)                    # nats
-        ('optimal', 1.613581)
-        """
+        """Solve the cone program of a problem, and keep its multipliers in CVXPY's cache of this problem."""
         begun = time.perf_counter()
         with refusing():
             cache = solver_cache if solver_cache is not None else {}
             start = cache.get(self.name()) if warm_start else None
-            program, answer = self._answer(data, solver_opts, verbose, start)
+            options = {name: value for name, value in solver_opts.items() if name != "use_quad_obj"}  # CVXPY's own
+            monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
+            BACKEND.check(options)
+            program = cone_program(data)
+            answer = solve_program(program, {**options, "monitor": monitor}, start)
         if answer.status == s.OPTIMAL and answer.start is not None:
             cache[self.name()] = answer.start
         dims = data[self.DIMS]
@@ -301,70 +211,31 @@ class DualNewton(ConicSolver):
             s.EXTRA_STATS: answer.distance,
         }
 
-    def _answer(
-        self, data: Mapping[str, Any], options: Mapping[str, Any], verbose: bool, start: Start | None
-    ) -> tuple[ConeProgram, ConeAnswer]:
-        """Make a cone program of CVXPY's data, and solve it."""
-        options = {name: value for name, value in options.items() if name != "use_quad_obj"}  # CVXPY's own
-        monitor = Monitor(verbose=verbose, time_limit=options.pop("time_limit", np.inf))
-        BACKEND.check(options)
-        program = cone_program(data)
-        return program, solve_program(program, {**options, "monitor": monitor}, start)
-
     def invert(self, solution: dict[str, Any], inverse_data: Any) -> Any:
-        """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``.
-
-        Parameters
-        ----------
-        solution : dict
-            What :meth:`solve_via_data` returned.
-        inverse_data : dict or InverseData
-            What ``apply`` kept of the problem, to express the answer in its variables.
-
-        Returns
-        -------
-        cvxpy's Solution
-            Values of variables and duals of constraints, by their ids.
-
-        Examples
-        --------
-        >>> import cvxpy as cp, maxent_cvx as mx
-        >>> solver = mx.solvers.DualNewton()
-        >>> x = cp.Variable(6)
-        >>> problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, range(1, 7) @ x == 4.5])
-        >>> _ = problem.solve(solver=solver)
-        >>> problem.status, bool(problem.solver_stats.num_iters > 0), x.value.round(3)[[0, 5]].tolist()
-        ('optimal', True, [0.054, 0.347])
-        """
+        """Return the answer to CVXPY, with iterations, time, and its residuals and gap in ``extra_stats``."""
         inverted = super().invert(solution, inverse_data)
         inverted.attr.update({key: solution[key] for key in (s.SOLVE_TIME, s.NUM_ITERS, s.EXTRA_STATS)})
         return inverted
 
 
 def cone_program(data: Mapping[str, Any]) -> ConeProgram:
-    """Read what :meth:`DualNewton.apply` made of a problem as a cone program."""
-    dims = data[DualNewton.DIMS]
+    """The cone program that CVXPY has compiled a problem to."""
+    dims, compiled, curved = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P)
     matrix = sp.csr_array(data[s.A])
     if not matrix.data.all():
         matrix.eliminate_zeros()
-    where = _column_namer(data[s.PARAM_PROB])
-    curved = data.get(s.P)
-    P = sp.csc_array(curved) if curved is not None and curved.nnz else None
-    return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
-
-
-def _column_namer(program: Any) -> Callable[[int], str]:
-    """Name the columns of CVXPY's matrix, such as x[3]; CVXPY flattens variables in column-major order."""
 
     def where(column: int) -> str:
-        for variable in program.variables:
-            place = column - program.var_id_to_col[variable.id]
+        """The name of a column, such as x[3]; CVXPY flattens variables in column-major order."""
+        for variable in compiled.variables:
+            place = column - compiled.var_id_to_col[variable.id]
             if 0 <= place < variable.size:
                 index = ", ".join(str(int(i)) for i in np.unravel_index(place, variable.shape, order="F"))
                 return f"{variable.name()}[{index}]" if variable.shape else str(variable.name())
         return f"column {column}"
 
-    return where
+    P = sp.csc_array(curved) if curved is not None and curved.nnz else None
+    return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
 
 
 def register_with_cvxpy() -> str:
@@ -402,26 +273,14 @@ def register_with_cvxpy() -> str:
 
 
 class ConeAnswer(NamedTuple):
-    """An answer to a cone program, and how far it is from optimal.
+    """An answer to a cone program, and how far it is from optimal."""
 
-    Attributes
-    ----------
-    status : str
-        In CVXPY's words.
-    z : ndarray, one a column
-    dual : ndarray, one a row
-    distance : Distance
-    iterations : int
-    start : (ndarray, ndarray), optional
-        Of an entropy program, which rows it has and their multipliers: where the next one can begin.
-    """
-
-    status: str
+    status: str  # in CVXPY's words
     z: np.ndarray
     dual: np.ndarray
     distance: Distance
     iterations: int
-    start: Start | None = None
+    start: Start | None = None  # of an entropy program: where the next one can begin
 
     def is_settled(self, of_entropies: bool) -> bool:
         """Whether no other way is tried: a proof, a limit, or an optimum whose gap is small for entropies, if any."""
@@ -430,172 +289,84 @@ class ConeAnswer(NamedTuple):
         return not of_entropies or self.distance.holds or self.distance.relative_gap <= ROUNDED_GAP
 
 
-#: A method with its program; None if it does not apply.
-Way = Callable[[], ConeAnswer | None]
-
-
 def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
-    """Solve a cone program, as an entropy program if it is one, from the multipliers of the last one if it is alike.
-
-    Raises
-    ------
-    SolverError
-        If it has no exponential cones, or if no answer is found.
-    """
+    """Solve a cone program, as an entropy program if it is one, from the multipliers of the last one if it is alike."""
     if not program.n_exp:
         raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
-    answer = _solved(program, options, start)
+    answer = _solve(program, options, start)
     if answer.status == s.SOLVER_ERROR:
         raise SolverError(f"no answer to the problem was found: the best one has {answer.distance}")
     if answer.status != s.UNBOUNDED:
         return answer
     # A direction along which the objective improves without limit exists in infeasible problems, too.
-    feasible = _solved(replace(program, c=np.zeros(len(program.c)), P=None), options)
+    feasible = _solve(replace(program, c=np.zeros(len(program.c)), P=None), options)
     if feasible.status == s.INFEASIBLE:
         return feasible
     is_feasible = feasible.status in (s.OPTIMAL, s.OPTIMAL_INACCURATE, s.UNBOUNDED)
     return answer if is_feasible else answer._replace(status=s.INFEASIBLE_OR_UNBOUNDED)
 
 
-def _solved(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
-    """Solve a cone program by the first way that answers; "unbounded" is said without a look at the constraints."""
-    if not program.n_exp:
-        return _solve_cone_program(program, options)
-    if (row := program.contradiction) is not None:
-        return _refuted_by(program, row)
-    if len(free := program.unlimited):
-        direction = np.zeros(len(program.c))
-        direction[free] = -np.sign(program.c[free])
-        rows = np.zeros(len(program.b))
-        return ConeAnswer(s.UNBOUNDED, direction, rows, program.distance(direction, rows), 0)
-    if (smaller := without_zero_references(program)) is not None:
-        answer = _with_zeros(program, smaller, _solved(smaller.program, options, start))
-        if answer.status != s.SOLVER_ERROR:
-            return answer
-    entropy = read(program)
-    if entropy is None:
-        return _solve_cone_program(program, options)
-    if start is not None and not len(entropy.cost) and np.array_equal(start[0], entropy.kept):
-        return _solve_entropy_program(entropy, options, start[1])
-    return _solve_entropy_program(entropy, options, None)
-
-
-def _refuted_by(program: ConeProgram, row: int) -> ConeAnswer:
-    """The answer to a program with a row without variables that does not hold: the row itself is the proof."""
+def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
+    """Solve a cone program by the first way that answers; "unbounded" is concluded without regard to the constraints."""
     z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
-    dual[row] = -np.sign(program.b[row])
-    return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
-
-
-def _with_zeros(program: ConeProgram, smaller: WithoutZeros, answer: ConeAnswer) -> ConeAnswer:
-    """The answer to a program with entropies relative to 0, judged by its own rows, from that to one without."""
-    z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
-    distance = program.distance(z, dual)
-    is_lost = answer.status == s.OPTIMAL and not (distance.holds or distance.is_optimal)
-    return answer._replace(status=s.SOLVER_ERROR if is_lost else answer.status, z=z, dual=dual, distance=distance)
-
-
-def _solve_cone_program(program: ConeProgram, options: Mapping[str, Any]) -> ConeAnswer:
-    """Solve a program by Clarabel."""
-    return _first_settled(_clarabel_ways(program, options), of_entropies=False)
-
-
-def _solve_entropy_program(entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray | None) -> ConeAnswer:
-    """Solve an entropy program by the own method for it, and, if need be, by Clarabel."""
-    has_bounds = entropy.bounded is not None and len(entropy.bounded.bounds) > 0
-    own = _primal_dual if len(entropy.cost) or has_bounds else _in_logarithms
-    ways: list[Way] = [partial(own, entropy, options), *_clarabel_ways(entropy.program, options)]
-    if start is not None:
-        ways = [partial(_from_multipliers, entropy, options, start), *ways]
-    return _first_settled(ways, of_entropies=True)
-
-
-def _clarabel_ways(program: ConeProgram, options: Mapping[str, Any]) -> list[Way]:
-    """Clarabel with the tolerance given, and with a stricter one."""
+    if (row := program.contradiction) is not None:
+        dual[row] = -np.sign(program.b[row])
+        return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
+    if len(free := program.unlimited):
+        z[free] = -np.sign(program.c[free])
+        return ConeAnswer(s.UNBOUNDED, z, dual, program.distance(z, dual), 0)
+    if (smaller := without_zero_references(program)) is not None:
+        answer = _solve(smaller.program, options, start)
+        z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
+        distance = program.distance(z, dual)
+        is_lost = answer.status == s.OPTIMAL and not (distance.holds or distance.is_optimal)
+        if answer.status != s.SOLVER_ERROR and not is_lost:
+            return answer._replace(z=z, dual=dual, distance=distance)
+    entropy, ways = read(program) if program.n_exp else None, []
+    if entropy is not None and entropy.bounded is not None:  # otherwise no y > 0 is between the bounds
+        if start is not None and not len(entropy.rows.cost) and np.array_equal(start[0], entropy.kept):
+            ways.append(partial(_solve_entropies, entropy, entropy.bounded, options, start[1]))
+        ways.append(partial(_solve_entropies, entropy, entropy.bounded, options))
     tolerance = options.get("tolerance", TOLERANCE)
-    return [partial(_by_clarabel, program, limit, options) for limit in (tolerance, STRICTER * tolerance)]
-
-
-def _first_settled(ways: Iterable[Way], *, of_entropies: bool) -> ConeAnswer:
-    """The first answer that is settled, or the best of all, with the iterations of all.
-
-    Of entropies, a gap that is small for the objective may be large beside large costs; where no way finds another, the
-    answer with the least gap counts.
-    """
-    found: list[ConeAnswer] = []
+    ways += [partial(_solve_by_clarabel, program, limit, options) for limit in (tolerance, STRICTER * tolerance)]
+    answers: list[ConeAnswer] = []
     for way in ways:
-        answer = way()
-        if answer is not None:
-            found.append(answer)
-            if answer.is_settled(of_entropies):
-                break
-    best = min(found, key=lambda one: (STATUSES.index(one.status), one.distance.gap))
-    return best._replace(iterations=sum(one.iterations for one in found))
+        answers.append(way())
+        if answers[-1].is_settled(entropy is not None):
+            break
+    # Beside large costs a gap that is small for the objective may be large for the entropies: the least one counts.
+    best = min(answers, key=lambda answer: (STATUSES.index(answer.status), answer.distance.gap))
+    return best._replace(iterations=sum(answer.iterations for answer in answers))
 
 
-def _in_logarithms(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
-    """Solve rows without bounds by Newton's method on the dual."""
-
-    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
-        status, counts, m, iterations = solve_separable(bounded.program, **options)
-        return MixedAnswer(status, counts, np.empty(0), m, iterations)
-
-    return _with_bounds(entropy, solve, options)
-
-
-def _from_multipliers(entropy: EntropyProgram, options: Mapping[str, Any], start: np.ndarray) -> ConeAnswer | None:
-    """Solve by Newton's method on the dual, bounds as bounds, from multipliers near those of the solution."""
-    few = {
-        **options,
-        "max_iterations": min(options.get("max_iterations", WARM), WARM),
-    }
-
-    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
-        status, counts, m, iterations = solve_separable(bounded.program, start=start[bounded.rows], **few)
-        return MixedAnswer(status, counts, np.empty(0), m, iterations)
-
-    answer = _with_bounds(entropy, solve, options)
-    if answer is None or answer.status == s.OPTIMAL:
-        return answer
-    return answer._replace(status=s.SOLVER_ERROR)  # the limit was that of a first attempt
-
-
-def _primal_dual(entropy: EntropyProgram, options: Mapping[str, Any]) -> ConeAnswer | None:
-    """Solve with bounds as bounds and with other variables; None if there is no y > 0 between the bounds."""
-
-    def solve(entropy: EntropyProgram, bounded: Bounded) -> MixedAnswer:
-        return solve_mixed(entropy.mixed(bounded), **options)
-
-    return _with_bounds(entropy, solve, options)
-
-
-def _with_bounds(
-    entropy: EntropyProgram, solve: Callable[[EntropyProgram, Bounded], MixedAnswer], options: Mapping[str, Any]
-) -> ConeAnswer | None:
-    """Solve, a second time in other units if an average count is small, and judge."""
-    bounded = entropy.bounded
-    if bounded is None:
-        return None
-    answer = solve(entropy, bounded)
-    iterations, mean = answer.iterations, float(answer.y.mean())
-    if answer.status is Status.OPTIMAL and 0 < mean < SMALL_AVERAGE:
-        entropy = entropy.scaled(1 / mean)
-        bounded = entropy.bounded
-        assert bounded is not None
-        answer = solve(entropy, bounded)
-        iterations += answer.iterations
+def _solve_entropies(
+    entropy: EntropyProgram, bounded: Bounded, options: Mapping[str, Any], start: np.ndarray | None = None
+) -> ConeAnswer:
+    """Solve an entropy program by the primal-dual method, or from multipliers near the solution, and judge the answer."""
+    if start is None:
+        answer = solve_mixed(bounded.program, **options)
+        iterations, mean = answer.iterations, float(answer.y.mean())
+        if answer.status is Status.OPTIMAL and 0 < mean < SMALL_AVERAGE:
+            entropy = entropy.scaled(1 / mean)
+            assert entropy.bounded is not None
+            answer = solve_mixed(entropy.bounded.program, **options)
+            iterations += answer.iterations
+    else:
+        answer = solve_from(bounded.program, start[bounded.rows], **options)
+        iterations = answer.iterations
     m = entropy.multipliers(bounded, answer.y, answer.multipliers)
     z, dual = entropy.restore(answer.y, m, answer.others)
-    distance = entropy.program.distance(z, dual, of_entropies=not len(entropy.cost))
-    holds = distance.is_optimal if len(entropy.cost) else distance.holds
-    is_asked = "max_iterations" in options or bool(options["monitor"].stopped)
-    limited = answer.status is Status.LIMIT and is_asked and not holds and np.isfinite(distance.primal)
+    has_cost = len(entropy.rows.cost) > 0
+    distance = entropy.program.distance(z, dual, of_entropies=not has_cost)
+    holds = distance.is_optimal if has_cost else distance.holds
+    is_asked = start is None and ("max_iterations" in options or bool(options["monitor"].stopped))
+    limited = answer.status is Status.LIMIT and is_asked and np.isfinite(distance.primal)
     words = s.OPTIMAL if holds else s.USER_LIMIT if limited else s.SOLVER_ERROR
     return ConeAnswer(words, z, dual, distance, iterations, (entropy.kept, m))
 
 
-def _by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[str, Any]) -> ConeAnswer:
-    """Call Clarabel once, and judge what comes back."""
+def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[str, Any]) -> ConeAnswer:
+    """Call Clarabel once, and judge its answer."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
@@ -614,10 +385,9 @@ def _by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[str, A
     monitor, raised = options["monitor"], []
 
     def watch(info: Any) -> bool:
-        line = {"residual": max(info.res_primal, info.res_dual), "gap": info.gap_rel, "dual": info.cost_dual}
-        line |= {"iteration": info.iterations, "parts": 1, "dropped": 0, "products": 0, "seconds": monitor.seconds}
+        residual = max(info.res_primal, info.res_dual)
         try:
-            return bool(monitor.tell(line))
+            return bool(monitor.tell(log_line(info.iterations, residual, info.gap_rel, info.cost_dual, monitor)))
         except BaseException as error:  # Clarabel would print it and go on
             raised.append(error)
             return True
@@ -627,34 +397,27 @@ def _by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[str, A
     if raised:
         raise raised[0]
     word, z, dual = str(found.status), side * np.array(found.x), np.zeros(len(kept))
+    # Without an objective every point that satisfies the rows is optimal, as dual values of 0 prove.
     if program.c.any() or program.P is not None or "PrimalInfeasible" in word:
         dual[kept] = cost * np.array(found.z)
-    # Without an objective every point that satisfies the rows is optimal, as dual values of 0 prove. Without right-hand
-    # sides every multiple of a feasible point is feasible: the optimum is 0, at 0, if there is one.
     if "Infeasible" not in word:
-        at_zero = program.P is None and not b.any()
-        z[slice(None) if at_zero else _negative_arguments(program, z)] = 0.0
+        if program.P is None and not b.any():  # every multiple of a feasible point is feasible: the optimum is at 0
+            z[:] = 0.0
+        else:  # arguments of entropies below 0, as -1e-12, where these have no value
+            of_u, sides = program.triple(1)
+            plain = of_u.indptr[np.flatnonzero((np.diff(of_u.indptr) == 1) & (sides == 0))]
+            column = of_u.indices[plain]
+            z[column[-of_u.data[plain] * z[column] < 0]] = 0.0
     distance = program.distance(z, dual)
-    return ConeAnswer(_status(program, word, z, dual, distance), z, dual, distance, found.iterations)
-
-
-def _negative_arguments(program: ConeProgram, z: np.ndarray) -> np.ndarray:
-    """Columns that are arguments of entropies and below 0, as -1e-12, where these have no value."""
-    arguments, sides = program.triple(1)
-    plain = arguments.indptr[np.flatnonzero((np.diff(arguments.indptr) == 1) & (sides == 0))]
-    column = arguments.indices[plain]
-    return column[-arguments.data[plain] * z[column] < 0]
-
-
-def _status(program: ConeProgram, word: str, z: np.ndarray, dual: np.ndarray, distance: Distance) -> str:
-    """The status in CVXPY's words."""
-    if "PrimalInfeasible" in word:
-        return s.INFEASIBLE if program.proves_infeasible(dual) else s.SOLVER_ERROR
-    if "DualInfeasible" in word:
-        return s.UNBOUNDED if program.proves_unbounded(z) else s.SOLVER_ERROR
-    if distance.is_optimal:
-        return s.OPTIMAL
-    if word in ("MaxIterations", "CallbackTerminated") and np.isfinite(distance.primal):
-        return s.USER_LIMIT
     is_near = max(distance.largest, distance.relative_gap) <= NEARLY
-    return s.OPTIMAL_INACCURATE if is_near else s.SOLVER_ERROR
+    if "PrimalInfeasible" in word:
+        status = s.INFEASIBLE if program.proves_infeasible(dual) else s.SOLVER_ERROR
+    elif "DualInfeasible" in word:
+        status = s.UNBOUNDED if program.proves_unbounded(z) else s.SOLVER_ERROR
+    elif distance.is_optimal:
+        status = s.OPTIMAL
+    elif word in ("MaxIterations", "CallbackTerminated") and np.isfinite(distance.primal):
+        status = s.USER_LIMIT
+    else:
+        status = s.OPTIMAL_INACCURATE if is_near else s.SOLVER_ERROR
+    return ConeAnswer(status, z, dual, distance, found.iterations)

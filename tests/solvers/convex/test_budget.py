@@ -107,10 +107,3 @@ def test_the_root_of_a_decreasing_function(scale: float, log_root: float, log_st
     found, value = decreasing_root(function, 10.0**log_start, 0.0, 1e-14, 1e12, 200)
     assert found == pytest.approx(root, rel=1e-9)
     assert abs(value) <= 1e-9 * scale
-
-
-def test_a_function_without_a_root():
-    """What stays positive up to the largest argument is told by its value there."""
-    found, value = decreasing_root(lambda t: 1 + 1 / (1 + t), 1.0, 1e-12, 1e-12, 1e6, 100)
-    assert value > 1
-    assert found == 1e6

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import Inaccurate, P, SolverError, StatementError
+from maxent_cvx import Inaccurate, SolverError
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.monitor import Iteration, Monitor, solved_together
@@ -65,15 +65,6 @@ def test_a_time_limit_stops_all_parts():
     assert answers[1].status is Status.LIMIT
     assert answers[1].iterations == len(log) - 1 < 8
     assert monitor.stopped == "by its time limit of 3.5 seconds"
-
-
-def test_sixteen_parts_are_a_few_dozen_lines(sixteen, capsys):
-    """All parts are printed together: as many lines as the slowest part has iterations, and a few more."""
-    post = sixteen.solve(verbose=True, presolve=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert post.log["parts"].iloc[0] == PARTS
-    assert len(lines) == len(post.log) + 3 < 30
-    assert all(len(line) < 100 for line in lines[:-1])
 
 
 def test_one_after_another_is_a_line_a_part(sixteen, capsys):
@@ -149,25 +140,6 @@ def test_a_callback_stops_the_solve(sixteen, solver):
     assert post.certificate.bound >= np.abs(post.conditional() - exact.conditional()).to_numpy().max()
 
 
-@pytest.mark.parametrize("solver", SOLVERS_OF_OURS)
-def test_no_time(sixteen, solver):
-    """Without any time the start is the answer; presolve's own answers need none."""
-    with refused(Inaccurate, "was stopped by its time limit of 0 seconds", "not certified", "more time"):
-        sixteen.solve(solver, time_limit=0)
-    post = sixteen.solve(solver, time_limit=0, allow_inaccurate=True)
-    assert (post.status, post.certificate.holds, post.iterations) == (Status.LIMIT, False, 0)
-    assert mx.MaxEnt(sixteen.view).solve(solver, time_limit=0).certificate.holds
-
-
-def test_contradictions_are_not_looked_for_without_time():
-    """What is stopped is not diagnosed, which may take longer than the solve, and the error says so."""
-    model = mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") + p("s1", "q2") >= 1.9, label="too much")
-    with pytest.raises(mx.Infeasible):
-        model.solve(presolve=False)
-    with refused(Inaccurate, "whether the knowledge is consistent was not examined"):
-        model.solve(presolve=False, time_limit=0)
-
-
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     """Conic solvers get their own option, what is left of the time; without any they are not called."""
@@ -186,28 +158,11 @@ def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     assert not given
 
 
-@pytest.mark.skipif(not SOLVERS["ECOS"].installed, reason="ECOS is not installed")
-def test_who_has_no_time_limit_says_so(sixteen):
-    """ECOS has none: that is an error before any work, and names those that have."""
-    with refused(SolverError, "ECOS cannot be given a time limit", "'DUAL_NEWTON'", "'CLARABEL'"):
-        sixteen.solve("ECOS", time_limit=10)
-    with refused(SolverError, "CLARABEL does not tell its iterations", "'DUAL_LBFGS'"):
-        sixteen.solve("CLARABEL", callback=print)
-
-
 @pytest.mark.parametrize("limit", [-1, math.nan, "x", True])
 def test_wrong_time_limits(sixteen, limit):
     """A time limit is a number of seconds."""
     with pytest.raises(mx.MaxEntError, match="time_limit="):
         sixteen.solve(time_limit=limit)
-
-
-def test_wrong_callbacks(sixteen):
-    """A callback is a function that returns True, False or nothing."""
-    with refused(StatementError, "callback"):
-        sixteen.solve(callback=3)
-    with refused(StatementError, "callback gives 'stop'", "True"):
-        sixteen.solve(callback=lambda told: "stop")
 
 
 def test_a_solver_of_ones_own_is_monitored(sixteen):
@@ -237,17 +192,6 @@ def test_a_solver_of_ones_own_is_monitored(sixteen):
         sixteen.solve(Own(), monitor=3)
 
 
-def test_dual_newton_in_cvxpy_has_a_time_limit():
-    """Called by CVXPY, it takes the same option, and ends with a limit in CVXPY's words."""
-    x = cp.Variable(6)
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == 4.5])
-    with pytest.warns(UserWarning, match="inaccurate"):
-        problem.solve(solver=mx.solvers.DualNewton(), time_limit=0)
-    assert problem.status == cp.USER_LIMIT
-    problem.solve(solver=mx.solvers.DualNewton(), time_limit=1e6)
-    assert problem.status == cp.OPTIMAL
-
-
 def test_convex_constraints_are_told_and_timed(capsys):
     """With a convex constraint, each problem of rows that is solved is told as an iteration; it can be stopped."""
     model = mx.MaxEnt(publish(SQUARE)).add(lambda space: cp.square(space.prob("s1", {"Q": "q1"})) <= 0.16)
@@ -260,16 +204,3 @@ def test_convex_constraints_are_told_and_timed(capsys):
         model.solve(time_limit=0)
     with pytest.raises(SolverError, match="was stopped by its callback"):
         model.solve(callback=lambda one: True)
-
-
-def test_time_is_shared_by_all_attempts():
-    """A solve that is stopped makes no further attempts: its log ends where the callback said so."""
-    model = mx.MaxEnt(publish(SQUARE)).add(P("s1", {"Q": "q1"}) == 0.4)
-    seen = []
-
-    def first(told: Iteration) -> bool:
-        seen.append(told.iteration)
-        return True
-
-    model.solve(presolve=False, callback=first, allow_inaccurate=True)
-    assert seen == [0]

@@ -1,4 +1,4 @@
-"""Elimination: the remaining problem has the same optimum, and eliminated variables have the values that it gives."""
+"""Cone programs read as entropy programs: elimination keeps the optimum, and entropies relative to 0 force zeros."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxent_cvx.solvers.cvxpy.reader import Elimination, eliminate
+from maxent_cvx.solvers.cvxpy.solver import DualNewton
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -82,8 +83,8 @@ def restored(out: Elimination, kept: np.ndarray) -> np.ndarray:
     return np.concatenate([kept, out.constant + out.matrix @ kept])
 
 
-@pytest.mark.parametrize(("named", "epigraphs"), [(0, 1), (1, 0), (3, 0), (0, 3), (2, 2)])
-@examples(30)
+@pytest.mark.parametrize(("named", "epigraphs"), [(3, 0), (0, 3), (2, 2)])
+@examples(20)
 @given(seed=seeds)
 def test_the_same_optimum(named: int, epigraphs: int, seed: int):
     """The remaining linear program has the same value, and so has the point restored from its solution."""
@@ -105,7 +106,7 @@ def test_the_same_optimum(named: int, epigraphs: int, seed: int):
     assert program.cost @ z == pytest.approx(value, abs=1e-7)
 
 
-@examples(30)
+@examples(20)
 @given(seed=seeds)
 def test_every_point_is_restored(seed: int):
     """For any kept columns, rows that determined a column hold with equality, and the residuals of the others agree."""
@@ -119,26 +120,6 @@ def test_every_point_is_restored(seed: int):
     np.testing.assert_allclose(program.rows @ z - program.right, out.rows @ kept - out.right, atol=1e-9)
     other = restored(out, np.zeros(program.n_kept))
     assert program.cost @ (z - other) == pytest.approx(out.cost @ kept, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_entropies_of_what_is_kept(seed: int):
-    """With entropies of the kept columns, CVXPY finds the same value for the original and the remaining problem."""
-    program = chain(seed, 2, 2)
-    out, n = program.eliminated(), program.n_equations
-    z, k = cp.Variable(len(program.cost)), cp.Variable(program.n_kept)
-    a, b = program.rows, program.right
-    first = z[: program.n_kept]
-    original = cp.Problem(
-        cp.Maximize(cp.sum(cp.entr(first)) - program.cost @ z), [a[:n] @ z == b[:n], a[n:] @ z <= b[n:], first <= 1]
-    )
-    g, h = out.rows.toarray(), out.right
-    left = cp.Problem(cp.Maximize(cp.sum(cp.entr(k)) - out.cost @ k), [g[:n] @ k == h[:n], g[n:] @ k <= h[n:], k <= 1])
-    value, rest = original.solve(solver="CLARABEL"), left.solve(solver="CLARABEL")
-    constant = program.cost[program.n_kept :] @ out.constant
-    assert rest - constant == pytest.approx(value, rel=1e-6, abs=1e-6)
-    np.testing.assert_allclose(k.value, first.value, atol=1e-3)
-    np.testing.assert_allclose(restored(out, k.value), z.value, atol=1e-2)
 
 
 def test_an_absolute_value():
@@ -178,11 +159,87 @@ def test_what_nothing_gives(rows: list[list[float]], cost: list[float], left: li
     assert (out.left.tolist(), out.unbounded.tolist()) == (left, unbounded)
 
 
-def test_nothing_to_eliminate():
-    """A program of kept columns alone is left as it is."""
-    rows, right, cost = np.array([[1.0, 2]]), np.array([3.0]), np.array([4.0, 5])
-    out = Program(rows, right, cost, 2, 1).eliminated()
-    np.testing.assert_array_equal(out.rows.toarray(), rows)
-    np.testing.assert_array_equal(out.right, right)
-    np.testing.assert_array_equal(out.cost, cost)
-    assert out.matrix.shape == (0, 2)
+# -- entropies relative to 0 ----------------------------------------------------------------------------------------
+
+W = np.array([0.2, 0.3, 0.0, 0.5, 0.0, 0.1])
+
+
+def solved(problem: cp.Problem) -> float:
+    value = problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    return float(value)
+
+
+@pytest.mark.parametrize("divergence", [cp.kl_div, cp.rel_entr])
+@pytest.mark.parametrize("side", ["equation", "soft", "constraint"])
+def test_a_reference_of_0_is_a_term_of_0(divergence, side: str):
+    """kl_div(x, 0) is infinite for x > 0: all else is as in the problem without these variables, dual values too."""
+
+    def problem(x: cp.Variable, w: np.ndarray) -> cp.Problem:
+        of_all, one = cp.sum(divergence(x, w)), cp.sum(x) == 1
+        if side == "constraint":
+            return cp.Problem(cp.Maximize(x[0]), [one, of_all <= 0.1])
+        cost = cp.abs(x[0] - 0.6) if side == "soft" else 0
+        return cp.Problem(cp.Minimize(of_all + cost), [one, *([x[0] == 0.3] if side == "equation" else [])])
+
+    x, y = cp.Variable(6), cp.Variable(4)
+    full, less = problem(x, W), problem(y, W[W > 0])
+    assert solved(full) == pytest.approx(solved(less), abs=1e-9)
+    assert (x.value[W == 0] == 0).all()
+    atol = 1e-4 if side == "constraint" else 1e-8  # Clarabel's, by the square root of the gap
+    np.testing.assert_allclose(x.value[W > 0], y.value, atol=atol)
+    for of_full, of_less in zip(full.constraints, less.constraints, strict=True):
+        np.testing.assert_allclose(of_full.dual_value, of_less.dual_value, atol=max(1e-6, atol))
+
+
+def test_raking_a_table_with_empty_cells():
+    """Empty cells stay empty, and the others are of the form a_i A_ij b_j, with the margins required."""
+    rng = np.random.default_rng(0)
+    A = rng.random((12, 9)) * (rng.random((12, 9)) < 0.6) + 0.1 * np.eye(12, 9)
+    A[9:, 0] += 0.1
+    a, b = np.exp(rng.normal(size=12)), np.exp(rng.normal(size=9))
+    table, X = A * np.outer(a, b), cp.Variable((12, 9))
+    margins = [cp.sum(X, axis=1) == table.sum(axis=1), cp.sum(X, axis=0) == table.sum(axis=0)]
+    assert np.isfinite(solved(cp.Problem(cp.Minimize(cp.sum(cp.kl_div(X, A))), margins)))
+    assert (X.value[A == 0] == 0).all()
+    np.testing.assert_allclose(X.value, table, rtol=1e-7)
+
+
+def test_an_affine_argument_relative_to_0_is_an_equation():
+    """With y = (u, 2 v, v): u log(u / 0.2) + v log(v / 0.4) at u + 3 v = 7, so that v / 0.4 = (u / 0.2)^3 e^2."""
+    y = cp.Variable(3)
+    argument = cp.hstack([y[0], y[1] - 2 * y[2], y[2]])
+    solved(cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(argument, [0.2, 0, 0.4]))), [cp.sum(y) == 7]))
+    u, v = y.value[0], y.value[2]
+    assert y.value[1] == pytest.approx(2 * v, rel=1e-12)
+    assert u + 3 * v == pytest.approx(7, rel=1e-9)
+    assert v / 0.4 == pytest.approx((u / 0.2) ** 3 * np.exp(2), rel=1e-6)
+
+
+def test_more_than_0_relative_to_0_is_infeasible():
+    """A term whose reference is 0 cannot be above 0."""
+    x = cp.Variable(6)
+    for row in (x[2] >= 0.1, x[2] + x[4] == 0.1):
+        problem = cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, W))), [cp.sum(x) == 1, row])
+        problem.solve(solver=DualNewton())
+        assert problem.status == cp.INFEASIBLE
+
+
+def test_a_reference_that_becomes_0():
+    """A parameter may be 0 in one solve and not in the next, which begins at the multipliers of the last."""
+    x, w = cp.Variable(6), cp.Parameter(6, nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, w))), [cp.sum(x) == 1])
+    for reference in (W, W + 0.1, W[::-1]):
+        w.value = reference
+        solved(problem)
+        np.testing.assert_allclose(x.value, reference / reference.sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize("other", [lambda y: y[0] + 2 * y[1], lambda y: cp.abs(y[0] - 0.25) + y[1]])
+def test_a_reference_of_0_beside_terms_without_entropy(other):
+    """A linear program is left, in which x = 0."""
+    x, y = cp.Variable(), cp.Variable(2, nonneg=True)
+    value = solved(cp.Problem(cp.Minimize(cp.kl_div(x, 0) + other(y)), [x + cp.sum(y) == 1]))
+    alone = cp.Problem(cp.Minimize(other(y)), [cp.sum(y) == 1])
+    assert value == pytest.approx(alone.solve(solver="CLARABEL"), abs=1e-6)
+    assert x.value == 0

@@ -1,0 +1,211 @@
+"""The primal-dual method and Newton's method from a start: answers satisfy the optimality conditions, which prove them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.cvxpy.mixed import (
+    MixedAnswer,
+    MixedProgram,
+    NormalMatrix,
+    disjoint_rows,
+    solve_from,
+    solve_mixed,
+    step_system,
+)
+from maxent_cvx.solvers.monitor import Monitor
+from support.solving import examples
+
+seeds = st.integers(0, 10**6)
+
+
+def margins(n: int, k: int) -> sp.csr_array:
+    """The sums of the rows and of the columns of an n x k table."""
+    first, last = sp.kron(sp.eye_array(n), np.ones((1, k))), sp.kron(np.ones((1, n)), sp.eye_array(k))
+    return sp.csr_array(sp.vstack([first, last], format="csr"))
+
+
+def of_terms(
+    matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, log_weights: np.ndarray, **bounds: np.ndarray
+) -> MixedProgram:
+    """A program without variables without entropy."""
+    none = sp.csr_array((len(right), 0)), np.empty(0), sp.csc_array((0, 0))
+    return MixedProgram(matrix, right, is_equation, log_weights, *none, **bounds)
+
+
+def transport(seed: int, n: int, k: int, spread: float, most: float | None = None) -> MixedProgram:
+    """Costs between 0 and a spread in units of the temperature, between uniform margins, perhaps with capacities."""
+    rng = np.random.default_rng(seed)
+    right = np.concatenate([np.full(n, float(k)), np.full(k, float(n))])
+    bounds = {} if most is None else {"most": np.full(n * k, most)}
+    return of_terms(margins(n, k), right, np.ones(n + k, bool), -spread * rng.random(n * k), **bounds)
+
+
+def random_program(seed: int, n_rows: int = 6, n_terms: int = 20) -> MixedProgram:
+    """Rows and bounds through a random point inside, some of them tight there."""
+    rng = np.random.default_rng(seed)
+    at = rng.uniform(0.3, 2.0, n_terms)
+    matrix = rng.normal(size=(n_rows, n_terms)) * (rng.random((n_rows, n_terms)) < rng.choice([0.3, 1.0]))
+    matrix[0] = 1.0
+    is_equation = np.arange(n_rows) < n_rows // 2
+    matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 0.01)
+    right = matrix @ at + np.where(is_equation, 0.0, rng.choice([0.0, 0.1, 5.0], n_rows))
+    least, most = at * rng.choice([0.0, 0.9], n_terms), at * rng.choice([1.1, np.inf], n_terms)
+    weights = rng.normal(size=n_terms) * 3.0
+    return of_terms(sp.csr_array(matrix), right, is_equation, weights, least=least, most=most)
+
+
+def with_others(seed: int) -> MixedProgram:
+    """A random program with three variables v, of which two have a quadratic cost, around a known v."""
+    rng = np.random.default_rng(seed)
+    terms = random_program(seed)
+    others, v, half = rng.normal(size=(6, 3)), rng.normal(size=3), rng.normal(size=(2, 3))
+    others[0] = 0.0
+    multipliers = np.where(terms.is_equation, rng.normal(size=6), -rng.random(6))
+    curvature = half.T @ half
+    cost = others.T @ multipliers - curvature @ v  # so that the problem is bounded: some multipliers satisfy N' m = q
+    right = terms.right + others @ v
+    return replace(terms, right=right, others=sp.csr_array(others), cost=cost, curvature=sp.csc_array(curvature))
+
+
+def assert_optimal(program: MixedProgram, answer: MixedAnswer, size: float = 1e-7) -> None:
+    """Rows and bounds hold, multipliers have their sign, and neither another y nor another v is better."""
+    assert answer.status is Status.OPTIMAL
+    y, v, m = answer.y, answer.others, answer.multipliers
+    excess, inequality = program.matrix @ y + program.others @ v - program.right, ~program.is_equation
+    assert np.abs(excess[program.is_equation]).max(initial=0) <= size
+    assert excess[inequality].max(initial=-1) <= size
+    assert m[inequality].max(initial=-1) <= 0
+    assert np.abs(excess * m)[inequality].max(initial=0) <= size
+    least = np.zeros(len(y)) if program.least is None else program.least
+    most = np.full(len(y), np.inf) if program.most is None else program.most
+    with np.errstate(over="ignore"):
+        expected = np.clip(np.exp(program.log_weights - 1 + program.matrix.T @ m), least, most)
+    np.testing.assert_allclose(y, expected, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(program.others.T @ m, program.cost + program.curvature @ v, atol=size)
+
+
+@examples(40)
+@given(seed=seeds)
+def test_random_programs(seed: int):
+    """Rows, inequalities and bounds of random programs, without other variables and with them."""
+    for program in (random_program(seed), with_others(seed)):
+        assert_optimal(program, solve_mixed(program))
+
+
+@examples(20)
+@given(seed=seeds)
+def test_newton_from_nearby_multipliers(seed: int):
+    """From multipliers near the solution, Newton's method ends at it in a few steps."""
+    program = transport(seed, 6, 8, 20.0)
+    answer = solve_mixed(program)
+    start = answer.multipliers + 1e-2 * np.random.default_rng(seed).normal(size=14)
+    again = solve_from(program, start, monitor=Monitor())
+    assert_optimal(program, again, 1e-8)
+    assert again.iterations <= 6
+    np.testing.assert_allclose(again.y, answer.y, atol=1e-6)
+
+
+@pytest.mark.parametrize("spread", [0.0, 30.0, 5000.0])
+@pytest.mark.parametrize("most", [None, 1.3, 1e6])
+def test_low_temperatures_and_capacities(spread: float, most: float | None):
+    """Transport whose costs are up to 5,000 times the temperature, with capacities; those that cannot bind are idle."""
+    program = transport(2, 12, 18, spread, most)
+    answer = solve_mixed(program)
+    assert_optimal(program, answer, 1e-6)
+    assert answer.iterations <= 40
+    if most == 1e6:
+        np.testing.assert_allclose(answer.y, solve_mixed(replace(program, most=None)).y, atol=1e-6)
+
+
+@pytest.mark.parametrize("by", [-1e3, 1e5])
+def test_constants_change_nothing(by: float):
+    """A constant that is added to all costs, or to those of a row, changes neither y and v nor, much, the iterations."""
+    program = transport(3, 10, 14, 50.0, most=6.0)
+    others = sp.csr_array(np.random.default_rng(0).normal(size=(24, 2)))
+    program = replace(program, others=others, cost=np.zeros(2), curvature=sp.csc_array(np.eye(2)))
+    first = solve_mixed(program)
+    a = np.arange(24.0) * by
+    moved = replace(program, log_weights=program.log_weights + program.matrix.T @ a, cost=program.cost - others.T @ a)
+    other = solve_mixed(moved)
+    assert abs(first.iterations - other.iterations) <= 8
+    np.testing.assert_allclose(other.y, first.y, atol=1e-5)
+    np.testing.assert_allclose(other.others, first.others, atol=1e-5)
+
+
+@examples(20)
+@given(seed=seeds)
+def test_normal_matrices(seed: int):
+    """Dense, arrow-shaped and sparse matrices have the products of M, and solve M diag(x) M' + W."""
+    rng = np.random.default_rng(seed)
+    arrow = sp.csr_array(sp.vstack([margins(4, 6)[:9], sp.random_array((3, 24), density=0.2, rng=rng)], format="csr"))
+    sparse = sp.csr_array(sp.diags_array(rng.uniform(1, 2, (3, 12)), offsets=(0, 1, 2), shape=(12, 24)))
+    for matrix, n_equations in ((sp.csr_array(rng.normal(size=(12, 24))), 9), (arrow, 9), (sparse, 0)):
+        normal = NormalMatrix(matrix, np.arange(12) < n_equations)
+        assert (normal.is_dense, normal.is_arrow) == (matrix.nnz > 200, matrix is arrow)
+        x, m, right, a = rng.uniform(0.1, 2, 24), rng.normal(size=12), rng.normal(size=12), matrix.toarray()
+        np.testing.assert_allclose(normal.by_row @ x, a @ x, atol=1e-12)
+        np.testing.assert_allclose(normal.by_term @ m, a.T @ m, atol=1e-12)
+        w = np.where(np.arange(12) < n_equations, 0.0, rng.uniform(0.1, 1, 12))
+        full = (a * x) @ a.T + np.diag(w)
+        np.testing.assert_allclose(full @ normal.factor(x, w)(full @ m), full @ m, atol=1e-7)
+        assert np.isfinite(normal.factor(x, w)(right)).all()
+
+
+@examples(20)
+@given(seed=seeds)
+def test_disjoint_rows(seed: int):
+    """Chosen rows share no term, and are allowed; of a table's margins the side with more rows is chosen."""
+    rng = np.random.default_rng(seed)
+    matrix = sp.csr_array(sp.random_array((15, 30), density=0.1, rng=rng))
+    allowed = rng.random(15) < 0.7
+    chosen = disjoint_rows(matrix, allowed)
+    assert allowed[chosen].all()
+    assert np.bincount(matrix[chosen].indices, minlength=1).max(initial=0) <= 1
+    n, k = sorted(rng.integers(2, 9, 2))
+    assert len(disjoint_rows(margins(n, k), np.ones(n + k, bool))) == k
+
+
+@examples(15)
+@given(seed=seeds)
+def test_systems(seed: int):
+    """Systems of a step are solved to rounding, with rows that repeat others, and again for other diagonals."""
+    rng = np.random.default_rng(seed)
+    program = with_others(seed)
+    program = replace(program, matrix=program.matrix[[0, 0, 2, 3, 4, 5]], others=program.others[[0, 0, 2, 3, 4, 5]])
+    M, N, P = program.matrix.toarray(), program.others.toarray(), program.curvature.toarray()
+    system = step_system(program)
+    for _ in range(2):
+        D, W = rng.uniform(0.1, 10, M.shape[1]), np.append(np.zeros(2), rng.uniform(0.1, 10, 4))
+        system.update(D, W)
+        y, v, rows = rng.normal(size=M.shape[1]), rng.normal(size=3), rng.normal(size=6)
+        right = D * y + M.T @ rows, P @ v + N.T @ rows, M @ y + N @ v - W * rows
+        y, v, rows = system.solve(*right)
+        np.testing.assert_allclose(D * y + M.T @ rows, right[0], atol=1e-8)
+        np.testing.assert_allclose(P @ v + N.T @ rows, right[1], atol=1e-8)
+        np.testing.assert_allclose(M @ y + N @ v - W * rows, right[2], atol=1e-8)
+
+
+def test_limits():
+    """The method stops at its limit of iterations, and when the monitor says so; its last point is returned."""
+    program = transport(4, 8, 8, 100.0, most=2.0)
+    assert solve_mixed(program, max_iterations=2).status is Status.LIMIT
+    stopped = solve_mixed(program, monitor=Monitor(callback=lambda iteration: iteration.iteration >= 3))
+    assert (stopped.status, stopped.iterations) == (Status.LIMIT, 3)
+    assert np.isfinite(stopped.y).all()
+
+
+@pytest.mark.parametrize("most", [None, 0.9])
+def test_no_answer(most: float | None):
+    """Of rows that contradict each other, or capacities that cannot hold the margins, no answer is called optimal."""
+    program = transport(5, 3, 3, 1.0, most)
+    program = program if most else replace(program, right=np.arange(6.0))
+    assert solve_mixed(program).status is not Status.OPTIMAL
+    assert solve_from(program, np.zeros(6), monitor=Monitor()).status is not Status.OPTIMAL

@@ -1,0 +1,658 @@
+"""DUAL_NEWTON called by CVXPY: answers, dual values and statuses, beside other solvers and by proof."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from types import SimpleNamespace
+
+import clarabel
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cvxpy.reductions.solvers import defines
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import SolverError, UnknownName
+from maxent_cvx.solvers.cvxpy.mixed import WARM
+from maxent_cvx.solvers.cvxpy.reader import ConeProgram, Distance
+from maxent_cvx.solvers.cvxpy.solver import LISTS, DualNewton, solve_program
+from maxent_cvx.solvers.monitor import Monitor
+from support.random_models import random_model
+from support.solving import examples
+
+N = 12
+TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+SEEDS = range(3)
+
+
+def solve(problem: cp.Problem, **options) -> float:
+    value = problem.solve(solver=DualNewton(), **options)
+    assert problem.status == cp.OPTIMAL
+    return float(value)
+
+
+def flat(values: object) -> np.ndarray:
+    """A dual value as one vector; that of an exponential cone is a list of three."""
+    parts = values if isinstance(values, list) else [values]
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def compare(problem: cp.Problem, atol: float = 1e-5) -> None:
+    """The same value, variables and dual values, signs included, as Clarabel finds at its tightest."""
+    value = solve(problem)
+    found = [flat(v.value) for v in problem.variables()], [flat(c.dual_value) for c in problem.constraints]
+    residual = max((np.max(c.violation(), initial=0.0) for c in problem.constraints), default=0.0)
+    assert residual <= 1e-7
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # Clarabel's status at such tolerances
+        assert problem.solve(solver=cp.CLARABEL, **TIGHT) == pytest.approx(value, abs=1e-8)
+    for got, variable in zip(found[0], problem.variables(), strict=True):
+        np.testing.assert_allclose(got, flat(variable.value), atol=atol, err_msg=variable.name())
+    for got, constraint in zip(found[1], problem.constraints, strict=True):
+        np.testing.assert_allclose(got, flat(constraint.dual_value), atol=atol, err_msg=str(constraint))
+
+
+class Draw:
+    """Random rows through a random point, and the variable that they are on."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.x = cp.Variable(N, name="x")
+        self.at = rng.random(N) + 0.05
+        self.A, self.G = rng.random((2, N)), rng.normal(size=(3, N))
+        self.w, self.a, self.c = rng.random(N) + 0.1, rng.random(N) + 0.2, rng.normal(size=N)
+        self.side = self.G @ self.at + np.array([0.0, 0.05, 3.0])  # tight, nearly so, and slack
+        self.rows = [self.A @ self.x == self.A @ self.at, self.G @ self.x <= self.side]
+
+
+OBJECTIVES: dict[str, Callable[[Draw], cp.Expression]] = {
+    "entr": lambda d: cp.sum(cp.entr(d.x)),
+    "mean": lambda d: cp.sum(cp.entr(d.x)) / N + 3,
+    "factors": lambda d: d.a @ cp.entr(d.x),
+    "linear": lambda d: 2 * cp.sum(cp.entr(d.x)) + d.c @ d.x,
+    "arguments": lambda d: cp.sum(cp.entr(d.x / 7)) + d.a @ cp.entr(3 * d.x),
+    "rel_entr": lambda d: -cp.sum(cp.rel_entr(d.x, d.w)),
+    "kl_div": lambda d: -d.a @ cp.kl_div(d.x, d.w) + d.c @ d.x,
+    "two references": lambda d: -cp.sum(cp.kl_div(d.x, d.w) + cp.rel_entr(d.x, d.a)),
+    "of two values": lambda d: cp.sum(cp.entr(d.x) + cp.entr(2 - d.x)),
+    "shifted": lambda d: cp.sum(cp.entr(d.x + 0.5)),
+    "of sums": lambda d: cp.sum(cp.entr(d.x)) + cp.sum(cp.entr(d.A @ d.x)),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_random_problems(objective: str, seed: int):
+    """For any sum of entropies, equations and inequalities, all values are those of another solver."""
+    draw = Draw(seed)
+    compare(cp.Problem(cp.Maximize(OBJECTIVES[objective](draw)), draw.rows))
+
+
+def test_without_constraints():
+    """-x log x is largest at 1/e, and x log(w / x) at w/e."""
+    x, w = cp.Variable(3), np.array([1.0, 2.0, 1e-9])
+    assert solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))))) == pytest.approx(3 / np.e, abs=1e-15)
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(x, w)))))
+    np.testing.assert_allclose(x.value, w / np.e, rtol=1e-14)
+
+
+def test_die():
+    """Jaynes' die: with a mean of 4.5, p_i is proportional to exp(-m i), and m is the dual value."""
+    p, faces = cp.Variable(6, nonneg=True), np.arange(1, 7)
+    one, mean = cp.sum(p) == 1, faces @ p == 4.5
+    solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [one, mean]))
+    odds = np.exp(-mean.dual_value * faces)
+    np.testing.assert_allclose(p.value, odds / odds.sum(), atol=1e-14)
+    assert one.dual_value == pytest.approx(np.log(odds.sum()) - 1, abs=1e-10)
+    np.testing.assert_allclose(p.value, [0.05435, 0.07877, 0.11416, 0.16545, 0.23977, 0.34749], atol=1e-5)
+
+
+def test_matrix():
+    """A table with given margins: an outer product (Bartlett), whatever the order in which it is flattened."""
+    x, r, c = cp.Variable((3, 4)), np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.2, 0.3, 0.4])
+    rows = [cp.sum(x, axis=1) == r, cp.sum(x, axis=0) == c]
+    solve(cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows))
+    np.testing.assert_allclose(x.value, np.outer(r, c), atol=1e-14)
+    np.testing.assert_allclose(-1 - rows[0].dual_value[:, None] - rows[1].dual_value, np.log(x.value), atol=1e-12)
+
+
+def with_other_variables() -> dict[str, tuple[cp.Expression, list[cp.Constraint]]]:
+    """Problems with variables that have no entropy and that constraints determine."""
+    d = Draw(2)
+    x, y, t, s = d.x, cp.Variable(2, name="y"), cp.Variable(N, name="t"), cp.Variable(name="s")
+    one, near = cp.sum(x) == 1, d.A @ x - d.A.mean() * 0.8
+    entropy = cp.sum(cp.entr(x))
+    return {
+        "a slack": (entropy, [one, d.A @ x + y == 0.4, y >= 0]),
+        "a name": (entropy + cp.sum(y), [one, d.A @ x == y, y[0] + 2 * y[1] <= 1.2]),
+        "a chain": (entropy - s, [one, d.A @ x == y, y[0] - y[1] == 2 * s]),
+        "an epigraph": (cp.sum(t), [t <= cp.entr(x), one, d.A @ x <= 0.4]),
+        "one epigraph": (s, [s <= entropy, one, d.A @ x <= 0.4]),
+        "abs": (entropy, [one, cp.abs(near) <= 0.01]),
+        "norm_inf": (entropy, [one, cp.norm_inf(near) <= 0.01]),
+        "a cone": (cp.sum(t), [cp.ExpCone(t, x, d.w), one, d.A @ x <= 0.4]),
+    }
+
+
+@pytest.mark.parametrize("name", with_other_variables())
+def test_other_variables(name: str):
+    """A variable without entropy is eliminated by the row that determines it, whose dual value is found too."""
+    objective, rows = with_other_variables()[name]
+    compare(cp.Problem(cp.Maximize(objective), rows))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e4])
+def test_probabilities(factor: float):
+    """60,000 probabilities of 1e-5 are relatively as precise as counts, whatever the values of inactive rows."""
+    n, rng = 60_000, np.random.default_rng(3)
+    p, truth, B = cp.Variable(n), rng.random(n) ** 4, rng.random((5, n))
+    truth /= truth.sum()
+    rows = [cp.sum(p) == 1, B @ p == B @ truth, p <= 2e-5, cp.sum(p) <= 1e6]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p)) * factor), rows)
+    solve(problem)
+    linear_part = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
+    np.testing.assert_allclose(np.log(p.value), -1 - linear_part, atol=1e-8)
+    assert abs(p.value.sum() - 1) <= 1e-12
+    assert np.abs(B @ p.value - B @ truth).max() <= 1e-12
+    assert problem.solver_stats.num_iters < 60
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2e-3])
+def test_large_linear_part(temperature: float):
+    """Entropic transport: problems with a linear part hundreds of times the entropy are solved."""
+    rng = np.random.default_rng(4)
+    cost, x = rng.random((10, 15)), cp.Variable((10, 15))
+    rows = [cp.sum(x, axis=0) == 1 / 15, cp.sum(x, axis=1) == 1 / 10]
+    solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - temperature * cp.sum(cp.entr(x))), rows))
+    log_x = (-cost - rows[0].dual_value - rows[1].dual_value[:, None]) / temperature - 1
+    np.testing.assert_allclose(x.value, np.exp(log_x), atol=1e-9)
+    np.testing.assert_allclose(x.value.sum(axis=0), 1 / 15, atol=1e-9)
+
+
+def test_parameters():
+    """A compiled problem is solved again with other values, also if the solver is a new object."""
+    draw = Draw(5)
+    side, factor = cp.Parameter(2), cp.Parameter(nonneg=True)
+    problem = cp.Problem(
+        cp.Maximize(factor * cp.sum(cp.entr(draw.x)) + draw.c @ draw.x), [draw.A @ draw.x == side, draw.x <= 2]
+    )
+    for scale, value in itertools.product((0.5, 1.0), (1.0, 4.0)):
+        side.value, factor.value = scale * draw.A @ draw.at, value
+        compare(problem)
+    solve(problem)
+    chain = problem._cache.solving_chain
+    solve(problem)
+    assert problem._cache.solving_chain is chain
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_models(seed: int):
+    """The solution of a model's CVXPY problem is the posterior."""
+    model, _ = random_model(seed)
+    post = model.solve()
+    assert solve(model.problem) == pytest.approx(post.entropy, abs=1e-8)
+    np.testing.assert_allclose(model.space.counts.value, post.counts, atol=1e-5)
+
+
+# -- statuses --------------------------------------------------------------------------------
+
+
+def contradictions() -> list[list[cp.Constraint]]:
+    x = cp.Variable(4)
+    return [
+        [x == x, cp.sum(x) == -1],
+        [x >= 0.3, cp.sum(x) == 1],
+        [cp.sum(x) == 1, cp.sum(x) == 1.001],
+        [x <= 1, 0 * x[0] == 1],
+    ]
+
+
+@pytest.mark.parametrize("at", range(len(contradictions())))
+def test_infeasible(at: int):
+    """A problem is called infeasible if a linear program confirms it."""
+    rows = contradictions()[at]
+    x = rows[0].variables()[0]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
+    assert problem.solve(solver=DualNewton()) == -np.inf
+    assert problem.status == cp.INFEASIBLE
+    assert x.value is None
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_limits():
+    """When the iterations run out the status is not optimal."""
+    draw = Draw(0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
+    problem.solve(solver=DualNewton(), max_iterations=1)
+    assert problem.status == cp.USER_LIMIT
+    assert not problem.solver_stats.extra_stats.holds
+
+
+def in_units(kind: str, constant: float = 0.0, scale: float = 1.0, mass: float = 1.0) -> tuple[np.ndarray, int]:
+    """Entropic transport, perhaps with capacities or with a soft margin: shares of the plan, and iterations."""
+    rng = np.random.default_rng(1)
+    cost, x, soft = rng.random((9, 11)) + constant, cp.Variable((9, 11)), rng.random(9) / 4
+    objective, rows = cp.sum(cp.multiply(cost, x)) - 0.02 * cp.sum(cp.entr(x)), [cp.sum(x, axis=0) == mass / 11]
+    of_rows = cp.sum(x, axis=1)
+    if kind == "norm1":
+        objective += 0.3 * cp.norm1(of_rows - soft * mass)
+    elif kind == "sum_squares":
+        objective += 2 / mass * cp.sum_squares(of_rows - soft * mass)
+    else:
+        rows += [of_rows == mass / 9, *([x <= 3 * mass / 99] if kind == "capacities" else [])]
+    problem = cp.Problem(cp.Minimize(scale * objective), rows)
+    solve(problem)
+    return x.value / mass, problem.solver_stats.num_iters
+
+
+@pytest.mark.parametrize("kind", ["equations", "capacities", "norm1", "sum_squares"])
+@pytest.mark.parametrize(
+    "units",
+    [{"constant": 1e3}, {"constant": -100.0}, *({"scale": s, "mass": m} for s, m in [(1e-10, 1e6), (1e12, 1e-6)])],
+)
+def test_constants_and_units(kind: str, units: dict):
+    """A constant in all costs, and units of objective and variables, change neither the shares nor, much, the steps."""
+    (plan, taken), (first, iterations) = in_units(kind, **units), in_units(kind)
+    np.testing.assert_allclose(plan, first, atol=1e-7)
+    assert abs(taken - iterations) <= (8 if "constant" in units else 1)
+
+
+@pytest.mark.parametrize("ratio", [50, 5000])
+def test_little_entropy(ratio: float):
+    """With a temperature of a 5,000th of the largest cost, the plan is nearly that of least cost, found by HiGHS."""
+    cost = np.random.default_rng(7).random((12, 12))
+    x, temperature = cp.Variable((12, 12)), cost.max() / ratio
+    rows = [cp.sum(x, axis=1) == 1 / 12, cp.sum(x, axis=0) == 1 / 12]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - temperature * cp.sum(cp.entr(x))), rows)
+    solve(problem)
+    log_x = (
+        -(cost + problem.constraints[0].dual_value[:, None] + problem.constraints[1].dual_value) * ratio / cost.max()
+    )
+    np.testing.assert_allclose(x.value, np.exp(log_x - 1), rtol=1e-6, atol=1e-9)
+    least = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x))), [*problem.constraints, x >= 0])
+    value = float(np.sum(cost * x.value))
+    least.solve(solver=cp.HIGHS)
+    # The entropies of two plans differ by log n^2 at most, and each is optimal for its own objective.
+    assert least.value - 1e-9 <= value <= least.value + cost.max() / ratio * np.log(144)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_bounds(seed: int):
+    """Capacities on every variable, below and above: the plan and the dual values are those of another solver."""
+    rng = np.random.default_rng(seed)
+    cost, x = rng.random((8, 9)), cp.Variable((8, 9))
+    least, most = 0.3 / 72 * rng.random((8, 9)), (1.2 + rng.random((8, 9))) / 72
+    rows = [cp.sum(x, axis=1) == 1 / 8, cp.sum(x, axis=0) <= 1 / 8, x >= least, x <= most, x <= 1, x >= 0]
+    compare(cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - 0.3 * cp.sum(cp.entr(x))), rows), 1e-4)
+
+
+def test_statistics(capsys: pytest.CaptureFixture):
+    """The answer has iterations, time, residuals and gap, and with verbose=True a log is printed."""
+    draw = Draw(0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
+    solve(problem, verbose=True, tolerance=1e-10)
+    stats = problem.solver_stats
+    assert stats.solver_name == "DUAL_NEWTON"
+    assert 0 < stats.num_iters < 30
+    assert stats.solve_time > 0
+    assert isinstance(stats.extra_stats, Distance)
+    assert stats.extra_stats.holds
+    assert "residual" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("side", "status"), [(5e-17, cp.OPTIMAL), (-5e-17, cp.OPTIMAL), (1e-3, cp.INFEASIBLE)])
+def test_a_row_without_variables_holds_up_to_rounding(side: float, status: str):
+    """0 = 0.1 + 0.2 - 0.3 is what rounding leaves of a row, and no contradiction; 0 = 0.001 is one."""
+    x, none = cp.Variable(3), cp.Parameter(value=0.0)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, none * x[0] == side])
+    problem.solve(solver=DualNewton())
+    assert problem.status == status
+    problem.solve(solver=cp.CLARABEL)
+    assert problem.status == status
+
+
+# -- other exponential cones ----------------------------------------------------------------------------------------
+
+
+def problems(seed: int) -> dict[str, cp.Problem]:
+    """Problems of many kinds, each with a solution, and dual values, that are unique."""
+    rng = np.random.default_rng(seed)
+    x, y, s = cp.Variable(6, name="x"), cp.Variable(6, name="y"), cp.Variable(name="s")
+    A, c, w = rng.random((2, 6)), rng.normal(size=6), rng.random(6) + 0.1
+    at = rng.random(6) + 0.1
+    at /= at.sum()
+    B = rng.normal(size=(3, 6))
+    entropy, one = cp.sum(cp.entr(x)), cp.sum(x) == 1
+    low, high = cp.Minimize, cp.Maximize
+    return {
+        "logarithms": cp.Problem(high(w @ cp.log(x)), [A @ x <= 1]),
+        "exponentials": cp.Problem(low(cp.sum(cp.exp(B @ x - 1)) + cp.sum_squares(x))),
+        "log_sum_exp": cp.Problem(low(cp.log_sum_exp(B.T @ y[:3] + c) + 0.1 * cp.sum_squares(y[:3]))),
+        "logistic": cp.Problem(low(cp.sum(cp.logistic(B @ x)) + cp.norm1(x) / 3)),
+        "norm1": cp.Problem(high(entropy - 2 * cp.norm1(B @ x - B @ at)), [one]),
+        "max": cp.Problem(high(entropy - cp.max(cp.multiply(c, x))), [one]),
+        "hinge": cp.Problem(high(entropy - 3 * cp.sum(cp.pos(B @ x))), [one]),
+        "sum_squares": cp.Problem(high(entropy - 5 * cp.sum_squares(B @ x - 1)), [one]),
+        "huber": cp.Problem(high(entropy - cp.sum(cp.huber(B @ x - 1, 0.3))), [one]),
+        "free": cp.Problem(high(entropy - cp.square(s)), [one, c @ x + s == 2]),
+        "conditional value at risk": cp.Problem(high(entropy - s - 2 * cp.sum(cp.pos(c - s)) / 6), [one, s >= c @ x]),
+        "entropy constraint": cp.Problem(high(c @ x), [one, entropy >= np.log(6) - 0.2]),
+        "relative entropy constraint": cp.Problem(high(c @ x), [one, cp.sum(cp.kl_div(x, at)) <= 0.1]),
+        "of two variables": cp.Problem(low(cp.sum(cp.kl_div(x, y))), [one, cp.sum(y) == 1, x[0] >= 0.5, y[0] <= 0.2]),
+        "perspective": cp.Problem(low(cp.sum(cp.rel_entr(y, x))), [one, A @ y == A @ at]),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("name", problems(0))
+def test_other_problems(name: str):
+    """The same optimum as another solver finds; the status is optimal, and rows hold."""
+    problem = problems(0)[name]
+    value = problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    assert max((np.max(c.violation(), initial=0.0) for c in problem.constraints), default=0.0) <= 1e-6
+    assert problem.solve(solver=cp.CLARABEL) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("name", ["norm1", "sum_squares", "entropy constraint", "max"])
+def test_duals(name: str):
+    """Variables and dual values, signs included."""
+    compare(problems(1)[name], 1e-4)
+
+
+def test_infeasible_with_cones():
+    """Contradictory rows, without and with a cone between them, are infeasible, which dual values prove."""
+    x = cp.Variable(3)
+    for rows in ([x >= 1, x[0] <= 0], [cp.sum(cp.exp(x)) <= 1, x >= 0.1], [cp.sum(cp.entr(x)) >= 2, cp.sum(x) == 1]):
+        problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(x))), rows)
+        problem.solve(solver=DualNewton())
+        assert problem.status == cp.INFEASIBLE
+        assert problem.value == np.inf
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("unit", [1e8, 1e12])
+@pytest.mark.parametrize("name", ["soft", "log", "exp", "constraint"])
+def test_large_units_are_not_infeasible(name: str, unit: float):
+    """A problem with a feasible point is not infeasible in other units; if it is optimal, the optimum is the same."""
+    rng = np.random.default_rng(0)
+    at, c, w = rng.random(5), rng.normal(size=5), rng.random(5) + 0.1
+    found = []
+    for by in (1.0, unit):
+        x, s = cp.Variable(5), cp.Variable()
+        of_sum = cp.sum(cp.rel_entr(x, cp.sum(x) * np.ones(5))) / by
+        objective, row = {
+            "soft": (cp.sum(cp.rel_entr(x, by * w)) / by + 2 * cp.sum(cp.pos(cp.multiply(c, x) - s)) / by + s / by, []),
+            "log": (w.sum() * np.log(by) - w @ cp.log(x) + cp.abs(s) / by, [x[1] == by * at[1]]),
+            "exp": (cp.sum(cp.exp(cp.multiply(c, x) / by)) + cp.abs(s) / by, []),
+            "constraint": (of_sum + s / by, [cp.sum(cp.kl_div(x, by * (at + 1e-3))) <= 0.1 * by, s >= -by]),
+        }[name]
+        problem = cp.Problem(cp.Minimize(objective), [cp.sum(x) == by * at.sum(), c @ x + s == 2 * by, *row])
+        with suppress(SolverError):  # it may report that it finds no answer
+            found.append(problem.solve(solver=DualNewton()))
+            assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+    assert found == pytest.approx([found[0]] * len(found), rel=1e-5 if problem.status == cp.OPTIMAL else 0.1, abs=1e-5)
+
+
+def test_a_variable_without_limit():
+    """What has a cost and is in no constraint makes a problem unbounded, unless the constraints are contradictory."""
+    x, s = cp.Variable(3, bounds=[0, None]), cp.Variable()
+    for rows, status in (([cp.sum(x) == 1], cp.UNBOUNDED), ([cp.sum(x) == 1, x <= 0.1], cp.INFEASIBLE)):
+        for objective in (cp.sum(cp.entr(x)), cp.sum(cp.entr(x)) - cp.sum_squares(x), -cp.sum(cp.exp(x))):
+            problem = cp.Problem(cp.Maximize(objective + 1e-3 * s), rows)
+            problem.solve(solver=DualNewton())
+            assert problem.status == status
+
+
+def test_rounding_errors():
+    """A row of coefficients that are rounding errors of 0 changes nothing."""
+    x = cp.Variable(3)
+    noise = np.array([3e-17, 2e-17, 1e-17])
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, noise @ x == 0])
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    np.testing.assert_allclose(x.value, 1 / 3, atol=1e-5)
+
+
+def test_no_objective_and_no_sides():
+    """A problem of feasibility alone, and one whose optimum is at 0."""
+    x, y = cp.Variable(2), cp.Variable(3)
+    feasible = cp.Problem(cp.Minimize(0), [cp.sum(cp.exp(x)) <= 1])
+    assert feasible.solve(solver=DualNewton()) == 0
+    assert np.exp(x.value).sum() <= 1 + 1e-8
+    at_zero = cp.Problem(cp.Minimize(-y[0] + y[1] + y[2]), [cp.ExpCone(y[0], y[1], y[2])])
+    assert at_zero.solve(solver=DualNewton()) == pytest.approx(0, abs=1e-9)
+    assert at_zero.status == cp.OPTIMAL
+
+
+@pytest.mark.parametrize("by", [1 + 1e-6, 2.0, np.nan])
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_no_solver_is_believed(monkeypatch: pytest.MonkeyPatch, by: float):
+    """Clarabel's own status decides nothing: a wrong answer with the status optimal is detected."""
+    exact = clarabel.DefaultSolver
+
+    class Wrong:
+        def __init__(self, *data: object) -> None:
+            self.exact = exact(*data)
+            self.set_termination_callback = self.exact.set_termination_callback
+
+        def solve(self) -> SimpleNamespace:
+            found = self.exact.solve()
+            x = by * np.array(found.x)
+            return SimpleNamespace(status=found.status, x=x, z=found.z, iterations=found.iterations)
+
+    monkeypatch.setattr(clarabel, "DefaultSolver", Wrong)
+    problem = problems(0)["log_sum_exp"]
+    if by < 1.1:
+        problem.solve(solver=DualNewton())
+        assert problem.status == cp.OPTIMAL_INACCURATE
+        return
+    with pytest.raises(SolverError, match="no answer"):
+        problem.solve(solver=DualNewton())
+
+
+def known(seed: int, curved: bool) -> tuple[ConeProgram, np.ndarray]:
+    """A cone program and its solution, which is strictly complementary: it is made around it."""
+    rng = np.random.default_rng(seed)
+    n, n_exp = 8, 4
+    A, x, half = rng.normal(size=(8 + 3 * n_exp, n)), rng.normal(size=n), rng.normal(size=(3, n))
+    P = sp.csc_array(half.T @ half) if curved else None
+    s, z = np.zeros(len(A)), rng.normal(size=len(A))
+    active = rng.random(6) < 0.4
+    s[2:8], z[2:8] = np.where(active, 0, rng.uniform(0.5, 2, 6)), np.where(active, rng.uniform(0.5, 2, 6), 0)
+    # On the boundary of the cone, and the normal there: t = u log(w / u) and a (-1, log(w / u) - 1, u / w).
+    u, w, a = rng.uniform(0.5, 2, (3, n_exp))
+    s[8:] = np.stack([u * np.log(w / u), u, w], axis=1).ravel()
+    z[8:] = (a * np.stack([-np.ones(n_exp), np.log(w / u) - 1, u / w])).T.ravel()
+    c = -((P @ x if curved else 0) + A.T @ z)
+    return ConeProgram(c, sp.csr_array(A), A @ x + s, 2, 6, n_exp, str, P), x
+
+
+units = st.sampled_from([1e-12, 1e-6, 1.0, 1e6, 1e12])
+
+
+@examples(20)
+@given(seed=st.integers(0, 10**6), curved=st.booleans(), cost=units, side=units)
+def test_known_solutions(seed: int, curved: bool, cost: float, side: float):
+    """The value is that of the solution that a program was made around, in any units of objective and variables."""
+    program, x = known(seed, curved)
+    P = None if program.P is None else cost / side * program.P
+    scaled = replace(program, c=cost * program.c, P=P, b=side * program.b)
+    answer = solve_program(scaled, {"monitor": Monitor()})
+    assert answer.status == cp.OPTIMAL
+    size = 1 + abs(program.value(x)) + np.abs(program.c) @ np.abs(x)
+    assert scaled.value(answer.z) / (cost * side) == pytest.approx(program.value(x), abs=1e-6 * size)
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_limits_of_clarabel(capsys: pytest.CaptureFixture):
+    """When iterations or time run out the status is not optimal; a line is printed for each iteration."""
+    for option in ({"max_iterations": 2}, {"time_limit": 0}):
+        problem = problems(0)["logistic"]
+        problem.solve(solver=DualNewton(), **option)
+        assert problem.status == cp.USER_LIMIT
+    assert not capsys.readouterr().out
+    problem.solve(solver=DualNewton(), verbose=True)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    assert len(lines) == problem.solver_stats.num_iters + 1
+
+
+def test_an_interruption_is_not_lost(monkeypatch: pytest.MonkeyPatch):
+    """Ctrl-C, and any other error while an iteration is reported, ends the solve."""
+
+    def interrupt(self: Monitor, line: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Monitor, "tell", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        problems(0)["logistic"].solve(solver=DualNewton())
+
+
+@pytest.mark.parametrize("price", [1e2, 1e5, 1e8])
+def test_large_prices_of_slack_variables(price: float):
+    """Rows that may be missed at a price above their multipliers are met: the answer is that of the hard rows."""
+    rng = np.random.default_rng(0)
+    n, k = 400, 4
+    x = rng.standard_t(4, size=(n, k)) * 0.02
+    moments = np.hstack([x, x**2])
+    moments /= np.linalg.norm(moments, axis=0)
+    views = rng.dirichlet(np.ones(n)) @ moments
+    p, slack = cp.Variable(n), cp.Variable(2 * k)
+    divergence = cp.sum(cp.kl_div(p, np.full(n, 1 / n)))
+    priced = cp.Problem(
+        cp.Minimize(divergence + price * cp.norm1(slack)), [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
+    )
+    priced.solve(solver=DualNewton())
+    assert priced.status == cp.OPTIMAL
+    found = p.value.copy()
+    cp.Problem(cp.Minimize(divergence), [p >= 0, cp.sum(p) == 1, p @ moments == views]).solve(solver=DualNewton())
+    np.testing.assert_allclose(found, p.value, atol=max(1e-9, 1e-15 * price) * p.value.max())
+
+
+def test_costs_of_many_variables():
+    """A quantile beside an entropy, with as many variables without entropy as with it, takes few steps."""
+    rng = np.random.default_rng(0)
+    n = 1_000
+    c, x, s = rng.normal(size=n), cp.Variable(n), cp.Variable()
+    shortfall = s + 2 * cp.sum(cp.pos(c - s)) / n
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - shortfall), [cp.sum(x) == 1])
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    assert problem.solver_stats.num_iters <= 30
+    largest_half = np.sort(c)[n // 2 :]
+    assert problem.value == pytest.approx(np.log(n) - largest_half.mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("exponential", [lambda x: -cp.entr(x), cp.exp, lambda x: -cp.log(x)])
+def test_a_contradiction_with_an_improving_direction_is_infeasible(exponential):
+    """The objective falls along y, but no x satisfies the rows: the problem has no value to fall."""
+    x, y = cp.Variable(), cp.Variable()
+    for rows in ([y >= 0, x >= 3, x <= 2], [y >= x, x + y == 1, x >= 2]):
+        problem = cp.Problem(cp.Minimize(exponential(x) - y), rows)
+        problem.solve(solver=DualNewton())
+        assert problem.status == "infeasible"
+    problem = cp.Problem(cp.Minimize(exponential(x) - y), [y >= 0, x >= 1, x <= 2])
+    problem.solve(solver=DualNewton())
+    assert problem.status == "unbounded"
+
+
+# -- refusals and registration ------------------------------------------------------------------------------------------
+
+
+def test_refused_problems():
+    """Problems without exponential cones, and other cones, are refused by an error of CVXPY's and of this package."""
+    x = cp.Variable(4, name="x")
+    for objective in (cp.Maximize(x[0]), cp.Minimize(cp.sum_squares(x))):
+        with pytest.raises(SolverError, match="CLARABEL") as caught:
+            cp.Problem(objective, [cp.sum(x) == 1, x >= 0]).solve(solver=DualNewton())
+        assert isinstance(caught.value, cp.error.SolverError)
+    integer = cp.Variable(4, integer=True)
+    for y, rows in ((x, [cp.norm(x) <= 1]), (x, [cp.diag(x) >> 0.1 * np.eye(4)]), (integer, [])):
+        with pytest.raises((SolverError, cp.error.SolverError), match=r"DUAL_NEWTON|no conic solvers"):
+            cp.Problem(cp.Maximize(cp.sum(cp.entr(y))), [cp.sum(y) == 1, *rows]).solve(solver=DualNewton())
+    with pytest.raises(UnknownName, match="max_iterations") as unknown:
+        cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))).solve(solver=DualNewton(), max_iter=3)
+    assert isinstance(unknown.value, cp.error.SolverError)
+
+
+@pytest.fixture
+def lists() -> Iterator[dict[str, list[str]]]:
+    """CVXPY's lists of solvers without DUAL_NEWTON, which are put back at the end."""
+    names_of = {which: getattr(defines, which) for which in LISTS if hasattr(defines, which)}
+    kept, solvers = {which: list(names) for which, names in names_of.items()}, dict(defines.SOLVER_MAP_CONIC)
+    defines.SOLVER_MAP_CONIC.pop("DUAL_NEWTON", None)
+    for names in names_of.values():
+        names[:] = [name for name in names if name != "DUAL_NEWTON"]
+    yield {which: list(names) for which, names in names_of.items()}
+    defines.SOLVER_MAP_CONIC.clear()
+    defines.SOLVER_MAP_CONIC.update(solvers)
+    for which, names in names_of.items():
+        names[:] = kept[which]
+
+
+def test_registration(lists: dict[str, list[str]]):
+    """CVXPY finds the solver by name after it is registered, however often, and its own default stays the same."""
+    x = cp.Variable(6)
+    die = [cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, np.arange(1, 7) @ x == 4.5]) for _ in "123"]
+    with pytest.raises(cp.error.SolverError, match="not installed"):
+        die[0].solve(solver="DUAL_NEWTON")
+    die[0].solve()
+    for _ in range(2):
+        assert mx.solvers.register_with_cvxpy() == "DUAL_NEWTON"
+        for which, names in lists.items():
+            assert getattr(defines, which) == [*names, "DUAL_NEWTON"]
+    die[1].solve()
+    assert die[0].solver_stats.solver_name == die[1].solver_stats.solver_name != "DUAL_NEWTON"
+    die[2].solve(solver="dual_newton")
+    assert die[2].solver_stats.solver_name == "DUAL_NEWTON"
+    # In a list of solvers, a problem that it refuses goes to the next one.
+    for objective, by in ((cp.Maximize(cp.sum(cp.entr(x))), "DUAL_NEWTON"), (cp.Minimize(cp.norm(x - 1)), "CLARABEL")):
+        problem = cp.Problem(objective, [cp.sum(x) == 1])
+        problem.solve(solver_path=["DUAL_NEWTON", "CLARABEL"])
+        assert problem.solver_stats.solver_name == by
+        np.testing.assert_allclose(x.value, 1 / 6, atol=1e-5)
+
+
+# -- problems that are solved again -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [None, 3.0])
+@pytest.mark.parametrize("by", [1e-4, 1e-2, 0.5])
+def test_warm_starts(most: float | None, by: float):
+    """After a small move of a parameter, without bounds, fewer than half the steps; the answer is that of a new problem."""
+    cost = np.random.default_rng(0).random((12, 15))
+    x, margin = cp.Variable((12, 15)), cp.Parameter(12, value=np.full(12, 1 / 12))
+    rows = [cp.sum(x, axis=1) == margin, cp.sum(x, axis=0) == 1 / 15]
+    rows += [] if most is None else [x <= most / 180]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - 0.01 * cp.sum(cp.entr(x))), rows)
+    solve(problem)
+    first = problem.solver_stats.num_iters
+    moved = margin.value * (1 + by * np.linspace(-1, 1, 12))
+    margin.value = moved / moved.sum()
+    value, taken, plan = solve(problem), problem.solver_stats.num_iters, x.value
+    assert solve(problem, warm_start=False) == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(plan, x.value, atol=1e-8)
+    assert taken <= problem.solver_stats.num_iters + WARM
+    if by <= 1e-2 and most is None:
+        assert taken < first / 2
+
+
+def test_warm_starts_of_other_statuses_and_scales():
+    """Infeasible values of parameters, and ones of other scales, are recognised and solved after a solution, too."""
+    x, side, factor = cp.Variable(3), cp.Parameter(value=1.0), cp.Parameter(nonneg=True, value=1.0)
+    problem = cp.Problem(cp.Maximize(factor * cp.sum(cp.entr(x)) + factor * x[0]), [cp.sum(x) == side, x <= 0.5])
+    cases = ((1.0, 1.0, True), (2.0, 1.0, False), (1.2, 1e-6, True), (-1.0, 1.0, False), (0.9, 1e6, True))
+    for side.value, factor.value, is_feasible in cases:
+        problem.solve(solver=DualNewton())
+        assert problem.status == (cp.OPTIMAL if is_feasible else cp.INFEASIBLE)
+        if is_feasible:
+            first = min(side.value * np.e / (np.e + 2), 0.5)
+            np.testing.assert_allclose(x.value, [first, *[(side.value - first) / 2] * 2], atol=1e-9)

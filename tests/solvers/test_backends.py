@@ -1,0 +1,372 @@
+"""Backends: the registry, solvers from outside the package, and CVXPY's, with their options, statuses and multipliers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+
+import cvxpy as cp
+import cvxpy.settings
+import numpy as np
+import pandas as pd
+import pytest
+from cvxpy.constraints import ExpCone
+from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
+
+import maxent_cvx as mx
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, QITable, SolverError, TableError, UnknownName
+from maxent_cvx.cli.main import main
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.backends import SOLVERS, STATUS, Backend, CvxpyBackend, available, find, register
+from maxent_cvx.solvers.certificate import ACCURACY
+from support.depot import CUBE, SOLVABLE, Case, p, publish
+from support.random_models import from_multipliers, random_model
+from support.solving import CONIC, INSTALLED, error
+
+#: For each solver, so few iterations that no answer can be precise.
+LIMITS = {
+    "DUAL_NEWTON": {"max_iterations": 1},
+    "DUAL_LBFGS": {"max_iterations": 1},
+    "CLARABEL": {"max_iter": 2},
+    "ECOS": {"max_iters": 2},
+    "SCS": {"max_iters": 20},
+}
+
+
+class Scaling:
+    """Generalised iterative scaling: one multiplier after the other, until every equation holds."""
+
+    takes_inequalities = False
+
+    def __init__(self, name: str = "SCALING") -> None:
+        self.name = name
+
+    def solve(self, form, start=None, *, sweeps=5_000):
+        m, a, b = np.zeros(form.shape[0]), form.matrix.toarray(), form.low
+        for _ in range(sweeps):
+            for i in range(len(m)):
+                x = np.exp(form.exponent(m))
+                m[i] += (b[i] - a[i] @ x) / max(a[i] ** 2 @ x, 1e-300)
+        return Answer(Status.OPTIMAL, np.exp(form.exponent(m)), m)
+
+
+@pytest.fixture
+def model(release) -> MaxEnt:
+    return MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
+
+
+@pytest.fixture
+def registry() -> Iterator[dict[str, Backend]]:
+    """The registry, restored after the test."""
+    before = dict(SOLVERS)
+    yield SOLVERS
+    SOLVERS.clear()
+    SOLVERS.update(before)
+
+
+def hard() -> Case:
+    """A case that presolve leaves to the solver."""
+    return next(case for case in SOLVABLE if case.name == "one value or another")
+
+
+# -- the registry ---------------------------------------------------------------------------------------------------
+
+
+def test_names():
+    """Every solver has its own name, is found by it and as an object, and listed once; "auto" is the first."""
+    assert [backend.name for backend in SOLVERS.values()] == list(SOLVERS)
+    assert next(iter(SOLVERS)) == find("auto").name == "DUAL_NEWTON"
+    table = available()
+    assert (list(table.columns), table.index.name) == (["installed", "note"], "solver")
+    assert list(table.index[: len(SOLVERS)]) == list(SOLVERS)
+    assert not table.index.has_duplicates
+    for name, backend in SOLVERS.items():
+        assert table.loc[name, "installed"] == backend.installed
+        if not backend.installed:
+            with pytest.raises(SolverError, match=f"{name} is not installed.*DUAL_NEWTON"):
+                find(name)
+            continue
+        assert find(name) is backend is find(backend)
+        assert backend.check({}) is None
+        assert {backend.takes_inequalities, backend.takes_convex, backend.takes_callback} <= {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("Dual_Newton", "DUAL_NEWTON"), ("clarabel", "CLARABEL"), ("simplex", "auto"), ("OSQP", "auto")]
+)
+def test_unknown_names(name: str, meant: str):
+    """An unknown name, also that of a solver without exponential cones, is refused with similar names or with all."""
+    with pytest.raises(UnknownName, match=f"'{meant}'"):
+        find(name)
+
+
+def test_solvers_of_cvxpy_by_name():
+    """Each solver of CVXPY that takes exponential cones is found by its name if it is installed; no other is."""
+    for name, solver in SOLVER_MAP_CONIC.items():
+        takes_cones = ExpCone in solver.SUPPORTED_CONSTRAINTS
+        if name not in SOLVERS and takes_cones and name in cp.installed_solvers():
+            assert find(name).name == name
+            assert available().loc[name, "installed"]
+        elif name not in SOLVERS:
+            with pytest.raises(SolverError if takes_cones else UnknownName, match=name):
+                find(name)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 3, ["CLARABEL"], Scaling, object(), type("X", (), {"name": "X"})(), Scaling("auto"), Scaling("CLARABEL")],
+)
+def test_wrong_solvers(wrong: object):
+    """A solver to register is an object with a name of its own and with solve."""
+    with pytest.raises(SolverError):
+        register(wrong)
+
+
+def test_a_registered_solver(model: MaxEnt, registry: dict[str, Backend]):
+    """A registered solver is found, listed, compared and certified by its name, until it is removed."""
+    scaling = Scaling()
+    assert register(scaling) is scaling is register(scaling)
+    assert list(registry)[-1] == "SCALING"
+    post = model.solve("SCALING", sweeps=2_000)
+    assert (post.solver, post.certificate.holds) == ("SCALING", True)
+    np.testing.assert_allclose(post.counts, model.solve().counts, atol=1e-6)
+    assert available().loc["SCALING", "installed"]
+    assert mx.compare_solvers(model, ["SCALING", "DUAL_NEWTON"]).loc["SCALING", "certified"]
+    with pytest.raises(SolverError, match="SCALING"):
+        register(Scaling())
+    del registry["SCALING"]
+    with pytest.raises(UnknownName):
+        find("SCALING")
+    assert model.solve(scaling).certificate.holds  # as an object, without being registered
+
+
+def test_what_a_solver_does_not_take(model: MaxEnt):
+    """Inequalities, convex constraints and options that a solver does not take are refused before any work."""
+    with pytest.raises(SolverError, match="equations only"):
+        model.copy().add(P("HIV") <= 0.2).solve(Scaling())
+    with pytest.raises(SolverError, match="linear rows only"):
+        model.copy().add(lambda space: cp.exp(space.prob("Flu") - 0.1) <= 1.01).solve(Scaling())
+    with pytest.raises(UnknownName, match="tolerance"):
+        model.solve(Scaling(), tolerance=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (lambda form: None, SolverError),
+        (lambda form: Answer("done", np.ones(form.shape[1]), np.zeros(form.shape[0])), SolverError),
+        (lambda form: Answer(Status.OPTIMAL, np.ones(3), np.zeros(2)), SolverError),
+        (lambda form: Answer(Status.OPTIMAL, np.full(form.shape[1], np.nan), np.zeros(form.shape[0])), SolverError),
+        (lambda form: Answer(Status.FAILED, None, None, message="out of luck"), SolverError),
+        (lambda form: Answer(Status.OPTIMAL, np.ones(form.shape[1]), np.zeros(form.shape[0])), Inaccurate),
+    ],
+)
+def test_wrong_answers(model: MaxEnt, answer, kind: type[Exception]):
+    """Every answer is checked: one of a wrong type or shape is an error, a wrong one is not certified."""
+    backend = type("X", (), {"name": "X", "solve": lambda self, form, start=None: answer(form)})()
+    with pytest.raises(kind):
+        model.solve(backend)
+
+
+def test_answers_from_anywhere_are_certified(model: MaxEnt):
+    """The certified error of given counts is at least their actual error, with multipliers or without."""
+    post = model.solve()
+    group, n = post.space.groups
+    for off in (0.0, 1e-6, 1e-3):
+        rounded = post.counts + off * np.random.default_rng(0).uniform(-1, 1, len(post.counts)) * (post.counts > 0.1)
+        for multipliers in (None, post.multipliers):
+            bound = model.certify(rounded, multipliers).bound
+            far = np.abs(np.bincount(group, np.abs(rounded - post.counts))) / n
+            assert far.max() / 2 - 1e-12 <= bound <= 1e-6 + 100 * off**0.5
+    assert model.certify((10 * post.joint()).sample(frac=1, random_state=0)).bound < 1e-6
+    for counts in (None, [1.0], "x", np.full(27, np.nan)):
+        with pytest.raises(TableError):
+            model.certify(counts)
+
+
+def test_missing_and_unlicensed_solvers(registry: dict[str, Backend]):
+    """They are listed with the reason; one that fails has the solver's message, and does not stop a comparison."""
+    missing, unlicensed = Scaling("MISSING"), Scaling("UNLICENSED")
+    missing.installed, unlicensed.trouble = False, "license expired"
+    unlicensed.solve = lambda form, start=None: Answer(Status.FAILED, None, None, message=unlicensed.trouble)
+    registry["MISSING"], registry["UNLICENSED"] = missing, unlicensed  # put there by hand, they are adapted
+    table = available()
+    assert not table.loc["MISSING", "installed"]
+    assert table.loc["UNLICENSED", "note"].endswith("license expired")
+    with pytest.raises(SolverError, match="MISSING is not installed"):
+        find("MISSING")
+    model = hard().model()
+    with pytest.raises(SolverError, match="license expired"):
+        model.solve("UNLICENSED")
+    compared = mx.compare_solvers(model, ["UNLICENSED", "DUAL_NEWTON"])
+    assert compared["certified"].fillna(False).to_list() == [False, True]
+
+
+# -- the CVXPY problem ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [c for c in SOLVABLE if c.interior and c.prior is None][::3], ids=lambda c: c.name)
+def test_problem(case: Case):
+    """The model is a CVXPY problem over the counts; its value is H(Q, S, B) (Eq. (3)) less the costs of soft rows."""
+    model = case.model()
+    assert [v.id for v in model.problem.variables() if v.name() != "missed"] == [model.space.counts.id]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # a status at 60,000 records
+        value = model.problem.solve(solver="CLARABEL")
+    share, post = case.expected(model.space) / model.view.n_records, model.solve()
+    costs = post.penalties.sum() / model.view.n_records
+    assert value == pytest.approx(-(share * np.log(share)).sum() - costs, abs=1e-6)
+    assert post.entropy == pytest.approx(value + costs, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_problem_of_a_random_model(seed: int):
+    """The same with inequalities and zeros, where the value of a solver is less precise."""
+    model, _ = random_model(seed)
+    assert model.problem.solve(solver="CLARABEL") == pytest.approx(model.solve().entropy, abs=1e-5)
+
+
+def test_problem_follows_the_model():
+    """Constraints can be added to the problem; adding and removing knowledge makes another one, and a copy has its own."""
+    model = MaxEnt(publish(CUBE))
+    assert model.problem.solve(solver="CLARABEL") == pytest.approx(math.log(9), abs=1e-7)
+    extra = model.space.prob("s1", {"Q": "q1"}) == 0.4
+    extended = cp.Problem(model.problem.objective, [*model.problem.constraints, extra])
+    alone, twin = extended.solve(solver="CLARABEL"), model.copy()
+    model.add(p("s1", "q1") == 0.4, label="known")
+    assert model.problem.solve(solver="CLARABEL") == pytest.approx(alone, abs=1e-7)
+    assert twin.problem.solve(solver="CLARABEL") == pytest.approx(math.log(9), abs=1e-7)
+    assert model.remove("known").problem.solve(solver="CLARABEL") == pytest.approx(math.log(9), abs=1e-7)
+
+
+# -- how a solve ends, and its options ------------------------------------------------------------------------------
+
+
+def test_every_status_of_cvxpy_is_known():
+    """Each of CVXPY's statuses has a meaning here, and only "optimal" means optimal."""
+    lists = [value for value in vars(cvxpy.settings).values() if isinstance(value, list | tuple | set)]
+    words = {word for some in lists if set(some) & {"optimal", "infeasible", "solver_error"} for word in some}
+    assert len(words) >= 8
+    assert words <= set(STATUS)
+    assert [word for word, meaning in STATUS.items() if meaning is Status.OPTIMAL] == [cvxpy.settings.OPTIMAL]
+
+
+@pytest.mark.parametrize("word", ["optimal_inaccurate", "infeasible_inaccurate", "user_limit", "a_word_of_tomorrow"])
+def test_almost_is_never_optimal(word: str, monkeypatch: pytest.MonkeyPatch):
+    """Any other status is kept; a certified answer is accepted nevertheless."""
+    monkeypatch.setattr(cp.Problem, "status", property(lambda self: word))
+    case = hard()
+    post = case.model().solve("CLARABEL")
+    assert post.status is not Status.OPTIMAL
+    assert error(post, case.expected(post.space)) <= post.certificate.bound <= ACCURACY
+
+
+@pytest.mark.parametrize("solver", [name for name in LIMITS if name in INSTALLED])
+def test_limits(solver: str):
+    """Out of iterations: refused with the size of the possible error, or returned on request; contradictions are found."""
+    case = hard()
+    with pytest.raises(Inaccurate, match=solver):
+        case.model().solve(solver, **LIMITS[solver])
+    post = case.model().solve(solver, allow_inaccurate=True, **LIMITS[solver])
+    assert post.status is not Status.OPTIMAL
+    assert not post.certificate.holds
+    assert error(post, case.expected(post.space)) <= post.certificate.bound
+    contradiction = MaxEnt(publish(CUBE)).add(p(["s1", "s2"], "q1") == 0.9, p("s3", "q1") >= 0.2)
+    with pytest.raises(Infeasible):
+        contradiction.solve(solver, presolve=False, **LIMITS[solver])
+
+
+@pytest.mark.parametrize("solver", INSTALLED)
+def test_options_are_checked_first(release, solver: str):
+    """An option that the solver does not have is refused, also where presolve leaves nothing to solve."""
+    with pytest.raises((UnknownName, SolverError), match="nonsense"):
+        MaxEnt(release).solve(solver, nonsense=1)
+    assert MaxEnt(release).solve(solver).solver == "presolve"
+    if solver in CONIC:
+        with pytest.raises(SolverError, match="convex=1"):
+            MaxEnt(release).solve(solver, convex=1)
+
+
+def test_values_of_options(release):
+    """Values of options of the dual solvers are checked, too."""
+    with pytest.raises(mx.StatementError, match="memory"):
+        MaxEnt(release).solve("DUAL_LBFGS", memory="x")
+
+
+@pytest.fixture
+def unlicensed(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A solver of CVXPY that is installed, and raises an error that CVXPY does not know."""
+    solve = cp.Problem.solve
+
+    def refuse(self, *given, solver=None, **options):
+        if solver == "MOSEK":
+            raise ZeroDivisionError("rescode.err_missing_license_file(1008):\nLicense cannot be located.")
+        return solve(self, *given, solver=solver, **options)
+
+    monkeypatch.setattr(cp.Problem, "solve", refuse)
+    monkeypatch.setattr(CvxpyBackend, "installed", property(lambda self: self.name in {*CONIC, "MOSEK"}))
+    return "MOSEK"
+
+
+def test_an_error_of_a_solver_is_typed(model: MaxEnt, unlicensed: str, capsys: pytest.CaptureFixture):
+    """A solver's own exception is a typed error of one line, and a row of a comparison, in Python and on the command line."""
+    for options in ({}, {"verbosity": 1}):
+        with pytest.raises(SolverError, match=r"ZeroDivisionError: rescode.err_missing_license_file\(1008\): License"):
+            model.solve(unlicensed, **options)
+    table = mx.compare_solvers(model, ["DUAL_NEWTON", unlicensed, "CLARABEL"], options={unlicensed: {"x": 1}})
+    assert table["status"].to_list() == ["optimal", "failed", "optimal"]
+    assert main(["quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.3", "--solver", unlicensed]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+# -- multipliers and tolerances -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("solver", INSTALLED)
+def test_multipliers(solver: str, seed: int):
+    """With every solver's multipliers x = exp(A' m - 1); they are positive at a low side, negative at a high side."""
+    exact = from_multipliers(seed)
+    form, n = exact.form, exact.form.n_published
+    answer = SOLVERS[solver].solve(form)
+    assert answer.counts is not None, answer.message
+    assert answer.multipliers is not None, answer.message
+    m = answer.multipliers
+    np.testing.assert_allclose(answer.counts, exact.counts, atol=1e-3)
+    np.testing.assert_allclose(form.matrix.T @ m - 1, np.log(exact.counts), atol=1e-2)
+    assert (m[n:][np.isinf(form.high[n:])] >= -1e-4).all()
+    assert (m[n:][np.isinf(form.low[n:])] <= 1e-4).all()
+    assert (np.abs(m[~form.is_equation & (exact.multipliers == 0)]) <= 1e-3).all()
+
+
+def test_tolerances_are_merged_with_the_users_options():
+    """The user's options win, also inside of MOSEK's parameters; a second call is for those who chose no tolerance."""
+    clarabel, mosek = CvxpyBackend("CLARABEL"), CvxpyBackend("MOSEK", {}, ("mosek_params", "TIME"))
+    assert clarabel.options_with({"tol_feas": 1e-3})["tol_feas"] == 1e-3
+    assert clarabel.options_with({"tol_feas": 1e-3})["tol_gap_rel"] <= 1e-10
+    assert clarabel.tighter({"tol_feas": 1e-3}) is None
+    stricter = clarabel.tighter({"max_iter": 100})
+    assert stricter is not None
+    assert stricter.options_with({})["tol_feas"] < clarabel.options_with({})["tol_feas"]
+    assert stricter.tighter({}) is None
+    own = {"mosek_params": {"MSK_DPAR_INTPNT_CO_TOL_PFEAS": 1e-5, "MSK_IPAR_NUM_THREADS": 1}}
+    given = mosek.options_with(own)["mosek_params"]
+    assert (given["MSK_DPAR_INTPNT_CO_TOL_PFEAS"], given["MSK_IPAR_NUM_THREADS"]) == (1e-5, 1)
+    assert given["MSK_DPAR_INTPNT_CO_TOL_REL_GAP"] <= 1e-10
+    assert mosek.tighter(own) is None
+
+
+@pytest.mark.parametrize("solver", CONIC)
+def test_conic_solvers_are_certified_without_options(solver: str):
+    """Groups of unlike size, as surveys have them."""
+    sizes = [3, 40, 250, 1200, 7]
+    view = QITable(
+        pd.DataFrame({"age": [22, 27, 32, 37, 42], "n": sizes}), qi="age", sa="affair",
+        sa_distribution=pd.Series({"yes": 480, "no": 1020}), count="n",
+    )  # fmt: skip
+    for statement in ("P(yes | age=32) >= 0.5", "P(yes | age=42) = 0.4 +- 0.02"):
+        post, exact = MaxEnt(view).add(statement).solve(solver), MaxEnt(view).add(statement).solve()
+        assert post.certificate.holds
+        off = np.abs(np.asarray(post.counts) - np.asarray(exact.counts)).reshape(5, 2).max(axis=1) / sizes
+        assert off.max() <= post.certificate.bound + exact.certificate.bound
