@@ -20,7 +20,15 @@ from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableEr
 from .._utils.files import path_of, write_beside
 from .._utils.formatting import TablePreview, as_html
 from .._utils.progress import progress_bar
-from .._utils.validation import check_bool, check_instance, check_int, check_label, check_mapping, check_optional_bool
+from .._utils.validation import (
+    check_bool,
+    check_instance,
+    check_int,
+    check_label,
+    check_mapping,
+    check_optional_bool,
+    is_several,
+)
 from ..priors import QIDistribution
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease
@@ -696,7 +704,7 @@ class MaxEnt:
             ends = bounds_of(every, self, integer, seconds, progress, exact)
             table = pd.DataFrame(ends.value.T, columns=["low", "high"], index=every.index)
             return table.assign(exact=np.array(EXACT)[ends.is_exact.T @ [1, 2]])
-        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+        together = list(asked) if is_several(asked) and not isinstance(asked, str) else [asked]
         combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {short_repr(strange[0])}")
