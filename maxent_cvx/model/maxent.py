@@ -654,9 +654,11 @@ class MaxEnt:
         Returns
         -------
         (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, never narrower than the truth: an exact end is outside by no more than 1e-6 records. Of
-            every P(s | q) by QI attributes and sensitive value; a value that nobody with q can have is left out. There,
-            a column `exact` says which ends are: "both", "low", "high" or "neither".
+            Probabilities, never narrower than the truth. An exact end exceeds by at most 1e-6 records what is attained
+            by counts that satisfy every row up to the feasibility tolerance of HiGHS, 1e-10 records; statements that
+            differ by less (a coefficient of 1e-9 beside 1) may restrict the probability further. Of every P(s | q) by
+            QI attributes and sensitive value; a value that nobody with q can have is left out. There, a column `exact`
+            says which ends are: "both", "low", "high" or "neither".
 
         Raises
         ------
