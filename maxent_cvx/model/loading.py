@@ -92,6 +92,8 @@ def _certificate(written: dict[str, Any]) -> Certificate:
 
 def _verified(loaded: Posterior, parts: dict[str, Any] | None, what: str) -> Posterior:
     """Certify a posterior again, against the model that its file contains."""
+    if not isinstance(parts, dict | None):
+        raise TableError(f"{what} is damaged: its model is a {type(parts).__name__}; solve and save again")
     reason = "an earlier version of maxent_cvx wrote it" if parts is None else parts.get("missing")
     if reason is not None:
         raise TableError(

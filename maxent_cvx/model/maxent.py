@@ -20,7 +20,15 @@ from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableEr
 from .._utils.files import path_of, write_beside
 from .._utils.formatting import TablePreview, as_html
 from .._utils.progress import progress_bar
-from .._utils.validation import check_bool, check_instance, check_int, check_label, check_mapping, check_optional_bool
+from .._utils.validation import (
+    check_bool,
+    check_instance,
+    check_int,
+    check_label,
+    check_mapping,
+    check_optional_bool,
+    is_several,
+)
 from ..priors import QIDistribution
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease
@@ -646,9 +654,11 @@ class MaxEnt:
         Returns
         -------
         (low, high), or a DataFrame with these columns and a row each for several
-            Probabilities, never narrower than the truth: an exact end is outside by no more than 1e-6 records. Of
-            every P(s | q) by QI attributes and sensitive value; a value that nobody with q can have is left out. There,
-            a column `exact` says which ends are: "both", "low", "high" or "neither".
+            Probabilities, never narrower than the truth. An exact end exceeds by at most 1e-6 records what is attained
+            by counts that satisfy every row up to the feasibility tolerance of HiGHS, 1e-10 records; statements that
+            differ by less (a coefficient of 1e-9 beside 1) may restrict the probability further. Of every P(s | q) by
+            QI attributes and sensitive value; a value that nobody with q can have is left out. There, a column `exact`
+            says which ends are: "both", "low", "high" or "neither".
 
         Raises
         ------
@@ -696,7 +706,7 @@ class MaxEnt:
             ends = bounds_of(every, self, integer, seconds, progress, exact)
             table = pd.DataFrame(ends.value.T, columns=["low", "high"], index=every.index)
             return table.assign(exact=np.array(EXACT)[ends.is_exact.T @ [1, 2]])
-        together = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+        together = list(asked) if is_several(asked) and not isinstance(asked, str) else [asked]
         combinations = [read_probability(a) if isinstance(a, str) else a for a in together]
         if strange := [a for a in combinations if not isinstance(a, Probability)]:
             raise StatementError(f"bounds are of probabilities such as P('Flu'), not of {short_repr(strange[0])}")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import TableError, join_names, short_repr, unknown_name
 from .._utils.tables import check_columns, check_no_count, counted, names, sort_distinct
-from .._utils.validation import is_several
+from .._utils.validation import is_several, is_text
 from .base import View, check_roles, from_dict, labels_of
 
 __all__ = [
@@ -210,6 +210,8 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
             "in a list"
         )
     listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
+    if any(isinstance(value, str) and not is_text(value) for value in listed):
+        raise TableError("sa_values: a text contains half a character (a lone surrogate)")
     try:
         pd.Series(listed, dtype=object).nunique()
     except (OverflowError, TypeError, ValueError) as error:  # a list, say

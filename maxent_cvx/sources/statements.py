@@ -632,7 +632,9 @@ class Probability(ReprMixin):
         value = check_number(value, "the value")
         if not math.isfinite(value):
             raise BadProbability(f"the value is {value:.12g}; a number is expected")
-        return self.missable(value, value, Penalty(sd, weight, delta))
+        costs = {"sd": sd, "weight": weight, "delta": delta}
+        penalty = Penalty(**{name: None if cost is None else check_number(cost, name) for name, cost in costs.items()})
+        return self.missable(value, value, penalty)
 
     def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
         """``low <= self <= high``, which can be missed at a cost.

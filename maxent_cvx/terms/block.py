@@ -318,7 +318,7 @@ def read_key(key: Any, index: pd.Index, label: str) -> Mapping[str, Any] | pd.In
             raise UnknownName(f"{short_repr(key)} has {len(key)} values, and {label} the levels {levels}")
         return dict(zip(levels, key, strict=False))
     if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
-        if np.ndim(key if isinstance(key, np.ndarray) else 0) > 1 or not all(isinstance(one, Hashable) for one in key):
+        if getattr(key, "ndim", 1) != 1 or not all(isinstance(one, Hashable) for one in key):
             raise StatementError(
                 f"rows of {label} are selected by a list of labels or by a mask, not by {short_repr(key)}"
             )

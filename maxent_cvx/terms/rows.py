@@ -77,7 +77,7 @@ class Penalty:
             value = getattr(self, name)
             if value is None:
                 continue
-            if not isinstance(value, np.ndarray):
+            if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
                 object.__setattr__(self, name, check_number(value, name))
             found = np.atleast_1d(getattr(self, name))
             if (bad := ~((found >= LEAST) & (found <= 1 / LEAST))).any():

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import pandas as pd
@@ -21,17 +22,31 @@ from support.series import patients
 BOUNDS = [(0, 0), (0, 3), (1, 1), (2, 3), (4, 1)]
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[object]:
+@contextmanager
+def local_cluster(**settings: str) -> Iterator[object]:
+    """A client of two workers of this machine."""
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import dask
 
     with (
-        dask.config.set(PATIENT_DASK),
+        dask.config.set({**PATIENT_DASK, **settings}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as found,
+        distributed.Client(cluster) as client,
     ):
-        yield found
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    with local_cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def client_that_gives_up() -> Iterator[object]:
+    """Dask retries a connection to a dead worker until this timeout, an hour with the patience of the other tests."""
+    with local_cluster(**{"distributed.comm.timeouts.connect": "60s"}) as client:
+        yield client
 
 
 class Disturbed:
@@ -101,8 +116,9 @@ def test_an_interrupt(hospital, release, client):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.filterwarnings("ignore")
-def test_a_worker_that_is_killed(release, client):
+def test_a_worker_that_is_killed(release, client_that_gives_up):
     """What it had, the model and rows that are done, is sent and done again, and the table is the same."""
+    client = client_that_gives_up
     asked = partial(mx.sweep, mx.MaxEnt(release), "P(HIV | Gender=male)", value=[i / 50 for i in range(12)])
     killed = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from contextlib import suppress
@@ -241,6 +242,16 @@ def test_forged_counts_are_found_by_verifying(path, known):
     path.write_bytes(checksum.sealed(shuffled.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]})))
     assert mx.load_posterior(path).certificate.holds
     with refused(TableError, "post.parquet", "not the maximum-entropy answer"):
+        mx.load_posterior(path, verify=True)
+
+
+@pytest.mark.parametrize("model", ["text", 1, []])
+def test_a_forged_model_of_another_type(path, model):
+    """What should be a mapping is something else: a file that can be read, but not verified."""
+    written = json.loads(pq.read_metadata(path).metadata[b"maxent_cvx"])
+    forged = json.dumps({**written, "model": model}).encode()
+    path.write_bytes(checksum.sealed(pq.read_table(path).replace_schema_metadata({b"maxent_cvx": forged})))
+    with refused(TableError, "post.parquet", "damaged"):
         mx.load_posterior(path, verify=True)
 
 

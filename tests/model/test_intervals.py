@@ -125,3 +125,10 @@ def test_units_mean_nothing(size: float):
     model = MaxEnt(publish(CUBE)).add(p("s1", "q2") <= 0.25, p("s1", "q3") <= 0.25)
     assert np.divide(model.bounds(size * p("s1", "q1")), size) == pytest.approx((0.5, 1))
     assert np.divide(model.bounds(-size * p("s1", "q1")), -size) == pytest.approx((1, 0.5))
+
+
+@pytest.mark.parametrize("asked", [np.array(1.0), np.array("Flu")])
+def test_an_array_without_a_dimension(asked: np.ndarray):
+    """It is iterable by its type, and cannot be iterated over."""
+    with pytest.raises(mx.StatementError, match="bounds"):
+        MaxEnt(publish(CUBE)).bounds(asked)

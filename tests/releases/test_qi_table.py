@@ -136,6 +136,7 @@ WRONG = [
     ({"sa_values": None}, TableError, ["sa_values", "'Salary'"]),
     ({"sa_values": []}, TableError, ["at least one"]),
     ({"sa_values": ["a", "a"]}, TableError, ["once"]),
+    ({"sa_values": ["a", "\ud800"]}, TableError, ["sa_values"]),
     ({"sa_values": "50K+"}, TableError, ["list"]),
     ({"sa_values": [("50K+", "50K-")]}, TableError, ["tuples", "only 'Salary'"]),
     ({"sa_values": [["50K+"], ["50K-"]]}, TableError, ["no single value"]),

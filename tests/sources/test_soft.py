@@ -99,6 +99,7 @@ def test_mistakes(text: str, parts: tuple[str, ...]):
     [
         {}, {"sd": 1, "weight": 1}, {"weight": 1, "delta": 1}, {"sd": 0}, {"sd": -1}, {"weight": float("nan")},
         {"sd": float("inf")}, {"sd": 1e-200}, {"sd": "0.1"}, {"sd": 1, "delta": 0}, {"sd": np.array([1.0])},
+        {"sd": np.array(1.0)}, {"sd": np.array("x")}, {"weight": np.array([["x"]])},
         {"sd": pd.Series([1.0])},
     ],
 )  # fmt: skip
@@ -106,6 +107,8 @@ def test_costs_that_are_none(wrong: dict[str, object]):
     """There is one cost, above 0."""
     with pytest.raises((StatementError, BadProbability)):
         mx.soft(FLU == 0.3, **wrong)
+    with pytest.raises((StatementError, BadProbability)):
+        FLU.softly(0.3, **wrong)
 
 
 def test_what_cannot_be_soft():

@@ -63,6 +63,7 @@ ERRORS = {
     "parameter": (lambda b: b <= cp.Parameter(value=0.3), StatementError, ["CVXPY", "block.expr", "lambda space"]),
     "a label twice": (lambda b: b["yes"].loc[[20, 20]], LabelMismatch, ["20"]),
     "a value of one level twice": (lambda b: b.loc["yes", [20, 20]], LabelMismatch, ["20"]),
+    "an array without a dimension": (lambda b: b["yes"].loc[np.array(20)], StatementError, ["list of labels"]),
     "a position twice": (lambda b: b.at(np.array([0, 0])), LabelMismatch, ["no"]),
     "sum of a single one": (lambda b: b.sum().diff("age"), StatementError, ["single expression"]),
 }
