@@ -33,13 +33,8 @@ __all__ = [
 
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
-    """(n(s, x) + a) / (n(s) + a |X|) of every signature s that occurs, and every value x; a is the smoothing, records.
-
-    Returns
-    -------
-    DataFrame
-        Probabilities: a row a signature, a column a value.
-    """
+    """(n(s, x) + a) / (n(s) + a |X|) of every signature s that occurs, and every value x; a is the smoothing,
+    records."""
     (s, signatures), (x, values) = data.tuples(), data.values()
     n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
     total = n.sum(axis=1, keepdims=True) + smoothing * len(values)
@@ -50,26 +45,7 @@ def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
 
 
 def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
-    """Find the signature of every row in the index of a table.
-
-    Parameters
-    ----------
-    index : Index
-        The signatures that have priors, a level an attribute of `key`.
-    people : DataFrame or MultiIndex
-        With a column, or a level, for every attribute.
-    key : tuple of str
-        The attribute set.
-
-    Returns
-    -------
-    ndarray of int, one a row of `people`
-
-    Raises
-    ------
-    UnknownName
-        If nothing is said about a signature.
-    """
+    """Find the signature of every row in the index of a table."""
     code, distinct = _distinct(people, key)
     at = index.get_indexer(distinct)
     if (at < 0).any():

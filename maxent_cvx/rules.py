@@ -72,30 +72,7 @@ NEAR_INTEGER = 1e-9
 def records_of_scores(
     score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read shares of records: the least and the most records that each says.
-
-    Parameters
-    ----------
-    score : ndarray
-        Shares, as they are printed.
-    of : ndarray of int
-        Of how many records each is a share.
-    names : sequence of str
-        What each is about, for errors.
-    what : str
-        What the scores are: "confidence", say.
-    decimals : int or None
-        To how many decimals they are printed; None is exactly.
-    integer : bool
-        Whether numbers of records are known to be integers.
-
-    Raises
-    ------
-    StatementError
-        If a score is of no integer number of records, or not written with so many decimals.
-    Infeasible
-        If no number of records has a score: the rules are of other people.
-    """
+    """Read shares of records: the least and the most records that each says."""
     if decimals is None:
         records = score * of
         nearest = np.rint(records)
@@ -149,17 +126,10 @@ LARGEST = 2**62
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >."""
 
-    Attributes
-    ----------
-    support, confidence : Fraction
-        As typed: 0.1 is a tenth, and not the float beside it.
-    strict : bool
-    """
-
-    support: Fraction
-    confidence: Fraction
+    support: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
+    confidence: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
     strict: bool = False
 
     @classmethod
@@ -168,10 +138,9 @@ class Thresholds:
         return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
 
     def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
-        """The smallest number n(Q, X) that makes a rule, of n(Q) records among n; one less is the most of a non-rule.
-
-        max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
-        """
+        """The smallest number n(Q, X) that makes a rule, of n(Q) records among n; one less is the most of a non-
+        rule."""
+        # max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
         return np.maximum(self._up(self.confidence, n_q), self.least_support(n))
 
     def least_support(self, n: int) -> int:
@@ -221,16 +190,7 @@ ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
 def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write a first line that says what the rules are, then a row a rule.
-
-    Parameters
-    ----------
-    table : DataFrame
-        A row a rule; the empty text in a column of an attribute that is not set.
-    said : dict
-        By the names of RuleSet's arguments; ``qi`` and ``sa`` as lists, thresholds exactly.
-    path : str or path-like
-    """
+    """Write a first line that says what the rules are, then a row a rule."""
     for column in (*said["qi"], *said["sa"]):
         if (table[column] == "").any():
             raise TableError(
@@ -243,15 +203,7 @@ def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLi
 
 
 def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
-    """Read the arguments of a RuleSet from a file, with those that a user adds.
-
-    Raises
-    ------
-    TableError
-        If there is no such file.
-    StatementError
-        If an argument is missing, or is not what the file says.
-    """
+    """Read the arguments of a RuleSet from a file, with those that a user adds."""
     for role in ("qi", "sa"):
         if said.get(role) is not None:
             names(said[role], role)
@@ -328,14 +280,7 @@ def _agree(name: str, held: Any, said: Any) -> bool:
 
 
 def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
-    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute.
-
-    Warns
-    -----
-    RulesLeftOut
-        If rules that are not of the form QI => SA say something of the sensitive attribute. Rules among QI say
-        nothing that those who know everybody's QI do not know.
-    """
+    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute."""
     columns = ["antecedents", "consequents", *SCORES]
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
         found = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
@@ -367,22 +312,8 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
 
 
 def least_scores(table: pd.DataFrame, said: dict[str, Any], exact: str) -> dict[str, Any]:
-    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all rules.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The rules.
-    said : dict
-        The thresholds, or None.
-    exact : str
-        What is said that the least scores do not do for, as "complete=True"; else empty.
-
-    Raises
-    ------
-    StatementError
-        If none is said, and the rules are to be all that there are, or are none.
-    """
+    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all
+    rules."""
     unsaid = [f"{name}=..." for name in SCORES if said[name] is None]
     if unsaid and (exact or table.empty):
         raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
@@ -432,27 +363,7 @@ def check_names(columns: Sequence[str]) -> None:
 def named_rules(
     table: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...], attributes: Sequence[int] | None
 ) -> pd.DataFrame:
-    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+".
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a rule.
-    qi, sensitive : tuple of str
-        Its columns of attributes.
-    attributes : sequence of int, optional
-        How many QI attributes a rule may set.
-
-    Returns
-    -------
-    DataFrame
-        With None where an attribute is not set, and the scores that are there.
-
-    Raises
-    ------
-    UnknownName, TableError, StatementError
-        If a column is missing or named twice, or a rule is incomplete, repeated, or sets another number of attributes.
-    """
+    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+"."""
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
     columns = [*qi, *sensitive]
@@ -885,39 +796,19 @@ class RuleSet(ReprMixin):
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns Q => X, by the QI tuples of a view.
+    """Patterns Q => X, by the QI tuples of a view."""
 
-    Attributes
-    ----------
-    names : ndarray of str
-        "Education=Doctorate, Gender=Female => 50K+".
-    members : csr_array, shape (patterns, QI tuples)
-        1 for the view's QI tuples that Q describes.
-    s : ndarray of int
-        The position of X among the view's sensitive values.
-    n_q : ndarray of int
-        Records with Q.
-    """
-
-    names: np.ndarray
-    members: sp.csr_array
-    s: np.ndarray
-    n_q: np.ndarray
+    names: np.ndarray  # "Education=Doctorate, Gender=Female => 50K+"
+    members: sp.csr_array  # (patterns, QI tuples): 1 for the view's QI tuples that Q describes
+    s: np.ndarray  # the position of X among the view's sensitive values
+    n_q: np.ndarray  # records with Q
 
     def __len__(self) -> int:
         return len(self.s)
 
 
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
-    """Find which QI tuples of a view each rule is about.
-
-    Raises
-    ------
-    UnknownName
-        If an attribute or a value is not in the view.
-    StatementError
-        If nobody is as a rule says.
-    """
+    """Find which QI tuples of a view each rule is about."""
     if stranger := [name for name in rules.qi if name not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}, and rules were mined of it", stranger[0], view.qi)
     if rules.sensitive != view.sensitive:
@@ -1004,42 +895,15 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class NonRules:
-    """Patterns that are no rules, as far as they say something that others do not.
-
-    Attributes
-    ----------
-    patterns : Patterns
-    given : ndarray of str
-        Their left sides alone.
-    n_pruned : int
-        How many Theorem 3 leaves, before those that cannot bind are left out.
-    """
+    """Patterns that are no rules, as far as they say something that others do not."""
 
     patterns: Patterns
-    given: np.ndarray
-    n_pruned: int
+    given: np.ndarray  # their left sides alone
+    n_pruned: int  # how many Theorem 3 leaves, before those that cannot bind are left out
 
 
 def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
-    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Complete.
-    found : Patterns
-        The rules' own patterns in the view.
-    integer : bool
-        Whether numbers of records are known to be integers.
-    prune : bool
-        Leave out what follows from a non-rule that sets fewer attributes: where c P(Q) <= s for that one already
-        (Theorem 3), or where both have the same bound.
-
-    Raises
-    ------
-    StatementError
-        If a part of a rule is none, though it has at least the rule's support.
-    """
+    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind."""
     walk = _Walk(rules, found, view, integer=integer, prune=prune)
     seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
     walk.check_all_found()

@@ -58,23 +58,7 @@ def rank(ordered: np.ndarray) -> np.ndarray:
 
 
 def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw one record from each of the l largest piles for every bucket, as long as there are l piles.
-
-    Parameters
-    ----------
-    pile : ndarray of int
-        Of each record, sorted; the first of a pile is drawn first.
-    l : int
-
-    Returns
-    -------
-    ndarray of int
-        The bucket of each record, from 0; -1 of those that are left over.
-
-    References
-    ----------
-    Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150, Figure 3.
-    """
+    """Draw one record from each of the l largest piles for every bucket, as long as there are l piles."""
     # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
     sizes = np.bincount(pile)
     heap = [(-int(sizes[one]), float(rng.random()), int(one)) for one in np.flatnonzero(sizes)]
@@ -95,15 +79,7 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Give each left-over record a bucket without its like, at random; -1 where there are too few.
-
-    Parameters
-    ----------
-    left : ndarray of int
-        The values, or piles, of those that are left over.
-    bucket, value : ndarray of int
-        Of all others.
-    """
+    """Give each left-over record a bucket without its like, at random; -1 where there are too few."""
     chosen = np.full(len(left), -1)
     every = np.unique(bucket)
     for one in np.unique(left):
@@ -125,17 +101,7 @@ def exempt_values(frequency: np.ndarray, exempt: int) -> np.ndarray:
 
 
 def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        One a record.
-    is_exempt : ndarray of bool
-        Whether the value of each record may repeat.
-    l : int
-    rng : Generator
-    """
+    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value."""
     n = len(value)
     n_buckets = n // l
     # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
@@ -151,17 +117,7 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
 
 
 def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int, part: str = "") -> None:
-    """Check that every value that counts fits into as many buckets as it has records.
-
-    Parameters
-    ----------
-    frequency : Series
-        Records of every value.
-    is_exempt : ndarray of bool
-    n_buckets, l : int
-    part : str
-        The partition that is looked at, if it is not the whole table.
-    """
+    """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
         enough = f"exempt the most frequent values (exempt={int(is_exempt.sum()) + len(too_many)})"
@@ -228,22 +184,9 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
 def bucketized(
     rows: pd.DataFrame, roles: Roles, values: pd.MultiIndex, is_exempt: np.ndarray, dealing: Sequence[int]
 ) -> pd.DataFrame:
-    """Give every record of a partition a bucket, the same ones in whatever order the records come.
-
-    A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
-    are alike it does not matter which is in which bucket.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    roles : Roles
-    values : MultiIndex
-        The sensitive values of the whole table.
-    is_exempt : ndarray of bool
-        One a value.
-    dealing : sequence of int
-        l, the seed, the partition's number, and that of its first bucket.
-    """
+    """Give every record of a partition a bucket, the same ones in whatever order the records come."""
+    # A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
+    # are alike it does not matter which is in which bucket.
     l, seed, number, first = dealing
     value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
     tuples, _ = number_rows(rows[list(roles.qi)])
@@ -259,22 +202,7 @@ def bucketized(
 
 
 def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, safety: Safety) -> np.ndarray:
-    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        The number of every record's value.
-    is_exempt : ndarray of bool
-        Which values may repeat, and need not be safe.
-    l, seed : int
-    safety : Safety
-
-    Raises
-    ------
-    TableError
-        If none is that the values allow: one that is not exempt occurs at most once a bucket.
-    """
+    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe."""
     n, frequency = len(value), np.bincount(value)
     largest = n // int(frequency[~is_exempt].max(initial=1))
     p = np.inf
@@ -476,24 +404,12 @@ def anatomy_buckets(
 
 
 class SafeGroups:
-    """What implications can do to all groups of a table, for they may link people of different groups.
+    """What implications can do to all groups of a table, for they may link people of different groups."""
 
-    A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it. A
-    factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than the
-    fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of the
-    halves is no larger, and there the person goes.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        The sensitive value of every record.
-    safety : Safety
-
-    Raises
-    ------
-    TableError
-        If all records as one group are not safe.
-    """
+    # A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it.
+    # A factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than
+    # the fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of
+    # the halves is no larger, and there the person goes.
 
     def __init__(self, value: np.ndarray, safety: Safety) -> None:
         self.value, self.safety = value, safety

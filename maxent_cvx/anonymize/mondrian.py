@@ -29,23 +29,12 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """The QI of records as positions on scales.
+    """The QI of records as positions on scales."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records, attributes)
-    levels : list of Index
-        The distinct values of each attribute, sorted.
-    place : ndarray, shape (records, attributes)
-        Numbers are where they are, others at their ranks.
-    width : ndarray
-        How far the whole table reaches in each attribute.
-    """
-
-    codes: np.ndarray
-    levels: list[pd.Index]
-    place: np.ndarray
-    width: np.ndarray
+    codes: np.ndarray  # (records, attributes)
+    levels: list[pd.Index]  # the distinct values of each attribute, sorted
+    place: np.ndarray  # (records, attributes): numbers are where they are, others at their ranks
+    width: np.ndarray  # how far the whole table reaches in each attribute
 
     @classmethod
     def of(cls, table: pd.DataFrame, qi: tuple[str, ...]) -> Self:

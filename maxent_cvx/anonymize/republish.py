@@ -23,26 +23,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Who is published again, and what was published before.
+    """Who is published again, and what was published before."""
 
-    Attributes
-    ----------
-    bucket : ndarray of int
-        Everybody's old bucket; -1 of newcomers.
-    value : ndarray of int
-        Everybody's sensitive value, by its position in `values`.
-    values : Index
-    places : (ndarray, ndarray) of int
-        Bucket and value of each place that somebody has left.
-    n_buckets : int
-        How many old buckets there are; new ones are numbered after them.
-    """
-
-    bucket: np.ndarray
-    value: np.ndarray
+    bucket: np.ndarray  # everybody's old bucket; -1 of newcomers
+    value: np.ndarray  # everybody's sensitive value, by its position in `values`
     values: pd.Index
-    places: tuple[np.ndarray, np.ndarray]
-    n_buckets: int
+    places: tuple[np.ndarray, np.ndarray]  # bucket and value of each place that somebody has left
+    n_buckets: int  # how many old buckets there are; new ones are numbered after them
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,27 +36,8 @@ __all__ = [
 
 
 def multipliers_of(post: Posterior, label: str) -> np.ndarray:
-    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their prices.
-
-    Parameters
-    ----------
-    post : Posterior
-        Of a model of linear knowledge.
-    label : str
-        Its label in the model.
-
-    Returns
-    -------
-    ndarray, one a row of the knowledge, in its order
-        Infinite where a row forces zeros.
-
-    Raises
-    ------
-    SolverError
-        If the model holds a convex constraint.
-    Inaccurate
-        If the answer has no multipliers to the precision that is needed.
-    """
+    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their
+    prices."""
     model = model_of(post)
     if model.convex:
         raise SolverError(
@@ -70,20 +51,9 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
 
 
 def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
-    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned.
-
-    log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
-    sensitive attributes x is a value of each.
-
-    Parameters
-    ----------
-    post : Posterior
-    rows : Rows
-        Knowledge of the posterior's model, with coefficients of 1.
-    multipliers : ndarray
-        One a row, nats; infinite where the row forces zeros.
-    limit : float
-    """
+    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned."""
+    # log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
+    # sensitive attributes x is a value of each.
     _, records = post.space.groups
     covered, table = _covered(post, rows)
     event = events(post.space.view)
@@ -97,10 +67,8 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
 
 
 def events(view: View) -> np.ndarray:
-    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute.
-
-    That somebody of a population is not in the release is no value.
-    """
+    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute."""
+    # That somebody of a population is not in the release is no value.
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
         return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
@@ -110,18 +78,10 @@ def events(view: View) -> np.ndarray:
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
-    """How much the divergence of the truth from the posterior rises without each row, to second order; records x nats.
-
-    m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
-    records that it counts, everybody's value being drawn from the posterior.
-
-    Parameters
-    ----------
-    post, rows, multipliers
-        See :func:`pull`.
-    original : DataFrame
-        The records.
-    """
+    """How much the divergence of the truth from the posterior rises without each row, to second order; records x
+    nats."""
+    # m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
+    # records that it counts, everybody's value being drawn from the posterior.
     space = post.space
     covered, table = _covered(post, rows)
     inside = _sum_values(covered, table.shape[1])
@@ -262,18 +222,10 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound.
+    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound."""
 
-    Attributes
-    ----------
-    bound : float
-        A probability, or bits.
-    original : DataFrame, optional
-        The records that the divergence is from; None limits P(x | q).
-    """
-
-    bound: float
-    original: pd.DataFrame | None
+    bound: float  # a probability, or bits
+    original: pd.DataFrame | None  # the records that the divergence is from; None limits P(x | q)
 
     @property
     def is_upper(self) -> bool:
@@ -303,21 +255,10 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Withholding:
-    """One greedy search.
+    """One greedy search."""
 
-    Attributes
-    ----------
-    model : MaxEnt
-        What the adversary knows without the rules.
-    rules : RuleSet
-        What would be published.
-    scores, decimals
-        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
-    limit : Limit
-    """
-
-    model: MaxEnt
-    rules: RuleSet
+    model: MaxEnt  # what the adversary knows without the rules
+    rules: RuleSet  # what would be published
     scores: str | list[str] | None
     decimals: int | None
     limit: Limit
@@ -329,24 +270,7 @@ class Withholding:
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
     def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
-        """Withhold rules, `step` at a time, and try to restore them.
-
-        Returns
-        -------
-        RuleSet
-            What to publish.
-        DataFrame
-            What was withheld, in that order, with the measure after it.
-        Posterior
-            What is inferred from what is published.
-        float
-            What is measured then.
-
-        Raises
-        ------
-        StatementError
-            If the limit cannot be kept by publishing no rule at all.
-        """
+        """Withhold rules, `step` at a time, and try to restore them."""
         kept = np.ones(len(self.rules), dtype=bool)
         if self.rules.complete:
             post = self.solve(kept, None, complete=True)

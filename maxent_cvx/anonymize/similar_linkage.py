@@ -36,23 +36,12 @@ FEW_STEPS = 3e5
 
 @dataclass(frozen=True, eq=False)
 class PrivacyCriterion:
-    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known.
-
-    Attributes
-    ----------
-    tables : list of (ndarray, ndarray)
-        For every attribute set the position of each joint signature in its table, and the table, probabilities.
-    protected : ndarray of bool
-        The sensitive values that are protected; the others may repeat in a group.
-    r : float
-    condition : str
-        One of :data:`CONDITIONS`.
-    """
+    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known."""
 
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray
+    protected: np.ndarray  # the sensitive values that are protected; the others may repeat in a group
     r: float
-    condition: str
+    condition: str  # one of :data:`CONDITIONS`
 
     def kept(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Which groups satisfy the condition; records are given by group (from 0), joint signature and value."""
@@ -134,41 +123,19 @@ NODES, FEW_PATTERNS = 500, 1_000
 
 @dataclass(eq=False)
 class GroupPatterns:
-    """Safe patterns over the kinds of records.
-
-    Attributes
-    ----------
-    criterion : PrivacyCriterion
-    signature, value : ndarray of int
-        Of each kind.
-    records : ndarray of int
-        How many records there are of each kind.
-    table : csr_array, shape (patterns, kinds)
-        How many of each kind a group of each pattern has; those that there are first.
-    there : ndarray of int
-        How many groups of each pattern there are; 0 of new ones.
-    rng : Generator
-    work : float
-        What has been spent.
-    """
+    """Safe patterns over the kinds of records."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray
-    value: np.ndarray
-    records: np.ndarray
-    table: sp.csr_array
-    there: np.ndarray
+    signature: np.ndarray  # of each kind
+    value: np.ndarray  # of each kind
+    records: np.ndarray  # how many records there are of each kind
+    table: sp.csr_array  # (patterns, kinds)
+    there: np.ndarray  # how many groups of each pattern there are; 0 of new ones
     rng: np.random.Generator
-    work: float = 0.0
+    work: float = 0.0  # what has been spent
 
     def best(self, work: float) -> np.ndarray:
-        """Find patterns until no more is gained, and how many groups of each there should be, integers.
-
-        Parameters
-        ----------
-        work : float
-            How much may be spent on checking new patterns, see :meth:`PrivacyCriterion.work`.
-        """
+        """Find patterns until no more is gained, and how many groups of each there should be, integers."""
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
         with progress_bar(None, "rearranging groups", unit=" rounds", leave=False) as bar:
@@ -235,13 +202,8 @@ class GroupPatterns:
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
     def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
-        """Let groups grow from kinds that are hard to place, by the kind that makes each safest, until they are safe.
-
-        Returns
-        -------
-        ndarray of int, shape (patterns, records of the largest)
-            Kinds; -1 where there are no more.
-        """
+        """Let groups grow from kinds that are hard to place, by the kind that makes each safest, until they are
+        safe."""
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
         found = [np.empty((0, 1), dtype=np.int64)]
@@ -280,10 +242,8 @@ class GroupPatterns:
 
 
 def distinct_rows(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """The first of each of the distinct rows of a table of counts, and the number of every row's among them.
-
-    By a random number for each column two different rows differ in their sums.
-    """
+    """The first of each of the distinct rows of a table of counts, and the number of every row's among them."""
+    # By a random number for each column two different rows differ in their sums.
     sums = table @ np.random.default_rng(0).random(table.shape[1])
     _, first, number = np.unique(sums, return_index=True, return_inverse=True)
     return first, number
@@ -298,26 +258,14 @@ LARGEST = 24
 
 @dataclass(eq=False)
 class Grouping:
-    """Records, and the group that each is in so far.
-
-    Attributes
-    ----------
-    criterion : PrivacyCriterion
-    signature, value : ndarray of int
-        Of each record; similar signatures have numbers next to each other.
-    rng : Generator
-    group : ndarray of int
-        -1 of those that are left over.
-    next : int
-        The number of the next group.
-    """
+    """Records, and the group that each is in so far."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray
-    value: np.ndarray
+    signature: np.ndarray  # of each record; similar signatures have numbers next to each other
+    value: np.ndarray  # of each record; similar signatures have numbers next to each other
     rng: np.random.Generator
-    group: np.ndarray
-    next: int = 0
+    group: np.ndarray  # -1 of those that are left over
+    next: int = 0  # the number of the next group
 
     @classmethod
     def of(
@@ -337,13 +285,7 @@ class Grouping:
         return np.flatnonzero(self.group < 0)
 
     def from_the_bottom(self, parts: list[tuple[int, int]]) -> None:
-        """Group those with one signature; who is left over goes up, to be grouped with those of similar signatures.
-
-        Parameters
-        ----------
-        parts : list of (int, int)
-            Ranges of signatures, each after both halves of it.
-        """
+        """Group those with one signature; who is left over goes up, to be grouped with those of similar signatures."""
         records = self.rng.permutation(len(self.value))
         records = records[np.argsort(self.signature[records], kind="stable")]
         start = np.searchsorted(self.signature[records], np.arange(parts[-1][1] + 1))
@@ -364,15 +306,7 @@ class Grouping:
         self.next += int(group.max(initial=-1)) + 1
 
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
-        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger.
-
-        Returns
-        -------
-        ndarray of int
-            The new group of each record of the pool, from 0; -1 of those that are left over.
-        int
-            How many groups there are.
-        """
+        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger."""
         group, n, again = np.full(len(pool), -1), 0, tries
         left = np.arange(len(pool))
         while len(left):
@@ -420,20 +354,7 @@ MOST_KINDS = 5_000
 
 
 def rearrange(grouping: Grouping, work: float) -> bool:
-    """Choose among safe patterns of groups so that fewer are left over; groups that can stay do.
-
-    Parameters
-    ----------
-    grouping : Grouping
-        Changed in place.
-    work : float
-        See :meth:`GroupPatterns.best`.
-
-    Returns
-    -------
-    bool
-        Whether the search for patterns ended because its work was spent.
-    """
+    """Choose among safe patterns of groups so that fewer are left over; groups that can stay do."""
     n_values = len(grouping.criterion.protected)
     kinds, kind = np.unique(grouping.signature * n_values + grouping.value, return_inverse=True)
     if not len(grouping.left) or len(kinds) > MOST_KINDS:
@@ -472,15 +393,7 @@ TRIES = 3
 
 
 def place_left(grouping: Grouping, patience: int) -> None:
-    """Take groups apart and draw them anew with some of those who are left over, as long as that places more.
-
-    Parameters
-    ----------
-    grouping : Grouping
-        Changed in place.
-    patience : int
-        Attempts that place nobody, before twice as many groups are taken apart; after three times as many it ends.
-    """
+    """Take groups apart and draw them anew with some of those who are left over, as long as that places more."""
     among, failed = AMONG, 0
     while len(left := grouping.left) and failed < 3 * patience:
         some = grouping.rng.permutation(left)[:AT_A_TIME]
@@ -553,19 +466,8 @@ def _offers(
 
 
 def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Halve the signatures again and again where their odds are furthest apart: an order and its parts, smallest first.
-
-    Parameters
-    ----------
-    log_prior : ndarray, shape (signatures, values)
-
-    Returns
-    -------
-    order : ndarray of int
-        The signatures, similar ones next to each other.
-    parts : list of (int, int)
-        Ranges of the order: each comes after both halves of it.
-    """
+    """Halve the signatures again and again where their odds are furthest apart: an order and its parts, smallest
+    first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
     found, left = [], [(0, len(order))]
@@ -602,30 +504,14 @@ PATIENCE = 20
 
 @dataclass(frozen=True, eq=False)
 class Linking:
-    """The records of a table as the adversary's prior shows them.
+    """The records of a table as the adversary's prior shows them."""
 
-    Attributes
-    ----------
-    value : ndarray of int
-        The sensitive value of each record, by its position in `values`.
-    values : Index
-    signature : ndarray of int
-        The joint signature of each record; similar ones have numbers next to each other.
-    parts : list of (int, int)
-        Ranges of signatures, each after both halves of it.
-    tables : list of (ndarray, ndarray)
-        For every attribute set the position of each joint signature in its table, and the table, probabilities.
-    protected : ndarray of bool
-        The sensitive values that count.
-    seed : int
-    """
-
-    value: np.ndarray
+    value: np.ndarray  # the sensitive value of each record, by its position in `values`
     values: pd.Index
-    signature: np.ndarray
-    parts: list[tuple[int, int]]
+    signature: np.ndarray  # the joint signature of each record; similar ones have numbers next to each other
+    parts: list[tuple[int, int]]  # ranges of signatures, each after both halves of it
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray
+    protected: np.ndarray  # the sensitive values that count
     seed: int
 
     @classmethod
@@ -647,13 +533,7 @@ class Linking:
         return cls(value, values, signature, parts, tables, protected, seed)
 
     def groups(self, r: float, condition: str, suppress: int) -> Grouping:
-        """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world.
-
-        Raises
-        ------
-        TableError
-            If values are too frequent, records fit nowhere, or groups are not safe after all.
-        """
+        """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world."""
         self._check_frequent(r, suppress)
         found, _ = self._grouped(r, condition, WORK)
         if len(found.left) > suppress:

@@ -34,15 +34,7 @@ __all__ = [
 
 
 class Classifier:
-    """log P(s | q) of a classifier that is fitted to every QI tuple with every value, weighed by expected records.
-
-    Parameters
-    ----------
-    release : Release
-    classifier : scikit-learn classifier
-        With `predict_proba`, and sample weights. A Pipeline is given quasi-identifiers as they are, a column each;
-        anything else gets numbers from 0 to 1, and of all others a column for each value (one-hot).
-    """
+    """log P(s | q) of a classifier that is fitted to every QI tuple with every value, weighed by expected records."""
 
     def __init__(self, release: Release, classifier: object) -> None:
         try:
@@ -75,20 +67,7 @@ class Classifier:
         self.weight = f"{self.model.steps[-1][0]}__sample_weight"
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Fit the classifier to expected records.
-
-        Parameters
-        ----------
-        expected : ndarray, shape (tuples, values)
-            How many records with each QI tuple have each value.
-
-        Returns
-        -------
-        log_f : ndarray, shape (tuples, values)
-            log P(s | q); of a value that the classifier does not know -inf.
-        penalty : float
-            0: what else a classifier maximises is its own.
-        """
+        """Fit the classifier to expected records."""
         q, s = expected.nonzero()
         try:
             self.model.fit(self.features.iloc[q], s, **{self.weight: expected[q, s]})
@@ -108,31 +87,11 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model that was learnt from the release alone: :func:`~maxent_cvx.attacks.definetti`.
-
-    Attributes
-    ----------
-    table, baseline, records, error
-        As of every attack; the baseline is the bucket's shares, n(s, b) / n(b). The error is 0: probabilities are exact
-        over the worlds as the model weighs them. How right the model is, `judge` says.
-    log : DataFrame
-        A row an iteration: `change`, the largest of any probability; `log_likelihood` of what is published, nats;
-        `objective`, which naive Bayes also adds the smoothing to, and which never falls then.
-    converged : bool
-        Whether the last change was within the tolerance.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> found = mx.attacks.definetti(release, iterations=2)
-    >>> found.converged, found.log["objective"].is_monotonic_increasing
-    (False, True)
-    """
+    """P(s | bucket, QI tuple) by a model that was learnt from the release alone:
+    :func:`~maxent_cvx.attacks.definetti`."""
 
     log: pd.DataFrame
-    converged: bool
+    converged: bool  # whether the last change was within the tolerance
 
     title: ClassVar[str] = "deFinetti attack"
 
@@ -147,14 +106,7 @@ class DeFinettiResult(AttackResult):
 
 
 class NaiveBayes:
-    """P(q, s) = P(s) prod_a P(q_a | s), P(q_a = v | s) = (n(v, s) + c) / (n(s) + c |A|), P(s) as published.
-
-    Parameters
-    ----------
-    release : Release
-    smoothing : float
-        c, records that are added to each of the ``|A|`` values of every attribute, for every sensitive value.
-    """
+    """P(q, s) = P(s) prod_a P(q_a | s), P(q_a = v | s) = (n(v, s) + c) / (n(s) + c |A|), P(s) as published."""
 
     def __init__(self, release: Release, smoothing: float) -> None:
         self.codes = [densely(np.asarray(code, dtype=np.int64)) for code in release.quasi_identifiers.codes]
@@ -162,20 +114,7 @@ class NaiveBayes:
         self.smoothing = smoothing
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Maximise the expected log-likelihood, and what smoothing adds to it.
-
-        Parameters
-        ----------
-        expected : ndarray, shape (tuples, values)
-            How many records with each QI tuple have each value.
-
-        Returns
-        -------
-        log_f : ndarray, shape (tuples, values)
-            log P(q, s).
-        penalty : float
-            c sum log P(v | s) over all attributes, their values and sensitive values, nats.
-        """
+        """Maximise the expected log-likelihood, and what smoothing adds to it."""
         log_f, penalty = np.tile(self.log_prior, (len(expected), 1)), 0.0
         n_s, every = expected.sum(axis=0), np.arange(len(expected))
         nobody = (n_s == 0) & (self.smoothing == 0)  # has a value: 0 / 0 people then, who are not expected
@@ -193,10 +132,9 @@ class NaiveBayes:
 
 @dataclass(frozen=True, eq=False)
 class BucketWorlds:
-    """The worlds of all buckets, which deal each bucket's values to its people.
+    """The worlds of all buckets, which deal each bucket's values to its people."""
 
-    A counterfeit is dealt to somebody of whom no quasi-identifiers are published: one QI tuple more, the last.
-    """
+    # A counterfeit is dealt to somebody of whom no quasi-identifiers are published: one QI tuple more, the last.
 
     release: Release
 
@@ -255,15 +193,7 @@ class BucketWorlds:
         return np.asarray(of @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
-        """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats.
-
-        Parameters
-        ----------
-        log_f : ndarray, shape (tuples, values)
-            log P(q, s), or log P(s | q).
-        limit : float
-            Steps that a bucket may take.
-        """
+        """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
         n_s = self.release.n_s
         found, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
         if (without := np.isneginf(total)).any():

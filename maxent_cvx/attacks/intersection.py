@@ -116,33 +116,15 @@ EXPECTED = "None, a number of people, (least, most), 'everybody', or a DataFrame
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Who is in both.
+    """Who is in both."""
 
-    Attributes
-    ----------
-    tuples : MultiIndex
-        The QI tuples that are asked about, sorted.
-    people : ndarray or None
-        How many people of each are in both, counts; None if it is not known.
-    number : int
-        How many people are in both, at least; 0 if nothing is known of others than the person asked about.
-    """
-
-    tuples: pd.MultiIndex
-    people: np.ndarray | None
-    number: int
+    tuples: pd.MultiIndex  # the QI tuples that are asked about, sorted
+    people: np.ndarray | None  # how many people of each are in both, counts; None if it is not known
+    number: int  # how many people are in both, at least; 0 if nothing is known of others than the person asked about
 
     @classmethod
     def read(cls, overlap: object, releases: Sequence[Release | GroupedRelease]) -> Overlap:
-        """Read what a user says, and see whether it can be.
-
-        Raises
-        ------
-        StatementError
-            If it is none of these, or is said of generalised releases without saying who.
-        TableError, UnknownName
-            If the table of people in both lacks a column, or misses values.
-        """
+        """Read what a user says, and see whether it can be."""
         first = releases[0]
         if isinstance(overlap, pd.DataFrame):
             check_columns(overlap, {"qi": first.qi}, "the people in both")
@@ -172,18 +154,7 @@ class Overlap:
         return cls(tuples, None, least)
 
     def check(self, most: Sequence[np.ndarray]) -> None:
-        """Refuse people who are in both and not in one of the releases.
-
-        Parameters
-        ----------
-        most : sequence of ndarray
-            Of every release, how many people of each QI tuple may be in it.
-
-        Raises
-        ------
-        TableError
-            If a release has nobody, or too few, with the QI of those in both; or together too few.
-        """
+        """Refuse people who are in both and not in one of the releases."""
         fewest = np.min(most, axis=0)
         if self.people is not None:
             for number, here in enumerate(most, 1):
@@ -220,37 +191,17 @@ def _ordered(tuples: pd.MultiIndex, qi: tuple[str, ...]) -> pd.MultiIndex:
 
 @dataclass(frozen=True, eq=False)
 class RecordClasses:
-    """Kinds of records u of one release: those of one bucket with the same published QI are alike.
+    """Kinds of records u of one release: those of one bucket with the same published QI are alike."""
 
-    Attributes
-    ----------
-    n : ndarray
-        Records of each kind, counts.
-    bucket : ndarray of int
-        The bucket of each.
-    may_be : csr_array, shape (QI tuples, kinds)
-        1 where somebody with the exact QI tuple can be such a record.
-    most : ndarray
-        How many people of each QI tuple may be in the release, at most, counts.
-    n_sb : csc_array, shape (values, buckets)
-        Records of each value in each bucket, counts; values are those of all releases together.
-    """
-
-    n: np.ndarray
-    bucket: np.ndarray
-    may_be: sp.csr_array
-    n_sb: sp.csc_array
-    most: np.ndarray
+    n: np.ndarray  # records of each kind, counts
+    bucket: np.ndarray  # the bucket of each
+    may_be: sp.csr_array  # (QI tuples, kinds): 1 where somebody with the exact QI tuple can be such a record
+    n_sb: sp.csc_array  # (values, buckets)
+    most: np.ndarray  # how many people of each QI tuple may be in the release, at most, counts
 
     @classmethod
     def of(cls, release: Release | GroupedRelease, tuples: pd.MultiIndex, values: pd.Index) -> Self:
-        """Lay out a release for people with some QI tuples, and for the values of all releases.
-
-        Raises
-        ------
-        TableError
-            If its QI cannot be compared with those of other releases.
-        """
+        """Lay out a release for people with some QI tuples, and for the values of all releases."""
         at = values.get_indexer(release.sensitive_values)
         s, b = release.n_sb.nonzero()
         held = np.asarray(release.sensitive_values.to_flat_index()[s] != OUTSIDE)
@@ -298,16 +249,10 @@ MOST_PAIRS = 30_000_000
 
 
 class MatchedRecords(View):
-    """Two releases with N people in all: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2.
+    """Two releases with N people in all: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2."""
 
-    A kind is: in both, one kind a QI tuple if it is known how many of each are, else one of all; in the first release
-    alone; in the second alone. Who is not in a release has its last record, "none".
-
-    Attributes
-    ----------
-    tuple_of : ndarray of int, one a term
-        The QI tuple of those in both, -1 of others.
-    """
+    # A kind is: in both, one kind a QI tuple if it is known how many of each are, else one of all; in the first release
+    # alone; in the second alone. Who is not in a release has its last record, "none".
 
     noun: ClassVar[str] = "pair of releases"
     qi, sensitive = ("kind",), ("value",)
@@ -435,14 +380,8 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
 
 
 class Joint(NamedTuple):
-    """P(s | q, in both) with the bound on its error, and between which shares it lies for certain; (QI tuples, values).
-
-    Attributes
-    ----------
-    p : ndarray
-    error : float
-    low, high : ndarray
-    """
+    """P(s | q, in both) with the bound on its error, and between which shares it lies for certain; (QI tuples,
+    values)."""
 
     p: np.ndarray
     error: float
@@ -451,13 +390,7 @@ class Joint(NamedTuple):
 
 
 def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have a row a QI tuple.
-
-    Raises
-    ------
-    Infeasible
-        If so many people, or those, cannot be in both.
-    """
+    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have a row a QI tuple."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
     each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))

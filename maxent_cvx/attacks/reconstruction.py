@@ -84,22 +84,14 @@ _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True, eq=False)
 class Median:
-    """least <= a + b <= most for the two numbers in the middle of some people, a = b if the people are odd in number.
+    """least <= a + b <= most for the two numbers in the middle of some people, a = b if the people are odd in
+    number."""
 
-    Attributes
-    ----------
-    types, numbers : ndarray of int
-        The types of records of these people, and the number of each.
-    least, most : int
-    count : (int, int)
-        The least and the most people, at least one.
-    """
-
-    types: np.ndarray
-    numbers: np.ndarray
+    types: np.ndarray  # the types of records of these people, and the number of each
+    numbers: np.ndarray  # the types of records of these people, and the number of each
     least: int
     most: int
-    count: tuple[int, int]
+    count: tuple[int, int]  # the least and the most people, at least one
 
     def holds(self, people: np.ndarray) -> np.ndarray:
         """Which tables have it, shape (tables,), given the people of each type, shape (tables, types)."""
@@ -115,25 +107,13 @@ class Median:
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians.
+    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians."""
 
-    Attributes
-    ----------
-    matrix : ndarray of int, shape (rows, types)
-    low, high : ndarray of int
-        ``-FREE`` and ``FREE`` where there is no limit.
-    upper : ndarray of int
-        One a type.
-    counts : ndarray of bool
-        The rows that count people.
-    medians : list of Median
-    """
-
-    matrix: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    upper: np.ndarray
-    counts: np.ndarray
+    matrix: np.ndarray  # (rows, types)
+    low: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
+    high: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
+    upper: np.ndarray  # one a type
+    counts: np.ndarray  # the rows that count people
     medians: list[Median]
 
 
@@ -193,23 +173,12 @@ def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Bounds:
-    """What the types that are left can add to each row.
-
-    Attributes
-    ----------
-    rows : TableRows
-    box : ndarray of int, shape (2, types + 1, rows)
-        The least and the most that the types from each depth on add, each up to its own limit.
-    coefficient : ndarray of int, shape (2, types + 1, rows)
-        The least and the largest coefficient of these types, among those of the group that counts for a row.
-    group : ndarray of int
-        The row that counts the smallest group with all types of each row.
-    """
+    """What the types that are left can add to each row."""
 
     rows: TableRows
-    box: np.ndarray
-    coefficient: np.ndarray
-    group: np.ndarray
+    box: np.ndarray  # (2, types + 1, rows)
+    coefficient: np.ndarray  # (2, types + 1, rows)
+    group: np.ndarray  # the row that counts the smallest group with all types of each row
 
     @classmethod
     def of(cls, rows: TableRows, order: np.ndarray) -> _Bounds:
@@ -251,10 +220,8 @@ class _Bounds:
 
 
 def _order(rows: TableRows) -> np.ndarray:
-    """The types in the order of branching: group by group, those first that leave the fewest tables.
-
-    Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
-    """
+    """The types in the order of branching: group by group, those first that leave the fewest tables."""
+    # Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
     inside, n = rows.matrix[rows.counts] != 0, rows.high[rows.counts].astype(float)
     exact = np.zeros(len(inside))
     for row, low, high in zip(rows.matrix[~rows.counts], rows.low[~rows.counts], rows.high[~rows.counts], strict=True):
@@ -278,31 +245,14 @@ def _order(rows: TableRows) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """P(k people have a record) = Binomial(k; N, product of the shares of its values).
+    """P(k people have a record) = Binomial(k; N, product of the shares of its values)."""
 
-    Attributes
-    ----------
-    shares : dict of str to Series
-        Of the values of each attribute.
-    sizes : Series
-        Probability by number of people N.
-    """
-
-    shares: dict[str, pd.Series]
-    sizes: pd.Series
+    shares: dict[str, pd.Series]  # of the values of each attribute
+    sizes: pd.Series  # probability by number of people N
 
     @classmethod
     def of(cls, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> Independent:
-        """Those with the attributes that solutions have on average.
-
-        Parameters
-        ----------
-        types : DataFrame
-            A row a type of record.
-        people : ndarray of int, shape (solutions, types)
-        weights : ndarray
-            Probability of each solution.
-        """
+        """Those with the attributes that solutions have on average."""
         expected = weights @ people
         share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
         shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
@@ -324,15 +274,9 @@ class Independent:
 
 @dataclass
 class IntegerProgram:
-    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers.
+    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers."""
 
-    Attributes
-    ----------
-    upper : ndarray of int
-        One a variable.
-    """
-
-    upper: np.ndarray
+    upper: np.ndarray  # one a variable
     _entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _sides: list[np.ndarray] = field(default_factory=list)
     _n_rows: int = 0
@@ -347,15 +291,7 @@ class IntegerProgram:
         return np.arange(len(self.upper) - number, len(self.upper))
 
     def add(self, *parts: tuple[np.ndarray, Any], low: Any = -np.inf, high: Any = np.inf) -> None:
-        """Add rows: low <= sum over parts of coefficients @ x[places] <= high.
-
-        Parameters
-        ----------
-        *parts : (ndarray of int, matrix)
-            The places of variables, and the coefficients of these, a row each.
-        low, high : float or ndarray
-            One a row, or of all.
-        """
+        """Add rows: low <= sum over parts of coefficients @ x[places] <= high."""
         blocks = [
             (places, sp.coo_array(np.atleast_2d(by) if isinstance(by, np.ndarray) else by)) for places, by in parts
         ]
@@ -367,22 +303,7 @@ class IntegerProgram:
         self._n_rows += rows
 
     def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
-        """Find a point, and None if there is none.
-
-        Parameters
-        ----------
-        until : float
-            When to give up, on the clock of :func:`time.perf_counter`.
-        towards : ndarray of int, optional
-            The places of variables whose sum should be small; it need not be the least.
-
-        Raises
-        ------
-        NotDecided
-            If the time is over.
-        SolverError
-            If HiGHS fails.
-        """
+        """Find a point, and None if there is none."""
         if (left := until - time.perf_counter()) <= 0:
             raise NotDecided("the time is over")
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
@@ -416,27 +337,7 @@ class IntegerProgram:
 def add_median(
     program: IntegerProgram, types: np.ndarray, numbers: np.ndarray, least: int, most: int, count: tuple[int, int]
 ) -> None:
-    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people.
-
-    Parameters
-    ----------
-    program : IntegerProgram
-    types : ndarray of int
-        The places of the types of records that the median is over.
-    numbers : ndarray of int
-        Theirs, in their unit.
-    least, most : int
-        Of twice the median, in that unit.
-    count : (int, int)
-        The least and the most people, at least one.
-
-    Notes
-    -----
-    Of an odd, known number n: at most (n - 1) / 2 people are below, and as many above. Otherwise F_k people have at
-    most the k-th number, and two switches say whether the lower one (A_k) and the upper one (B_k) in the middle are at
-    most that: A_k = 1 if and only if 2 F_k >= n, and B_k if and only if 2 F_k >= n + 1. Clauses of one A and one B each
-    keep their sum between the two numbers.
-    """
+    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people."""
     ones = np.ones(len(types))
     if count[0] == count[1] and count[0] % 2:
         half = (count[0] - 1) // 2
@@ -601,13 +502,7 @@ def as_fraction(value: Any) -> Fraction:
 
 
 def statistics_of(tables: object) -> list[Statistic]:
-    """Read what is published: statistics, published tables, or a list of both.
-
-    Raises
-    ------
-    StatementError
-        If something else is in it, or nothing.
-    """
+    """Read what is published: statistics, published tables, or a list of both."""
     one = isinstance(tables, Statistic | PublishedTable)
     listed: Iterable[object] = [tables] if one else check_list(tables, "tables", "Statistic and PublishedTable")
     found: list[Statistic] = []
@@ -695,25 +590,13 @@ LARGEST_NUMBER = 10**6
 
 @dataclass(frozen=True, eq=False)
 class RecordTypes:
-    """The types of records, a variable of the integer program each.
+    """The types of records, a variable of the integer program each."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        A row a type, a column an attribute.
-    """
-
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # a row a type, a column an attribute
 
     @classmethod
     def read(cls, domain: object) -> RecordTypes:
-        """Read a dictionary from attribute to its values, or a table of the records that are possible.
-
-        Raises
-        ------
-        TableError, StatementError
-            If it is neither, empty, too large, or says something twice.
-        """
+        """Read a dictionary from attribute to its values, or a table of the records that are possible."""
         if isinstance(domain, pd.DataFrame):
             columns = list(domain.columns)
             check_columns(domain, {"an attribute": columns}, "the domain")
@@ -743,13 +626,7 @@ class RecordTypes:
         return found
 
     def mask(self, statistic: Statistic) -> np.ndarray:
-        """Mark the types that a statistic is about.
-
-        Raises
-        ------
-        UnknownName, StatementError
-            If the domain has no such attribute or value.
-        """
+        """Mark the types that a statistic is about."""
         chosen = np.ones(len(self), dtype=bool)
         for name, choice in statistic.where.items():
             if name not in self.levels:
@@ -759,13 +636,7 @@ class RecordTypes:
         return chosen
 
     def numbers(self, of: str | None) -> tuple[np.ndarray, Fraction]:
-        """The number of every type, as an integer multiple of a unit, and the unit.
-
-        Raises
-        ------
-        UnknownName, StatementError, TableError
-            If there is no such attribute, or no numbers in it, or they have too many digits.
-        """
+        """The number of every type, as an integer multiple of a unit, and the unit."""
         name = self._of(of)
         codes, values = self.levels[name]
         if not _are_numbers(values):
@@ -830,14 +701,7 @@ Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 
 
 def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
-    """Build low <= A n <= high, n the people of each type, and the medians.
-
-    Raises
-    ------
-    UnknownName, StatementError, TableError
-        If the domain has no such attribute or value, nothing limits the number of people, or no mean or median of so
-        many numbers is as stated.
-    """
+    """Build low <= A n <= high, n the people of each type, and the medians."""
     masks = np.array([types.mask(one) for one in statistics])
     of_numbers = np.array([one.mean is not None or one.median is not None for one in statistics])
     low, high = _counts(statistics, masks)
@@ -903,13 +767,7 @@ class Checks:
 
 
 def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
-    """The most people that counts allow: of everybody, or of groups that contain every type together.
-
-    Raises
-    ------
-    StatementError, TableError
-        If there is no such number, or it is too large.
-    """
+    """The most people that counts allow: of everybody, or of groups that contain every type together."""
     limited = np.flatnonzero(np.isfinite(high))
     covers, index = np.unique(masks[limited], axis=0, return_index=True)
     limits = high[limited][index]
@@ -1007,50 +865,21 @@ ENUMERATION_SECONDS, MANY = 3.0, 20
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    people : ndarray of int, shape (solutions, types)
-        How many people have each type of record, one row a solution, all different.
-    stopped : str
-        Which limit ended the search; empty if there are no other solutions.
-    certain : ndarray of int, one a type
-        How many people have it in every solution, listed or not; zeros if that was not decided.
-    decided : bool
-        Whether it was.
-    """
-
-    people: np.ndarray
-    stopped: str
-    certain: np.ndarray
-    decided: bool
+    people: np.ndarray  # (solutions, types)
+    stopped: str  # which limit ended the search; empty if there are no other solutions
+    certain: np.ndarray  # how many people have it in every solution, listed or not; zeros if that was not decided
+    decided: bool  # whether it was
 
 
 def search(
     rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None], solve: Solve
 ) -> Found | None:
-    """Find solutions; None if there is none.
-
-    The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what is
-    certain: each further solution has to miss one of the records that all others have in common, and the last program,
-    which has no point, proves that these are in every solution.
-
-    Parameters
-    ----------
-    rows : TableRows
-    limit : int
-    seconds : float
-        Of wall time.
-    check : function
-        Raises if records do not have all the tables.
-    solve : function
-
-    Raises
-    ------
-    NotDecided
-        If the time is over before there is any.
-    """
+    """Find solutions; None if there is none."""
+    # The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what
+    # is certain: each further solution has to miss one of the records that all others have in common, and the last
+    # program, which has no point, proves that these are in every solution.
     begun = time.perf_counter()
     tables = enumerated(rows) if rows.matrix.size <= MOST_ENTRIES else None
     found: dict[bytes, np.ndarray] = {}
@@ -1118,16 +947,9 @@ def _add(found: dict[bytes, np.ndarray], other: np.ndarray) -> None:
 
 
 def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within: bool = False) -> np.ndarray:
-    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them.
-
-    A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
-    people is missed. Other solutions that miss nobody are larger.
-
-    Returns
-    -------
-    ndarray of int
-        The places of the switches.
-    """
+    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them."""
+    # A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
+    # people is missed. Other solutions that miss nobody are larger.
     types = np.flatnonzero(people)
     which = np.repeat(types, people[types])
     kth = np.arange(len(which)) - np.repeat(np.cumsum(people[types]) - people[types], people[types]) + 1

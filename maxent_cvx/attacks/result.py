@@ -297,10 +297,8 @@ class ImplicationFormatter:
         return tuple(map(_plain, label)) if isinstance(label, tuple) else label
 
     def described(self, target: Atom) -> dict[str, object]:
-        """Whom an inference is about, and which value is inferred.
-
-        The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
-        """
+        """Whom an inference is about, and which value is inferred."""
+        # The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
         tuples = np.flatnonzero(self.release.n_qb[:, [target.bucket]].toarray()[:, 0])
         return {
             "person": self.person(target),

@@ -35,27 +35,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Intruders:
-    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`.
-
-    Attributes
-    ----------
-    table : DataFrame
-    confidential : str
-    attributes : list of str
-        What may be known.
-    sizes : list of int
-        How many of these are known.
-    targets : int
-        People of each size.
-    draw : {"people", "values"}
-    eps : list of float
-    """
+    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`."""
 
     table: pd.DataFrame
     confidential: str
-    attributes: Sequence[str]
-    sizes: Sequence[int]
-    targets: int
+    attributes: Sequence[str]  # what may be known
+    sizes: Sequence[int]  # how many of these are known
+    targets: int  # people of each size
     draw: str
     eps: Sequence[float]
 

@@ -198,38 +198,10 @@ ACCURACY = 1e-9
 def most_entropic(
     values: np.ndarray, allowed: np.ndarray, offset: np.ndarray, sign: np.ndarray, half: int
 ) -> np.ndarray:
-    """Max over t of sum_b l H_b(m_b), H_b the largest entropy over allowed values with mean m_b = (c_b + (-1)^b t) / l.
-
-    The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
-    its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
-
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        The domain, increasing.
-    allowed : ndarray of bool, shape (blocks, values)
-        Which values a record of each block can have.
-    offset, sign : ndarray, shape (blocks,)
-        The sum of block b is offset + sign t.
-    half : int
-        l, records in a block.
-
-    Returns
-    -------
-    ndarray, shape (blocks, values)
-        Probabilities.
-
-    Raises
-    ------
-    Infeasible
-        If no allowed values have these sums.
-    Inaccurate
-        If the sums are missed, or the optimum; both are looked at again in the end.
-
-    Notes
-    -----
-    The optimum of the model :attr:`maxent_cvx.sdc.RangeSums.model`, whose rows make a chain, in one dimension.
-    """
+    """Max over t of sum_b l H_b(m_b), H_b the largest entropy over allowed values with mean m_b = (c_b + (-1)^b t) /
+    l."""
+    # The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
+    # its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
     start, span = values[0], (values[-1] - values[0]) or 1.0
     z = (values - start) / span
     center, rate = (offset / half - start) / span, sign / (half * span)
@@ -263,10 +235,8 @@ def most_entropic(
 def _tilted(
     z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, lowest: np.ndarray, highest: np.ndarray, tilt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean.
-
-    At an end of what is allowed all have that value; the variance is 0 then.
-    """
+    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean."""
+    # At an end of what is allowed all have that value; the variance is 0 then.
     p, variance = np.zeros(allowed.shape), np.zeros(len(mean))
     tilt = tilt.copy()
     at_end = (mean - lowest <= SAME) | (highest - mean <= SAME)
@@ -434,25 +404,13 @@ MOST_ENTRIES = 10**8
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What is added up, as integer numbers of steps.
+    """What is added up, as integer numbers of steps."""
 
-    Attributes
-    ----------
-    values : ndarray
-        The domain, from 0 on.
-    sums : ndarray
-        Of each query, above so many of the least value.
-    least, one : float
-        The least value, and a step.
-    slack : float
-        What rounding may make of a bound, and less than to another value.
-    """
-
-    values: np.ndarray
-    sums: np.ndarray
-    least: float
-    one: float
-    slack: float
+    values: np.ndarray  # the domain, from 0 on
+    sums: np.ndarray  # of each query, above so many of the least value
+    least: float  # the least value, and a step
+    one: float  # the least value, and a step
+    slack: float  # what rounding may make of a bound, and less than to another value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -92,24 +92,12 @@ def numeric_domain(column: pd.Series) -> pd.Index:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Mo, the records of the population that match the supplementary knowledge.
+    """Mo, the records of the population that match the supplementary knowledge."""
 
-    Attributes
-    ----------
-    values : dict of str to Index
-        For every attribute that is known, the values that it may have.
-    frame : DataFrame
-        The attributes of everybody, or of everybody who is distinguishable.
-    weight : ndarray of int
-        How many records each row stands for.
-    matching : ndarray of bool
-        Which rows match.
-    """
-
-    values: Mapping[str, pd.Index]
-    frame: pd.DataFrame
-    weight: np.ndarray
-    matching: np.ndarray
+    values: Mapping[str, pd.Index]  # for every attribute that is known, the values that it may have
+    frame: pd.DataFrame  # the attributes of everybody, or of everybody who is distinguishable
+    weight: np.ndarray  # how many records each row stands for
+    matching: np.ndarray  # which rows match
 
     @classmethod
     def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
@@ -224,40 +212,7 @@ class DomainTechnique:
     def infer(
         self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
     ) -> pd.Series:
-        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
-
-        Parameters
-        ----------
-        published : Published
-            What `publish` of the same technique returned.
-        known : dict or None
-            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
-            nothing.
-        population : DataFrame or QITable
-            Everybody's other attributes.
-
-        Returns
-        -------
-        Series
-            Probabilities, by value of the domain, in its order; they sum to 1.
-
-        Raises
-        ------
-        StatementError, UnknownName
-            If nobody is as described; or `published` was published by another technique.
-        TableError
-            If the population has other values than what was published, or cannot be the one that it is of.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> for technique in (mx.sdc.Sampling(0.5), mx.sdc.BinomialNoise(0)):
-        ...     published = technique.publish(people, confidential="Salary")
-        ...     print(technique.infer(published, known={"Age": 37}, population=people[["Age"]]).to_dict())
-        {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
-        {50: 0.0, 77: 0.5, 80: 0.5, 107: 0.0}
-        """
+        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`."""
         found = expected(published, self._published_as, type(self).__name__)
         person = Known.of(known, population, found.confidential)
         return pd.Series(self._shares(found, person, population), index=found.domain, name="probability")
@@ -443,21 +398,11 @@ AT_ONCE, JOINT = 2**22, 2**21
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that.
+    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that."""
 
-    Attributes
-    ----------
-    of_row : ndarray of int, shape (rows,)
-        The distinct tuple x of every row of the population.
-    share : ndarray, shape (rows,)
-        pi, of each row.
-    records : ndarray, shape (tuples, kinds)
-        By distinct tuple, and kind of record.
-    """
-
-    of_row: np.ndarray
-    share: np.ndarray
-    records: np.ndarray
+    of_row: np.ndarray  # (rows,): the distinct tuple x of every row of the population
+    share: np.ndarray  # (rows,): pi, of each row
+    records: np.ndarray  # (tuples, kinds): by distinct tuple, and kind of record
 
     def among(self, matching: np.ndarray) -> np.ndarray:
         """Records that are expected to be of the rows that match, by kind."""
@@ -473,29 +418,7 @@ def linked(
     kind: np.ndarray,
     kinds: int,
 ) -> Linked:
-    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y.
-
-    Parameters
-    ----------
-    true : list of ndarray, one an attribute, of shape (rows,)
-        Places in the domain.
-    share : ndarray, shape (rows,)
-        pi, of each row.
-    published : list of ndarray, one an attribute, of shape (records,)
-    channels : list of Channel, one an attribute
-    kind : ndarray of int, shape (records,)
-    kinds : int
-
-    Raises
-    ------
-    TableError
-        If a published record can be of nobody in the population.
-
-    Notes
-    -----
-    Noise reaches some places only. Of distinct true and published tuples those pairs are looked at that the attributes
-    of the shortest reach leave, some of them taken together; the time is their number times the other attributes.
-    """
+    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y."""
     if not channels:
         return Linked(
             np.zeros(len(share), dtype=np.int64), share, np.bincount(kind, minlength=kinds)[None].astype(float)

@@ -29,15 +29,7 @@ __all__ = [
 
 
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
-    """The error that no world has all sentences true, with some that clash, of which none can be spared.
-
-    Parameters
-    ----------
-    sentences : list of Sentence
-        All together are true in no world; none at all would be.
-    possible : function
-        Whether there is a world in which some of them are true.
-    """
+    """The error that no world has all sentences true, with some that clash, of which none can be spared."""
     clash = list(dict.fromkeys(sentences))
     for one in list(clash):
         if not possible(without := [other for other in clash if other is not one]):
@@ -57,40 +49,19 @@ def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Senten
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A bucket in which some of the people may be; or all those together in which only one of them may be.
+    """A bucket in which some of the people may be; or all those together in which only one of them may be."""
 
-    Its values are in classes. Of the worlds of a bucket only how many of the named people are in it matters, of which
-    kind, and how many of them have a value of each class: `weight` is that of all its worlds with these, people and
-    places being told apart.
+    # Its values are in classes. Of the worlds of a bucket only how many of the named people are in it matters, of which
+    # kind, and how many of them have a value of each class: `weight` is that of all its worlds with these, people and
+    # places being told apart.
 
-    Attributes
-    ----------
-    people : ndarray of int
-        Who may be here.
-    kind : ndarray of int, one a person
-        People of one kind have the same quasi-identifiers.
-    room : ndarray of int, one a kind
-        How many records each kind has here.
-    classes : ndarray of int
-        The value that each class consists of, -1 for a class of values that no sentence mentions.
-    left : ndarray of int, one a class
-        How many records have a value of it.
-    log_prior : ndarray, shape (kinds, classes)
-        Logarithms of what a person's value counts.
-    others : ndarray, shape (values,)
-        How the values of class -1 are distributed among those who have one.
-    log_rest : function
-        From how many of each kind, shape (states, kinds), and of each class, (states, classes), to the logarithm of
-        what all others count.
-    """
-
-    people: np.ndarray
-    kind: np.ndarray
-    room: np.ndarray
-    classes: np.ndarray
-    left: np.ndarray
-    log_prior: np.ndarray
-    others: np.ndarray
+    people: np.ndarray  # who may be here
+    kind: np.ndarray  # people of one kind have the same quasi-identifiers
+    room: np.ndarray  # how many records each kind has here
+    classes: np.ndarray  # the value that each class consists of, -1 for a class of values that no sentence mentions
+    left: np.ndarray  # how many records have a value of it
+    log_prior: np.ndarray  # (kinds, classes): logarithms of what a person's value counts
+    others: np.ndarray  # (values,): how the values of class -1 are distributed among those who have one
     log_rest: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
     def weight(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -106,10 +77,8 @@ class Slot:
 
 
 def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """log(prod n (n - 1) ... (n - k + 1)), the product over the last axis of k: ways to draw without replacement.
-
-    Summed factor by factor: a difference of two log-factorials of thousands would lose digits.
-    """
+    """log(prod n (n - 1) ... (n - k + 1)), the product over the last axis of k: ways to draw without replacement."""
+    # Summed factor by factor: a difference of two log-factorials of thousands would lose digits.
     most = int(k.max(initial=0))
     with np.errstate(divide="ignore"):
         factor = np.log(np.maximum(n[:, None] - np.arange(most), 0.0))
@@ -132,38 +101,19 @@ def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class ResidualGroup:
-    """A bucket with a prior, of which n tuples of each signature and m places of each value are to be dealt.
+    """A bucket with a prior, of which n tuples of each signature and m places of each value are to be dealt."""
 
-    Either tuples are dealt to values, once for all that people may have taken, or values to tuples, for each of it
-    once: whichever takes fewer steps.
+    # Either tuples are dealt to values, once for all that people may have taken, or values to tuples, for each of it
+    # once: whichever takes fewer steps.
 
-    Attributes
-    ----------
-    log_prior : ndarray, shape (signatures, values)
-    tuples, places : ndarray of int
-        n and m.
-    name : object
-        What the bucket is called.
-    limit : float
-        Steps that are allowed.
-    """
-
-    log_prior: np.ndarray
-    tuples: np.ndarray
-    places: np.ndarray
-    name: object
-    limit: float
+    log_prior: np.ndarray  # (signatures, values)
+    tuples: np.ndarray  # n and m
+    places: np.ndarray  # n and m
+    name: object  # what the bucket is called
+    limit: float  # steps that are allowed
 
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant.
-
-        Parameters
-        ----------
-        u : ndarray of int, shape (states, signatures)
-            Tuples of each signature that are taken.
-        c : ndarray of int, shape (states, values)
-            Places of each value that are.
-        """
+        """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant."""
         found = np.empty(len(u))
         if self._to_values(u, c):
             for some, taken, which in _alike(u):
@@ -177,22 +127,7 @@ class ResidualGroup:
         return found + falling(self.places, c) - falling(self.tuples, u)
 
     def shares(self, u: np.ndarray, c: np.ndarray, share: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
-        """P(t : x) of the others, where named people have taken u, and c with probabilities `share`.
-
-        Parameters
-        ----------
-        u : ndarray of int, shape (signatures,)
-        c : ndarray of int, shape (states, values)
-        share : ndarray, shape (states,)
-            Probabilities, all above 0.
-        log_weight : ndarray, shape (states,)
-            What :meth:`log_weights` says.
-
-        Returns
-        -------
-        ndarray, shape (signatures, values)
-            NaN of signatures that nobody is left of.
-        """
+        """P(t : x) of the others, where named people have taken u, and c with probabilities `share`."""
         others, found = self._others(u), np.full(self.log_prior.shape, np.nan)
         if not len(others):
             return found
@@ -237,16 +172,7 @@ class ResidualGroup:
 
 
 def _alike(taken: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The distinct rows with one sum at a time.
-
-    Yields
-    ------
-    some : ndarray of int
-        The rows.
-    distinct : ndarray of int, shape (distinct rows, columns)
-    which : ndarray of int
-        Which of them each row is.
-    """
+    """The distinct rows with one sum at a time."""
     size = taken.sum(axis=1)
     for one in np.unique(size):
         some = np.flatnonzero(size == one)
@@ -305,20 +231,10 @@ MOST_WAITING = 62
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What the worlds with true sentences say.
+    """What the worlds with true sentences say."""
 
-    Attributes
-    ----------
-    log_total : float
-        The logarithm of what they count together; -inf if there are none.
-    shares : list of ndarray, shape (people here, classes)
-        One a place: the probability that a person is here and has a value of the class.
-    taken : list of tuple
-        One a place: how many of each kind, and of each class, in its states, and their probabilities.
-    """
-
-    log_total: float
-    shares: list[np.ndarray]
+    log_total: float  # the logarithm of what they count together; -inf if there are none
+    shares: list[np.ndarray]  # (people here, classes)
     taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -489,23 +405,7 @@ class _Sweep:
 
 
 def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: float) -> Conditioned:
-    """The worlds in which a sentence is true.
-
-    Parameters
-    ----------
-    places : list of Place
-        In any order.
-    residuals : Residuals
-    root : int
-        The number of the sentence.
-    limit : float
-        Steps that are allowed.
-
-    Raises
-    ------
-    GroupTooLarge
-        If it takes more.
-    """
+    """The worlds in which a sentence is true."""
     order = _in_line(places, residuals, root)
     sweep = _Sweep([places[i] for i in order], residuals, root, limit)
     shares = [np.zeros((len(place.people), len(place.classes))) for place in sweep.places]

@@ -211,17 +211,7 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
 
 
 def odds_ratios(f: np.ndarray) -> np.ndarray:
-    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-
-    Returns
-    -------
-    ndarray, shape (groups, values)
-        At least 1; infinite where t can have x and not y, or j y and not x.
-    """
+    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values."""
     found, log_f = np.zeros((len(f), f.shape[2])), _log(f)
     for y in range(f.shape[2]):
         with np.errstate(invalid="ignore"):
@@ -232,20 +222,7 @@ def odds_ratios(f: np.ndarray) -> np.ndarray:
 
 
 def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-        Prior probabilities.
-    n, m : ndarray of int, shape (groups, signatures) and (groups, values)
-        Tuples of each signature, and how often each value occurs.
-
-    Returns
-    -------
-    ndarray, shape (groups, signatures, values)
-        Probabilities.
-    """
+    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values."""
     bounds = np.empty(f.shape)
     for t in range(f.shape[1]):
         among = n.copy()
@@ -257,16 +234,7 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 
 def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-    own : ndarray, shape (groups, 1, values)
-        That of t.
-    among : ndarray of int, shape (groups, signatures)
-        The other tuples.
-    """
+    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0."""
     log_f, log_own = _log(f), _log(own)
     has = (f > 0) & (among[:, :, None] > 0)
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of an x that t cannot have, which is not looked at
@@ -280,12 +248,8 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
-    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the other.
-
-    Returns
-    -------
-    ndarray, shape (groups, values x)
-    """
+    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the
+    other."""
     total = np.zeros(m.shape)
     rest = swap
     for axis in (first, then):
@@ -302,14 +266,7 @@ def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, t
 
 
 def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
-    """Add up over the tuples, but for so many with the largest.
-
-    Parameters
-    ----------
-    least : ndarray, shape (groups, signatures, values)
-    among : ndarray of int, shape (groups, signatures, 1)
-    spared : ndarray of int, shape (groups, 1, values)
-    """
+    """Add up over the tuples, but for so many with the largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
     kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)

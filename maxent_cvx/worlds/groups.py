@@ -94,39 +94,19 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Many groups L, and prior probabilities of their values given their tuples' signatures.
+    """Many groups L, and prior probabilities of their values given their tuples' signatures."""
 
-    A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
-    P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
+    # A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
+    # P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
 
-    Attributes
-    ----------
-    prior : ndarray, shape (signatures, values)
-        f = p(s : x), probabilities.
-    tuples : csc_array, shape (signatures, groups)
-        How many tuples of each signature a group has, counts.
-    values : csc_array, shape (values, groups)
-        How often each value occurs in it, counts.
-    names : Index
-        What the groups are called.
-    """
-
-    prior: np.ndarray
-    tuples: sp.csc_array
-    values: sp.csc_array
-    names: pd.Index
+    prior: np.ndarray  # (signatures, values): f = p(s : x), probabilities
+    tuples: sp.csc_array  # (signatures, groups): how many tuples of each signature a group has, counts
+    values: sp.csc_array  # (values, groups): how often each value occurs in it, counts
+    names: pd.Index  # what the groups are called
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
-        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes.
-
-        Raises
-        ------
-        StatementError
-            If the release has counterfeits.
-        UnknownName
-            If the prior lacks a signature or a value.
-        """
+        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
         if release.with_counterfeits.any():
             raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
         if prior is None:
@@ -150,17 +130,8 @@ class Groups:
 
     @classmethod
     def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
-        """One group, from its tuples' priors and its values: with the signature and the columns that are meant.
-
-        Tuples with equal priors have one signature.
-
-        Returns
-        -------
-        Groups
-        signature : ndarray of int, one a tuple
-        column : ndarray of int
-            Of the values that occur, where they are among the columns of `group`.
-        """
+        """One group, from its tuples' priors and its values: with the signature and the columns that are meant."""
+        # Tuples with equal priors have one signature.
         f, places = checked_priors(group, values)
         distinct, signature = np.unique(f, axis=0, return_inverse=True)
         signature = signature.reshape(-1)
@@ -229,14 +200,7 @@ class Groups:
         return without
 
     def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Put groups together that have equally many signatures and values, for arrays with an axis for each.
-
-        Yields
-        ------
-        groups : ndarray of int
-        signature, value : ndarray of int, shape (groups, signatures) and (groups, values)
-            Where these are among the entries of both tables.
-        """
+        """Put groups together that have equally many signatures and values, for arrays with an axis for each."""
         shapes, which = np.unique(np.column_stack(self.width)[some], axis=0, return_inverse=True)
         for i, (n_u, n_v) in enumerate(shapes):
             groups = some[which.reshape(-1) == i]
@@ -277,15 +241,9 @@ AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix.
+    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix."""
 
-    Attributes
-    ----------
-    places : ndarray of int
-        m, the places of each kind.
-    """
-
-    places: np.ndarray
+    places: np.ndarray  # m, the places of each kind
 
     @property
     def stride(self) -> np.ndarray:
@@ -301,10 +259,8 @@ class Lattice:
         return np.split(order, np.cumsum(np.bincount(taken))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
-        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds).
-
-        One that does not exist has the number of states.
-        """
+        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds)."""
+        # One that does not exist has the number of states.
         digit = states[:, None] // self.stride % (self.places + 1)
         inside = digit < self.places if step > 0 else digit > 0
         return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
@@ -320,25 +276,7 @@ class Lattice:
 def shares(
     log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The total weight of all ways, and the share of it in which each item has each kind of place.
-
-    Parameters
-    ----------
-    log_factor : ndarray, shape (groups, items, kinds)
-        Of groups with the same numbers of places.
-    places : ndarray of int, shape (kinds,)
-        Places of each kind; their sum is the number of items, or more with `log_ends`.
-    log_ends : ndarray, shape (states,), optional
-        What it counts, as a logarithm, that the items have taken these places, and left the others. By default all
-        places are taken.
-
-    Returns
-    -------
-    log_total : ndarray, shape (groups,)
-        Its logarithm; -inf where no way has a weight.
-    share : ndarray, shape (groups, items, kinds)
-        Sums to 1 over the kinds; NaN where no way has a weight.
-    """
+    """The total weight of all ways, and the share of it in which each item has each kind of place."""
     n_groups, n_items, n_kinds = log_factor.shape
     lattice = Lattice(places)
     layers = lattice.layers()
@@ -362,14 +300,7 @@ def shares(
 
 
 def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
-    """The weight of all ways to deal the items so that they take the places of each state, logarithms.
-
-    Returns
-    -------
-    ndarray, shape (groups, states + 1)
-        Of the states with as many places taken as there are items, or fewer: those of the first items. The last is of
-        states that do not exist.
-    """
+    """The weight of all ways to deal the items so that they take the places of each state, logarithms."""
     n_groups, _, n_kinds = log_factor.shape
     before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
     before[:, 0] = 0.0
@@ -381,10 +312,8 @@ def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) ->
 
 
 def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least.
-
-    Of nothing but -inf -inf, and both others are 0.
-    """
+    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least."""
+    # Of nothing but -inf -inf, and both others are 0.
     top = x.max(axis=-1)
     term = np.exp(x - np.where(np.isfinite(top), top, 0.0)[..., None])
     total = term.sum(axis=-1)
@@ -407,11 +336,9 @@ STATES = 1 << 22
 
 
 def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
-    """P(t : x) of every pair of many groups, probabilities.
-
-    Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
-    Groups that are too large, or have no world, are errors; if not `strict`, NaN.
-    """
+    """P(t : x) of every pair of many groups, probabilities."""
+    # Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
+    # Groups that are too large, or have no world, are errors; if not `strict`, NaN.
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
     found, total = weighed(groups, log_prior, limit, strict=strict)
@@ -423,11 +350,9 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
 def weighed(
     groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds.
-
-    A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
-    the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
-    """
+    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds."""
+    # A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
+    # the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
     limit = check_number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
@@ -493,17 +418,7 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
 def _alike(
     dealt: sp.csc_array, kinds: sp.csc_array, some: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Put groups together whose kinds have equally many places, if not in the same order.
-
-    Yields
-    ------
-    groups : ndarray of int
-    item : ndarray of int, shape (groups, items)
-        The position of each item among the entries of `dealt`; an entry with multiplicity n is n items.
-    kind : ndarray of int, shape (groups, kinds)
-        Where each kind is among the entries of `kinds`, that with the most places first.
-    places : ndarray of int
-    """
+    """Put groups together whose kinds have equally many places, if not in the same order."""
     if not len(some):
         return
     width = np.diff(kinds.indptr)

@@ -31,36 +31,17 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The buckets of a release, and what is believed of their tuples, if anything.
-
-    Attributes
-    ----------
-    release : Release
-    tuples : csr_array, shape (tuples, buckets)
-        How many records each QI tuple has in each bucket.
-    groups : Groups
-        The buckets, with the prior.
-    signature : ndarray of int, one a QI tuple
-        The row of the prior; None where all worlds are equally likely.
-    limit : float
-        Steps that are allowed.
-    """
+    """The buckets of a release, and what is believed of their tuples, if anything."""
 
     release: Release
-    tuples: sp.csr_array
-    groups: Groups
-    signature: np.ndarray | None
-    limit: float
+    tuples: sp.csr_array  # (tuples, buckets): how many records each QI tuple has in each bucket
+    groups: Groups  # the buckets, with the prior
+    signature: np.ndarray | None  # the row of the prior; None where all worlds are equally likely
+    limit: float  # steps that are allowed
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
-        """Read a release, with the prior of an attribute set or none.
-
-        Raises
-        ------
-        Infeasible
-            If the prior rules out every world of a bucket, whoever may be in it.
-        """
+        """Read a release, with the prior of an attribute set or none."""
         groups = Groups.of(release, prior, key)
         if prior is not None and (without := groups.without_world()).any():
             raise impossible(groups.names[without])
@@ -131,20 +112,11 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """P(t : x) of some QI tuples in their buckets, before anything else is known.
-
-    Attributes
-    ----------
-    published : Published
-    some : ndarray of int
-        The buckets that a prior was asked about, sorted.
-    share : csr_array or None
-        By bucket and signature; None where the shares of the buckets are everybody's.
-    """
+    """P(t : x) of some QI tuples in their buckets, before anything else is known."""
 
     published: Published
-    some: np.ndarray
-    share: sp.csr_array | None
+    some: np.ndarray  # the buckets that a prior was asked about, sorted
+    share: sp.csr_array | None  # by bucket and signature; None where the shares of the buckets are everybody's
 
     def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
         """How many records of some QI tuples, counted in `tuples` by bucket, have each value, expected numbers."""
@@ -213,21 +185,11 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Linked:
-    """Named people of a release with what is known of them.
-
-    Attributes
-    ----------
-    published : Published
-    believed : Believed
-    q : ndarray of int
-        Everybody's QI tuple.
-    known : Knowledge
-    residuals : Residuals
-    """
+    """Named people of a release with what is known of them."""
 
     published: Published
     believed: Believed
-    q: np.ndarray
+    q: np.ndarray  # everybody's QI tuple
     known: PersonKnowledge
     residuals: Residuals
 

@@ -33,46 +33,23 @@ MOST_LEFT = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Lookahead:
-    """What is left of the sentences before and after each person, and how likely that is to come true.
+    """What is left of the sentences before and after each person, and how likely that is to come true."""
 
-    Were people's values independent, to draw each in proportion to their own chances times these would draw from the
-    values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what makes
-    a sentence false at once.
-
-    Attributes
-    ----------
-    residuals : Residuals
-    root : int
-        The number of all sentences together.
-    people, values : ndarray of int
-        All who are mentioned, in the order in which they get values, and the values that there are.
-    left : list of ndarray of int
-        One a person: what may be left before, sorted; empty where that is too much.
-    after : list of ndarray of int, shape (left, values)
-        What is left then, by the value that the person gets.
-    hope : list of ndarray, shape (left, values)
-        How likely what is left then is to come true, but for a factor.
-    """
+    # Were people's values independent, to draw each in proportion to their own chances times these would draw from the
+    # values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what
+    # makes a sentence false at once.
 
     residuals: Residuals
-    root: int
-    people: np.ndarray
-    values: np.ndarray
-    left: list[np.ndarray]
-    after: list[np.ndarray]
-    hope: list[np.ndarray]
+    root: int  # the number of all sentences together
+    people: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
+    values: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
+    left: list[np.ndarray]  # one a person: what may be left before, sorted; empty where that is too much
+    after: list[np.ndarray]  # (left, values): what is left then, by the value that the person gets
+    hope: list[np.ndarray]  # (left, values): how likely what is left then is to come true, but for a factor
 
     @classmethod
     def of(cls, known: PersonKnowledge, people: np.ndarray, values: np.ndarray, chance: np.ndarray) -> Self:
-        """Look ahead, from the last person to the first.
-
-        Parameters
-        ----------
-        known : Knowledge
-        people, values : ndarray of int
-        chance : ndarray, shape (people, values)
-            Probabilities.
-        """
+        """Look ahead, from the last person to the first."""
         residuals = Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
         left: list[np.ndarray] = [np.array([root])]
@@ -91,14 +68,7 @@ class Lookahead:
         return cls(residuals, root, people, values, left[:-1], after, hope[::-1])
 
     def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the j-th person's values do to what is left in each of some worlds.
-
-        Returns
-        -------
-        which : ndarray of int, one a world
-            Its row in both tables.
-        after, hope : ndarray, shape (rows, values)
-        """
+        """What the j-th person's values do to what is left in each of some worlds."""
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
         left, which = np.unique(residual, return_inverse=True)
@@ -298,18 +268,7 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
 def estimates(
     dealt: np.ndarray, signature: np.ndarray, kinds: int, weight: np.ndarray, effective: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of each signature's share of each value, and their standard errors.
-
-    Parameters
-    ----------
-    dealt : ndarray of int, shape (tuples, worlds)
-        The value, of so many kinds, that each tuple has in each world.
-    signature : ndarray of int, one a tuple
-    kinds : int
-    weight : ndarray, one a world
-        Of 1 together, which count as `effective` independent worlds.
-    effective : float
-    """
+    """Weighted means of each signature's share of each value, and their standard errors."""
     n = len(weight)
     shape = (signature.max() + 1, kinds)
     mean, error = np.empty(shape), np.empty(shape)
@@ -411,31 +370,17 @@ def sample_linkage(
 
 @dataclass(eq=False)
 class _Drawn:
-    """Worlds in which people get records and values, one after the other.
-
-    Attributes
-    ----------
-    groups : Groups
-    tuples : csr_array, shape (tuples, buckets)
-        How many records each QI tuple has in each bucket.
-    q, order : ndarray of int
-        In the order in which people get something: their QI tuples, and who they are.
-    outlook : Outlook
-    residual : ndarray of int, one a world
-        What is left of the sentences.
-    log_weight : ndarray, one a world
-    bucket, value : ndarray of int, shape (people, worlds)
-    """
+    """Worlds in which people get records and values, one after the other."""
 
     groups: Groups
-    tuples: sp.csr_array
-    q: np.ndarray
-    order: np.ndarray
+    tuples: sp.csr_array  # (tuples, buckets): how many records each QI tuple has in each bucket
+    q: np.ndarray  # in the order in which people get something: their QI tuples, and who they are
+    order: np.ndarray  # in the order in which people get something: their QI tuples, and who they are
     outlook: Lookahead
-    residual: np.ndarray
+    residual: np.ndarray  # what is left of the sentences
     log_weight: np.ndarray
-    bucket: np.ndarray
-    value: np.ndarray
+    bucket: np.ndarray  # (people, worlds)
+    value: np.ndarray  # (people, worlds)
 
     @classmethod
     def of(cls, release: Release, people: People, known: PersonKnowledge, n: int) -> Self:

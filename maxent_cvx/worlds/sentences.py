@@ -542,35 +542,14 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
 
 @dataclass(frozen=True, eq=False)
 class PersonKnowledge:
-    """Sentences, and where the people and values of their atoms are among those that there are.
-
-    Attributes
-    ----------
-    sentences : list of Sentence
-    positions : dict of Has to tuple of int
-        Of every atom the positions of person and value.
-    """
+    """Sentences, and where the people and values of their atoms are among those that there are."""
 
     sentences: list[Sentence]
-    positions: dict[Has, tuple[int, int]]
+    positions: dict[Has, tuple[int, int]]  # of every atom the positions of person and value
 
     @classmethod
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
-        """Find everybody and everything that is spoken of.
-
-        Parameters
-        ----------
-        knowledge : list of Sentence or str
-        people, values : Index
-            Who, and what, can be spoken of; `who` is what the people are called in messages.
-
-        Raises
-        ------
-        StatementError
-            If something is no sentence, or a name or value is not a single one.
-        UnknownName
-            If there is no such person or value.
-        """
+        """Find everybody and everything that is spoken of."""
         sentences = listed(knowledge)
         spoken = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
         at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in spoken}
