@@ -400,7 +400,7 @@ class _Sweep:
                 f"the sentences link {len(self.first)} people in {len(self.places)} buckets too closely for an exact "
                 f"answer: at bucket {at + 1}, with {len(self.states.local)} states, it takes {self.cost:.1g} steps "
                 f"(2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, write sentences about "
-                "fewer people, or ask worlds.sample(...) or worlds.sample_linkage(...)"
+                "fewer people, or ask worlds.sample(...)"
             )
 
 

@@ -301,7 +301,7 @@ def linkage(
         If the prior rules out every world of a bucket; or sentences clash, of which it names some, none of which can be
         spared.
     GroupTooLarge
-        If more steps are needed than the limit allows; see :func:`sample_linkage`.
+        If more steps are needed than the limit allows.
 
     Examples
     --------

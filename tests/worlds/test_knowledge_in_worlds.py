@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import GroupTooLarge, Inaccurate, Infeasible, QIDistribution, StatementError, TableError, UnknownName
-from maxent_cvx.worlds import sampling as outlook
+from maxent_cvx import GroupTooLarge, Infeasible, QIDistribution, StatementError, TableError, UnknownName
 from maxent_cvx.worlds.conditioning import ResidualGroup
 from maxent_cvx.worlds.sentences import exactly, has
 from support.fig_4 import FIG_4
@@ -346,42 +345,3 @@ def test_a_large_group_is_sampled():
     found = mx.worlds.sample(group, values, 1_000, knowledge=known)
     assert found.posterior.loc[[5, 7], 11].sum() == pytest.approx(1)
     assert found.posterior.loc[6, 0] > found.posterior.loc[5, 11] - 1e-9
-
-
-@pytest.mark.parametrize("most", [outlook.MOST_LEFT, 0])
-def test_sampled_families(most, monkeypatch):
-    """People in random buckets, several in one and some in several: sampled as exact, with foresight and without."""
-    monkeypatch.setattr(outlook, "MOST_LEFT", most)
-    errors = []
-    for seed in range(40):
-        records, people, _, drawn = random_family(np.random.default_rng(seed))
-        release = mx.Release.from_buckets(records, qi="Q", sa="S", bucket="B")
-        described = {name: {"Q": q} for name, q in people.items()}
-        sentences = [sentence for sentence, _ in drawn]
-        try:
-            exact = mx.worlds.linkage(release, people=described, knowledge=sentences)
-        except Infeasible:
-            with refused(Inaccurate, "count as 0", "worlds.linkage"):
-                mx.worlds.sample_linkage(release, described, sentences, 300)
-            continue
-        found = mx.worlds.sample_linkage(release, described, sentences, 3_000, seed=seed)
-        off, error = (found.posterior - exact).to_numpy(), found.standard_error.to_numpy()
-        assert (np.abs(off)[error == 0] < 1e-12).all()
-        errors.append((off / np.where(error > 0, error, np.inf)).ravel())
-    errors = np.concatenate(errors)
-    assert np.abs(errors).max() < 5
-    assert 0.4 < errors.std() < 1.1
-
-
-def test_what_is_refused_is_sampled():
-    """Sixteen people, each unlike some others, in any of many buckets: too much to sum over, and to foresee."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"Q": rng.integers(0, 10, 600), "S": rng.choice(list("xyz"), 600), "B": np.arange(600) // 6})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {i: {"Q": i % 10} for i in range(16)}
-    known = [~(has(i, v) & has((7 * i + 1) % 16, v)) for i in range(16) for v in "xyz"]
-    with refused(GroupTooLarge, "the sentences link 16 people", "steps", "worlds.sample_linkage"):
-        mx.worlds.linkage(release, people=people, knowledge=known, limit=2e6)
-    found = mx.worlds.sample_linkage(release, people, known, 400)
-    assert found.effective > 100
-    np.testing.assert_allclose(found.posterior.sum(axis=1), 1, rtol=1e-9)
