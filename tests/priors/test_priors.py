@@ -52,16 +52,6 @@ def test_signatures(voters):
         prior["Sex"]
 
 
-def test_levels_in_another_order():
-    """The levels of a table's index are put in the order of the attribute set."""
-    frame = pd.DataFrame(
-        {"yes": [0.1, 0.2], "no": [0.9, 0.8]},
-        pd.MultiIndex.from_tuples([(41, "Male"), (42, "Female")], names=["Age", "Sex"]),
-    )
-    prior = QIDistribution({("Sex", "Age"): frame})
-    assert prior["Sex", "Age"].loc[("Male", 41), "yes"] == 0.1
-
-
 @pytest.mark.parametrize("smoothing", [0.0, 1.0, 0.5])
 def test_estimate(hospital, smoothing):
     """(n(s, x) + a) / (n(s) + a |X|), counted with pandas."""
@@ -73,17 +63,6 @@ def test_estimate(hospital, smoothing):
         np.testing.assert_allclose(found.to_numpy(), expected[found.columns].to_numpy(), rtol=1e-14)
         assert list(found.index) == list(expected.index)
     assert f"smoothing {smoothing:g}" in repr(prior)
-
-
-def test_one_set_or_several(hospital):
-    """A list of names is one attribute set, a list of lists several."""
-    assert QIDistribution.estimate(hospital, qi=["Gender", "Degree"], sa="Disease").attribute_sets == [
-        ("Gender", "Degree")
-    ]
-    assert QIDistribution.estimate(hospital, qi=[["Gender"], ["Degree"]], sa="Disease").attribute_sets == [
-        ("Gender",),
-        ("Degree",),
-    ]
 
 
 def test_rows_that_are_no_distribution():

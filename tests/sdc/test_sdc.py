@@ -123,18 +123,3 @@ def test_knowledge_that_cannot_be(technique):
         technique.publish(table.assign(Age=np.nan), "Salary")
     with refused(UnknownName, "Salery"):
         technique.publish(table, "Salery")
-
-
-def test_another_population():
-    """A population that the records were not drawn from is found out where it shows."""
-    table = people()
-    sampling, noise = sdc.Sampling(1), sdc.BinomialNoise(0)
-    with refused(TableError, "drawn from"):
-        sampling.infer(sampling.publish(table, "Salary"), {}, table.head(3))
-    with refused(TableError, "not in the population"):
-        sampling.infer(sampling.publish(table.assign(Age=table["Age"].astype(str)), "Salary"), {"Age": 20}, table)
-    with refused(TableError, "not in the published domain"):
-        noise.infer(noise.publish(table, "Salary"), {"Age": 90}, table.assign(Age=90))
-    only_women = table.assign(Sex=pd.Categorical(["F"] * 40, ["F", "M"]))
-    with refused(TableError, "40 published records can be of nobody"):
-        noise.infer(noise.publish(only_women, "Salary"), {"Sex": "M"}, table.assign(Sex="M"))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import GroupTooLarge, Infeasible, QIDistribution, StatementError, TableError, UnknownName
+from maxent_cvx import GroupTooLarge, Inaccurate, Infeasible, QIDistribution, StatementError, TableError, UnknownName
 from maxent_cvx.worlds.conditioning import ResidualGroup
 from maxent_cvx.worlds.sentences import exactly, has
 from support.fig_4 import FIG_4
@@ -88,13 +88,6 @@ def test_dealt_either_way(to_values, monkeypatch):
     assert 5 < sum(map(check_family, range(2_000, 2_030))) < 30
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("check", [check_group, check_family])
-def test_a_thousand(check):
-    """The same of a thousand others."""
-    assert 300 < sum(map(check, range(1_000, 2_000))) < 900
-
-
 # -- the figures of section 6 --------------------------------------------------------------------
 
 
@@ -150,13 +143,6 @@ def test_fig_4(release, sentence, statement, exact, by_rows):
         assert rows.loc[at] == pytest.approx(by_rows[at], abs=5e-4)
 
 
-def test_nothing_known(release):
-    """Without a sentence worlds and maximum entropy agree: everybody has the shares of their buckets (Eq. 9)."""
-    found = mx.worlds.linkage(release, people=FIG_4)
-    post = mx.MaxEnt(release, people=FIG_4).solve().people()
-    np.testing.assert_allclose(found, post.reindex(columns=found.columns), atol=1e-9)
-
-
 # -- large ones ----------------------------------------------------------------------------------
 
 
@@ -177,28 +163,6 @@ def test_ten_thousand_records():
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
-def test_two_thousand_records_with_a_prior():
-    """By a prior: where it says nothing it changes nothing, and where it is extreme nothing is lost."""
-    n, m = 2_000, 5
-    table = pd.DataFrame({"Q": np.arange(n) % 2, "S": np.where(np.arange(n) < m, "x", "y"), "B": 0})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {"Ann": {"Q": 0}, "Bob": {"Q": 1}, "Eve": {"Q": 1}}
-    known = ["Ann=x or Bob=x", "not (Ann=x and Bob=x)"]
-    flat = QIDistribution(pd.DataFrame({"x": [0.5, 0.5], "y": 0.5}, index=pd.Index([0, 1], name="Q")))
-    np.testing.assert_allclose(
-        mx.worlds.linkage(release, flat, people=people, knowledge=known),
-        mx.worlds.linkage(release, people=people, knowledge=known),
-        rtol=1e-9,
-    )
-    odds = 1e-200
-    steep = QIDistribution(pd.DataFrame({"x": [0.5, odds], "y": [0.5, 1 - odds]}, index=pd.Index([0, 1], name="Q")))
-    found = mx.worlds.linkage(release, steep, people=people, knowledge=known)["x"]
-    others = n // 2 - 1  # with Q=0, beside Ann: who has x in place of Bob
-    ways = math.comb(others, m - 1), math.comb(others, m - 1) * odds  # Ann and m - 1 others; Bob and m - 1 others
-    assert found["Ann"] == pytest.approx(1, rel=1e-12)
-    assert found["Bob"] == pytest.approx(ways[1] / ways[0], rel=1e-9)
-
-
 def test_a_long_chain():
     """A rumour along 300 buckets: everybody has x if the one before has, so that those who have are a tail of them."""
     n = 300
@@ -211,15 +175,6 @@ def test_a_long_chain():
     weight = weight[::-1]
     expected = np.cumsum(weight)[:-1] / weight.sum()
     np.testing.assert_allclose(found, expected, rtol=1e-10)
-
-
-def test_who_is_beside():
-    """Whom no sentence mentions, but who may be in such a bucket, has less of what others are known to have."""
-    release = two_buckets()
-    people = {name: {"Q": q} for name, q in zip(["Ann", "Amy", "Bob", "Ben"], ["q0", "q1", "q3", "q4"], strict=True)}
-    found = mx.worlds.linkage(release, people=people, knowledge=["exactly 1 of (Ann=x, Bob=x)"])["x"]
-    assert found["Amy"] == pytest.approx((1 - 5 / 7) / 2)
-    assert found["Ben"] == pytest.approx((1 - 2 / 7) / 5)
 
 
 # -- what cannot be ------------------------------------------------------------------------------
@@ -243,17 +198,6 @@ def test_contradictions_are_named(group, release):
     with pytest.raises(Infeasible) as caught:
         mx.worlds.linkage(release, people=FIG_4, knowledge=known)
     assert caught.value.conflict.index.to_list() == ["Bob=Flu", "not (Bob=HIV or Bob=Flu)"]
-
-
-def test_two_names_are_two_records():
-    """The only record of a bucket with x is Ann's or Bob's, and never both's."""
-    table = pd.DataFrame({"Q": ["q", "q", "q"], "S": ["x", "y", "z"], "B": [1, 1, 2]})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {"Ann": {"Q": "q"}, "Bob": {"Q": "q"}}
-    with refused(Infeasible, "'Ann=x', 'Bob=x' cannot all be true"):
-        mx.worlds.linkage(release, people=people, knowledge=["Ann=x", "Bob=x"])
-    found = mx.worlds.linkage(release, people=people, knowledge=["Ann=z"])
-    assert found.loc["Bob"].to_dict() == pytest.approx({"x": 0.5, "y": 0.5, "z": 0.0})
 
 
 def test_unknown_names(group, release):
@@ -300,16 +244,6 @@ def test_too_much(release):
 
 
 # -- without people, and sampled -----------------------------------------------------------------
-
-
-def test_without_a_prior(release, hospital):
-    """Everybody in a bucket has its shares."""
-    found = mx.worlds.linkage(release)
-    share = hospital.groupby("Bucket")["Disease"].value_counts(normalize=True)
-    for (bucket, *_, disease), p in found.items():
-        assert p == pytest.approx(share[bucket, disease])
-    everybody = pd.MultiIndex.from_frame(hospital[["Bucket", "Gender", "Degree"]])
-    assert set(found.index.droplevel("Disease")) == set(everybody)
 
 
 def test_samples_with_sentences():

@@ -104,16 +104,6 @@ def test_what_is_left():
             assert (left == TRUE) == truth({name: values[x] for name, x in zip(names, world, strict=True)})
 
 
-def test_few_are_left():
-    """Of how many of twenty have it only the number matters: that many residuals, and no more."""
-    residuals = Residuals()
-    people = [has(n, "x") for n in range(20)]
-    left = {residuals.of(exactly(10, people), {atom: (n, 0) for n, atom in enumerate(people)})}
-    for person in range(20):
-        left = {residuals.after(one, person, x) for one in left for x in (0, -1)}
-        assert len(left) <= 12
-
-
 def test_bad_objects():
     """What is no sentence, or no number of them, is told; so is asking a sentence whether it is true."""
     with refused(StatementError, "depends on the world", "&"):
