@@ -75,6 +75,13 @@ def test_mondrian_is_safe_and_cuts_as_before_where_it_may(seed: int) -> None:
         assert again.buckets.equals(plain.buckets)
 
 
+def disclosed(value: np.ndarray, groups: list[np.ndarray]) -> float:
+    """The worst that an implication can do to a table in these groups."""
+    number = np.repeat(np.arange(len(groups)), [len(records) for records in groups])
+    table = pd.DataFrame({"A": 0, "S": value[np.concatenate(groups)], "Bucket": number})
+    return disclosure(mx.Release.from_buckets(table, qi="A", sa="S", bucket="Bucket"), 1)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_all_groups_are_judged_together(seed: int) -> None:
     """Whatever is cut and kept, all groups count, as the worst case of the table in groups says."""

@@ -35,6 +35,21 @@ def worst(worlds: Worlds, numbers: tuple[int, int, int], sensitive: set[str]) ->
     return best
 
 
+def is_negated(sentence: str) -> bool:
+    """Whether a sentence says what somebody has not."""
+    return sentence.startswith("not ")
+
+
+def is_implication(sentence: str) -> bool:
+    """Whether it is an implication."""
+    return " -> " in sentence
+
+
+def is_atom(sentence: str) -> bool:
+    """Whether it says what somebody has."""
+    return not is_negated(sentence) and not is_implication(sentence)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_equal_to_all_knowledge(seed: int) -> None:
     """Nobody with so much knowledge of each kind infers more, and what is listed infers so much."""

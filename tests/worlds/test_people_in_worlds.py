@@ -7,7 +7,7 @@ equally likely. Who knows something of people keeps the worlds in which it is tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pandas as pd
 import pytest
@@ -31,20 +31,6 @@ KINDS: dict[str, tuple[mx.Statement, Callable[[pd.DataFrame], pd.Series]]] = {
 def in_worlds(worlds: pd.DataFrame) -> pd.DataFrame:
     """P(value | person), all of these worlds being equally likely."""
     return worlds.apply(lambda has: has.value_counts(normalize=True)).fillna(0.0).T
-
-
-def published(buckets: Mapping[int, str]) -> pd.DataFrame:
-    """Records, each with a quasi-identifier of its own; Alice is the first of bucket 1, Bob the first of bucket 2."""
-    records = [(value, bucket) for bucket, values in buckets.items() for value in values]
-    table = pd.DataFrame(records, columns=["S", "B"])
-    first = table.drop_duplicates("B").index
-    return table.assign(Q=[f"q{n}" for n in table.index]).rename(index=dict(zip(first, ["Alice", "Bob"], strict=False)))
-
-
-def model_of(table: pd.DataFrame, *names: str) -> mx.MaxEnt:
-    """The model of a table, in which some are known by name."""
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    return mx.MaxEnt(release, people=table.loc[list(names), ["Q"]])
 
 
 @pytest.fixture
