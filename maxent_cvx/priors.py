@@ -195,7 +195,7 @@ class QIDistribution(ReprMixin):
     Attributes
     ----------
     tables : dict of tuple of str to DataFrame
-        Probabilities by attribute set, a row a signature (a MultiIndex), a column a sensitive value.
+        Probabilities by attribute set, a row a signature (a MultiIndex), one column per sensitive value.
 
     Raises
     ------
@@ -247,7 +247,7 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         table : DataFrame
-            One row a person.
+            One row per person.
         qi : str, list of str, or list of lists
             An attribute set, ``["sex", "race"]``; or a list of attribute sets, ``[["sex"], ["sex", "race"]]``.
         sa : str or list of str
@@ -331,7 +331,7 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         people : DataFrame
-            With the attributes as columns; a row a tuple.
+            With the attributes as columns; one row per tuple.
         attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
@@ -363,14 +363,14 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         people : DataFrame
-            With the attributes as columns; a row a tuple.
+            With the attributes as columns; one row per tuple.
         attributes : str or list of str, optional
             The attribute set; may be left out if there is one.
 
         Returns
         -------
         DataFrame
-            A row a tuple, a column a sensitive value.
+            One row per tuple, one column per sensitive value.
 
         Raises
         ------
@@ -404,7 +404,7 @@ class QIDistribution(ReprMixin):
 
         Returns
         -------
-        ndarray of int, one a tuple
+        ndarray of int, one per tuple
 
         Raises
         ------
@@ -464,7 +464,7 @@ class QIDistribution(ReprMixin):
 
         Returns
         -------
-        ndarray of int, one a value
+        ndarray of int, one per value
 
         Raises
         ------

@@ -134,7 +134,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, support: object, confidence: object, strict: bool = False) -> Thresholds:
-        """Read what a user typed; a ``BadProbability`` if it is no share of people."""
+        """Read what a user typed; a ``BadProbability`` if it is not a share of people."""
         return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
 
     def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
@@ -190,7 +190,7 @@ ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
 def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write a first line that says what the rules are, then a row a rule."""
+    """Write a first line that says what the rules are, then one row per rule."""
     for column in (*said["qi"], *said["sa"]):
         if (table[column] == "").any():
             raise TableError(
@@ -247,7 +247,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
             dtype=str,
         )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        raise TableError(f"{str(path)!r} is no table of rules: {' '.join(str(error).split())}") from error
+        raise TableError(f"{str(path)!r} is not a table of rules: {' '.join(str(error).split())}") from error
     header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
     if (twins := header[header.notna() & header.duplicated()]).size:
         raise TableError(
@@ -365,7 +365,7 @@ def named_rules(
 ) -> pd.DataFrame:
     """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+"."""
     if not isinstance(table, pd.DataFrame):
-        raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
+        raise TableError(f"rules must be a pandas DataFrame, one row per rule, not a {type(table).__name__}")
     columns = [*qi, *sensitive]
     check_names(columns)
     if twice := [name for name in columns if list(table.columns).count(name) > 1]:
@@ -534,7 +534,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         StatementError
-            If `n` is no integer from 0 on.
+            If `n` is not an integer from 0 on.
 
         Examples
         --------
@@ -637,7 +637,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         StatementError
-            If `decimals` is no integer from 0 to 300.
+            If `decimals` is not an integer from 0 to 300.
 
         Examples
         --------
@@ -682,7 +682,7 @@ class RuleSet(ReprMixin):
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:
-        """Read rules from a CSV file: a row a rule, an empty cell where an attribute is not set.
+        """Read rules from a CSV file: one row per rule, an empty cell where an attribute is not set.
 
         Parameters
         ----------

@@ -255,7 +255,7 @@ def anatomy(
     Parameters
     ----------
     table : DataFrame or dask.dataframe.DataFrame
-        One row a person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
+        One row per person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
     qi, sa
         Column names.
     l : int
@@ -350,7 +350,7 @@ def anatomy_buckets(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     l, exempt, seed : int

@@ -82,7 +82,7 @@ def mondrian(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     k : int
@@ -171,7 +171,7 @@ def mondrian_table(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     k, l : int

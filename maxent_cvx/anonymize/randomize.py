@@ -21,7 +21,7 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     sa : str
         The sensitive attribute.
     transition : DataFrame

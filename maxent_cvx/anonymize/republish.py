@@ -128,7 +128,7 @@ def republish(
     release : Release
         What was published before, with pseudonyms.
     table : DataFrame
-        One row a person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
+        One row per person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
         has the value of then; who has another value is a new person.
     method : str
         "independent": Anatomy, as if nothing had been published. "history_guided": everybody stays in the old bucket,

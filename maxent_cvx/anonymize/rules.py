@@ -148,7 +148,7 @@ def mine_rules(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
     support, confidence : float
@@ -169,7 +169,7 @@ def mine_rules(
     UnknownName, TableError
         If the table cannot play its role.
     BadProbability, StatementError
-        If a threshold is no share of records, or `attributes` is out of range.
+        If a threshold is not a share of records, or `attributes` is out of range.
 
     Notes
     -----
@@ -327,7 +327,7 @@ class Sanitized(ReprMixin):
     rules : RuleSet
         What to publish, with the scores that are published. If it is not complete, that must not be said of it.
     withheld : DataFrame
-        A row a rule, in the order of withholding: the `measure` after it, and its scores.
+        One row per rule, in the order of withholding: the `measure` after it, and its scores.
     posterior : Posterior
         What the adversary infers from `rules`.
     measure : float
@@ -419,7 +419,7 @@ def sanitize(
         If not one of the two limits is given, or it cannot be kept by publishing no rule at all; or an argument cannot
         be read.
     BadProbability
-        If the limit is no number.
+        If the limit is not a number.
     TableError
         If a column is called "measure", or the original records are not the people of the view.
 

@@ -626,7 +626,7 @@ def similar_linkage(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     prior : QIDistribution
@@ -659,7 +659,7 @@ def similar_linkage(
     UnknownName
         If the table lacks a column, the prior a signature or a value, or there is no such condition.
     StatementError
-        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+        If the prior is not a :class:`maxent_cvx.QIDistribution`, or a number is out of range.
 
     Notes
     -----
@@ -715,7 +715,7 @@ def similar_linkage_groups(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     prior, r, condition, exempt, suppress, seed
@@ -734,7 +734,7 @@ def similar_linkage_groups(
     UnknownName
         If the table lacks a column, the prior a signature or a value, or there is no such condition.
     StatementError
-        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+        If the prior is not a :class:`maxent_cvx.QIDistribution`, or a number is out of range.
 
     Examples
     --------

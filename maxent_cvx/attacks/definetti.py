@@ -75,7 +75,7 @@ class Classifier:
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(said) & (said >= 0)).all():
-            raise BadProbability("the classifier predicts something that is no probability; choose another")
+            raise BadProbability("the classifier predicts something that is not a probability; choose another")
         p = np.zeros_like(expected)
         p[:, self.model.classes_] = said
         with np.errstate(divide="ignore"):
@@ -265,9 +265,9 @@ def definetti(
     Raises
     ------
     StatementError
-        If `release` is no Release, `classifier` no such classifier, or scikit-learn is not installed.
+        If `release` is not a Release, `classifier` no such classifier, or scikit-learn is not installed.
     BadProbability
-        If a number is out of range, or `start` or the classifier gives what is no probability.
+        If a number is out of range, or `start` or the classifier gives what is not a probability.
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge

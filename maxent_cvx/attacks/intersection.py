@@ -41,7 +41,7 @@ class IntersectionResult(AttackResult):
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple, a column a value.
+        Probabilities, a row a QI tuple, one column per value.
     records : Series
         The most people of each QI tuple who can be in all releases, or those who are, if that is known.
     error : float
@@ -317,7 +317,7 @@ class PublishedSlots(Source):
     label = "two releases"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a kind of records, and a row a value of each bucket, but for one a bucket, which follows."""
+        """Emit a row a kind of records, and one row per value of each bucket, but for one per bucket, which follows."""
         for side, slots in zip(SIDES, self.view.slots, strict=True):
             u, s = space.codes[side], space.codes["s"]
             here = np.flatnonzero(u < len(slots.n))
@@ -455,7 +455,7 @@ def intersection(
         Who is in both. None: that is known of the person who is asked about, and of nobody else; this answer is exact
         over possible worlds, for any number of releases. Of two releases also a number of people; ``(least, most)``,
         which is answered for the least, as more people need not be linked; ``"everybody"`` of the smaller release; or
-        a DataFrame of the QI of those in both, a row a person. The answer is then the maximum-entropy one.
+        a DataFrame of the QI of those in both, one row per person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
         pi(s) > 0, how frequent values are among the people whom publishers draw from; they need not sum to 1. By
         default as frequent as they are published; of generalised releases, which group people who are alike, in the

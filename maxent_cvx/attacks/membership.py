@@ -48,7 +48,7 @@ class AggregatesResult(AttackResult):
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple of the population, a column a value; the baseline is their mean over the data.
+        Probabilities, a row a QI tuple of the population, one column per value; the baseline is their mean over the data.
     records : Series
         People of each QI tuple in the data, counts.
     error : float
@@ -94,7 +94,7 @@ class AggregatesResult(AttackResult):
     def auc(self) -> pd.DataFrame:
         """P(score of somebody with the target value > that of somebody without), a tie counting half.
 
-        A row a group: `people`, `auc`, and its `standard_error` (DeLong, DeLong and Clarke-Pearson, 1988).
+        One row per group: `people`, `auc`, and its `standard_error` (DeLong, DeLong and Clarke-Pearson, 1988).
         """
         rows = {group: self._area(group) for group in self.groups}
         return pd.DataFrame.from_dict(rows, orient="index", columns=["people", "auc", "standard_error"])
@@ -170,7 +170,7 @@ def aggregates(
     answers : AnsweredQueries
         Counts of the people in the data, by QI and the sensitive attribute.
     population : DataFrame
-        A row a person: the attributes that queries name, the sensitive one, and `members`. The sensitive values of
+        One row per person: the attributes that queries name, the sensitive one, and `members`. The sensitive values of
         people are not used for the attack but to judge it; which values there are is.
     target : dict
         The sensitive attribute and the value, or the values, that is looked for: ``{"Disease": "HIV"}``.
@@ -352,7 +352,7 @@ class MembershipResult(AttackResult):
     <3 of 5 people are in the release: P(in the release) is from 0 to 1, and surely 1 for 1 person>
     >>> result.delta
     (0.0, 1.0)
-    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, a row each
+    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, one row each
     0.8
     """
 
@@ -393,7 +393,7 @@ class MembershipResult(AttackResult):
         if len(original) != n:
             raise TableError(
                 f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
-                "in it, a row each"
+                "in it, one row each"
             )
         if (few := self.records.to_numpy() < inside).any():
             raise TableError(
@@ -421,7 +421,7 @@ def membership(
     release : Release or GroupedRelease
         Generalised or exact QI; how values are published does not matter.
     population : DataFrame, optional
-        The exact QI of everybody who may be in the release, a row a person. None if the release was made with its
+        The exact QI of everybody who may be in the release, one row per person. None if the release was made with its
         population.
     count : str, optional
         The column of the population that says how many people a row stands for.
@@ -436,7 +436,7 @@ def membership(
     Raises
     ------
     StatementError
-        If it is no release, or has a population of its own and another is given, or has none and none is given.
+        If it is not a release, or has a population of its own and another is given, or has none and none is given.
     UnknownName, TableError
         If the population lacks a column, or a group, or all of them, cover fewer people than there are records.
     Infeasible

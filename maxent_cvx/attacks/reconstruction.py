@@ -259,7 +259,7 @@ class Independent:
         return cls(shares, pd.Series(weights).groupby(people.sum(axis=1)).sum())
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
-        """P(k people or more have a record), one a row."""
+        """P(k people or more have a record), one per row."""
         from scipy.stats import binom  # takes a third of a second to load
 
         share = np.ones(len(records))
@@ -988,11 +988,11 @@ class Reconstruction(AttackResult):
     error : float
         0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
     solutions : list of DataFrame
-        The records of each, a row a person.
+        The records of each, one row per person.
     complete : bool
         Whether there are no others.
     certain : DataFrame
-        The records that are in every solution, listed or not, a row a person; empty if that was not decided.
+        The records that are in every solution, listed or not, one row per person; empty if that was not decided.
     decided : bool
         Whether it was decided, in the time that there was, what is certain.
     stopped : str
@@ -1052,7 +1052,7 @@ class Reconstruction(AttackResult):
         Parameters
         ----------
         original : DataFrame
-            The records, a row a person, with the attributes as columns.
+            The records, one row per person, with the attributes as columns.
 
         Returns
         -------
@@ -1114,7 +1114,7 @@ class Reconstruction(AttackResult):
         Raises
         ------
         StatementError
-            If `ax` is no Axes.
+            If `ax` is not an Axes.
 
         Examples
         --------
@@ -1176,7 +1176,7 @@ def _weights(people: np.ndarray) -> np.ndarray:
 
 
 def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
-    """A row a person."""
+    """One row per person."""
     return types.iloc[np.repeat(np.arange(len(types)), people)].reset_index(drop=True)
 
 
@@ -1214,7 +1214,7 @@ def reconstruct(
     tables : list of Statistic and PublishedTable
         One has to say, or to limit, how many people there are; or several do together whose groups contain everybody.
     domain : dict or DataFrame
-        The values that each attribute can have; or the records that are possible, a row each.
+        The values that each attribute can have; or the records that are possible, one row each.
     limit : int
         How many solutions are listed, at most. What is certain refers to all of them, nevertheless.
     time_limit : float
@@ -1311,7 +1311,7 @@ def tabulate(
     Parameters
     ----------
     original : DataFrame
-        The records, a row a person.
+        The records, one row per person.
     by : list
         Of each table: attributes, a group for every combination of their values, ``[]`` for everybody; or a group as
         described, ``{"age": range(5)}``, of which only people are counted.

@@ -174,7 +174,7 @@ class AttackResult(ReprMixin):
         Parameters
         ----------
         original : DataFrame
-            The records that were published, a row each, with the columns that the index and the columns of `table` are
+            The records that were published, one row each, with the columns that the index and the columns of `table` are
             named after: the bucket, too, where that is part of the index.
 
         Returns
@@ -218,7 +218,7 @@ class AttackResult(ReprMixin):
         Raises
         ------
         StatementError
-            If `ax` is no Axes.
+            If `ax` is not an Axes.
 
         Examples
         --------

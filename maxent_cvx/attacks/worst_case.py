@@ -57,7 +57,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     Raises
     ------
     StatementError
-        If it is no release of buckets, or has pseudonyms or counterfeits; or `k` is no whole number, or list of them.
+        If it is not a release of buckets, or has pseudonyms or counterfeits; or `k` is no whole number, or list of them.
     UnknownName
         If the release has no such sensitive value.
     GroupTooLarge
@@ -167,7 +167,7 @@ def skyline(
     Raises
     ------
     StatementError
-        If it is no release of buckets, or has pseudonyms or counterfeits; or numbers are no whole numbers.
+        If it is not a release of buckets, or has pseudonyms or counterfeits; or numbers are no whole numbers.
     UnknownName
         If the release has no such sensitive value.
     BadProbability

@@ -96,7 +96,7 @@ def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
         raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
     share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
     if not (share >= 0).all():
-        raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")
+        raise TableError(f"{name}.infer gives {share.min():.12g}, which is not a probability")
     if abs(share.sum() - 1) > ROUNDING:
         raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
     return share
@@ -127,7 +127,7 @@ def experiment(
     Parameters
     ----------
     table : DataFrame
-        One row a person; all columns are published.
+        One row per person; all columns are published.
     confidential : str
         The confidential attribute, a number.
     techniques : dict

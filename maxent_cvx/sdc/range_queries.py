@@ -77,7 +77,7 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
     TableError, BadProbability
         If sums are no numbers, an end of the domain is none, or `low` is above `high`.
     StatementError
-        If `half` is no integer of at least 1.
+        If `half` is not an integer of at least 1.
 
     Notes
     -----
@@ -305,7 +305,7 @@ class WindowSums(Source):
         self.sums = check_array(sums, "sums")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a window.
+        """Emit one row per window.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class WindowSums(Source):
         Yields
         ------
         Rows
-            A row a window, in the unit of the values.
+            One row per window, in the unit of the values.
 
         Examples
         --------
@@ -360,7 +360,7 @@ class WithinBounds(Source):
         self.low, self.high = low, high
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a block of which something is excluded.
+        """Emit one row per block of which something is excluded.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class WithinBounds(Source):
         Yields
         ------
         Rows
-            A row a block, probabilities that are 0.
+            One row per block, probabilities that are 0.
 
         Examples
         --------
@@ -415,7 +415,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeSums(Published):
-    """The answers: a row a query, `first` and `last` of the records it sums in `order`, and the `sum`.
+    """The answers: one row per query, `first` and `last` of the records it sums in `order`, and the `sum`.
 
     Attributes
     ----------
@@ -461,7 +461,7 @@ class RangeSums(Published):
 
     @cached_property
     def maxent(self) -> pd.DataFrame:
-        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means.
+        """P(value | block), one row per block: maximum entropy within the bounds, with the equations as means.
 
         Raises
         ------
@@ -607,7 +607,7 @@ class RangeQueries(DomainTechnique):
         Parameters
         ----------
         table : DataFrame
-            One row a person; all columns are published.
+            One row per person; all columns are published.
         confidential : str
             The confidential attribute, a number.
 

@@ -247,9 +247,9 @@ def noise_limit(percent: float, places: int) -> int:
     Raises
     ------
     BadProbability
-        If the percentage is no number from 0 to 100.
+        If the percentage is not a number from 0 to 100.
     StatementError
-        If `places` is no integer of at least 1.
+        If `places` is not an integer of at least 1.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class Channel:
     Raises
     ------
     StatementError
-        If `places` is no integer of at least 1, or `limit` no even one of at least 0.
+        If `places` is not an integer of at least 1, or `limit` no even one of at least 0.
 
     Examples
     --------
@@ -529,7 +529,7 @@ class NoisyTable(Published):
 
         Returns
         -------
-        ndarray of int, one a record
+        ndarray of int, one per record
             From 0.
 
         Raises
@@ -564,7 +564,7 @@ class NoisyTable(Published):
 
         Returns
         -------
-        ndarray, one a value of the domain
+        ndarray, one per value of the domain
             Expected records; over the sum they are weights.
 
         Raises
@@ -690,7 +690,7 @@ class BinomialNoise(DomainTechnique):
         Parameters
         ----------
         table : DataFrame
-            One row a person; all columns are published.
+            One row per person; all columns are published.
         confidential : str
             The confidential attribute.
 
@@ -800,7 +800,7 @@ class Sampling(DomainTechnique):
     Raises
     ------
     BadProbability, StatementError
-        If the factor is no share above 0, or the seed no integer.
+        If the factor is not a share above 0, or the seed not an integer.
     TableError
         From `infer`: if more people of the sample than of the population are as described.
 
@@ -836,7 +836,7 @@ class Sampling(DomainTechnique):
         Parameters
         ----------
         table : DataFrame
-            One row a person; all columns are published.
+            One row per person; all columns are published.
         confidential : str
             The confidential attribute.
 
@@ -914,7 +914,7 @@ class Technique(Protocol):
         Parameters
         ----------
         table : DataFrame
-            One row a person; all columns are published.
+            One row per person; all columns are published.
         confidential : str
             The confidential attribute.
 

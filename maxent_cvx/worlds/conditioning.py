@@ -149,11 +149,11 @@ class ResidualGroup:
         return found
 
     def _others(self, u: np.ndarray) -> np.ndarray:
-        """The signatures of the tuples that are left, one a tuple."""
+        """The signatures of the tuples that are left, one per tuple."""
         return np.repeat(np.arange(len(self.tuples)), self.tuples - u)
 
     def _left(self, c: np.ndarray) -> np.ndarray:
-        """The values that are left, one a place."""
+        """The values that are left, one per place."""
         return np.repeat(np.arange(len(self.places)), self.places - c)
 
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:

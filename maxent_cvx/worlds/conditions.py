@@ -96,9 +96,9 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     Raises
     ------
     BadProbability
-        If `f_max` is no probability.
+        If `f_max` is not a probability.
     StatementError
-        If `n` is no integer of at least 1, `r` no number of at least 1, or shapes do not go together.
+        If `n` is not an integer of at least 1, `r` no number of at least 1, or shapes do not go together.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     Parameters
     ----------
     f : array, shape (tuples,) or (tuples, ...)
-        Prior probabilities of x, one a tuple; of more values at once along further axes.
+        Prior probabilities of x, one per tuple; of more values at once along further axes.
     r : float
         At least 1.
 
@@ -152,9 +152,9 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     Raises
     ------
     BadProbability
-        If a prior is no probability.
+        If a prior is not a probability.
     StatementError
-        If `r` is no number of at least 1, or there is no tuple.
+        If `r` is not a number of at least 1, or there is no tuple.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Parameters
     ----------
     group : DataFrame
-        f_t(x), prior probabilities: a row a tuple, a column a sensitive value.
+        f_t(x), prior probabilities: one row per tuple, one column per sensitive value.
     values : sequence
         The values of the group, as many as there are tuples; they may repeat.
     r : float
@@ -352,9 +352,9 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Infeasible
         If the priors rule out every world.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values.
+        If `group` is not a table of priors, or `values` are not its values.
     StatementError
-        If `r` is no number of at least 1.
+        If `r` is not a number of at least 1.
 
     Notes
     -----
@@ -438,7 +438,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`, or r no
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`, or r no
         number of at least 1.
     UnknownName
         If the prior lacks a signature or a value of the release.
@@ -496,7 +496,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Upper bounds of P(t : x), one a pair, and kappa_x, one a value of every group."""
+    """Upper bounds of P(t : x), one a pair, and kappa_x, one per value of every group."""
     bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
     for group, u, v in groups.alike(np.arange(len(groups))):
         size = u.shape[1] * v.shape[1]

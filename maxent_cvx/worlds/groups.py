@@ -63,7 +63,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
     """Check one group's priors, and count how often each of its columns occurs among its values."""
     if not isinstance(group, pd.DataFrame):
         raise TableError(
-            f"a group is a DataFrame of prior probabilities, a row a tuple and a column a value, not {short_repr(group)}"
+            f"a group is a DataFrame of prior probabilities, one row per tuple and one column per value, not {short_repr(group)}"
         )
     if group.columns.has_duplicates:
         twice = group.columns[group.columns.duplicated()].unique()
@@ -442,7 +442,7 @@ def _alike(
 # Tuples that are tied, and their joint priors, read from tables.
 
 
-#: Joint priors by the names of who is tied: of two a DataFrame, a row a value of the first; of more a Series.
+#: Joint priors by the names of who is tied: of two a DataFrame, one row per value of the first; of more a Series.
 Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
 
 

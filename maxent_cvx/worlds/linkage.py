@@ -288,12 +288,12 @@ def linkage(
     -------
     Series, or DataFrame
         Probabilities. Without `people` by bucket, signature (a level an attribute) and sensitive value: tuples of one
-        signature in one bucket have the same. With `people` a row a person and a column a sensitive value.
+        signature in one bucket have the same. With `people` one row per person and one column per sensitive value.
 
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`; if
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`; if
         people are not described as they should be, or nobody is so; or a sentence cannot be read.
     UnknownName
         If the prior lacks a signature or a value of the release; or a sentence names who or what there is not.
@@ -375,7 +375,7 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`.
     UnknownName
         If the prior lacks a signature or a value of the release.
     Infeasible

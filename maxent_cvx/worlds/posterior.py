@@ -55,7 +55,7 @@ def joint(
     Returns
     -------
     DataFrame, or Series
-        Probabilities: of two tuples a row a value of the first, a column a value of the second. Of more a Series with
+        Probabilities: of two tuples one row per value of the first, one column per value of the second. Of more a Series with
         a level each. Only values that occur.
 
     Raises
@@ -63,7 +63,7 @@ def joint(
     UnknownName
         If `who` is not in the group.
     TableError, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`.
+        If `group` is not a table of priors, or `values` are not its values; or so it is of a table in `ties`.
     StatementError
         If `who` are not two different tuples or more, or somebody is in two ties.
     Infeasible
@@ -155,14 +155,14 @@ def posterior(
     Parameters
     ----------
     group : DataFrame
-        f_t(x), prior probabilities: a row a tuple, a column a sensitive value. Rows need not sum to 1: only odds
+        f_t(x), prior probabilities: one row per tuple, one column per sensitive value. Rows need not sum to 1: only odds
         between the values of the group matter.
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
     ties : dict, optional
         Joint priors of people who are tied, as members of one family are: ``{("Ann", "Bob"): table}``, with their
-        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, a row a value
-        of the first and a column a value of the second; of more than two a Series with a level each. Takes some k times
+        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, one row per value
+        of the first and one column per value of the second; of more than two a Series with a level each. Takes some k times
         as many steps for every further member of the largest family.
     knowledge : list of Sentence or str, optional
         What else is known of the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
@@ -183,10 +183,10 @@ def posterior(
     GroupTooLarge
         If more steps are needed; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
+        If `group` is not a table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
         sentence.
     StatementError
-        If `ties` is no dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
+        If `ties` is not a dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Lookahead:
     root: int  # the number of all sentences together
     people: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
     values: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
-    left: list[np.ndarray]  # one a person: what may be left before, sorted; empty where that is too much
+    left: list[np.ndarray]  # one per person: what may be left before, sorted; empty where that is too much
     after: list[np.ndarray]  # (left, values): what is left then, by the value that the person gets
     hope: list[np.ndarray]  # (left, values): how likely what is left then is to come true, but for a factor
 
@@ -161,9 +161,9 @@ def sample(
     Inaccurate
         If the samples count as too few.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or a sentence names who or what there is not.
+        If `group` is not a table of priors, or `values` are not its values; or a sentence names who or what there is not.
     StatementError
-        If `n` is below 100, or the seed no integer; or a sentence cannot be read.
+        If `n` is below 100, or the seed not an integer; or a sentence cannot be read.
 
     Notes
     -----

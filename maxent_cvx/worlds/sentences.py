@@ -89,7 +89,7 @@ class Sentence(ReprMixin):
         Raises
         ------
         StatementError
-            If the other is no sentence.
+            If the other is not a sentence.
 
         Examples
         --------
@@ -201,7 +201,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     Raises
     ------
     StatementError
-        If one of them is no label.
+        If one of them is not a label.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
         sentences = [sentences]
     found = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
     if strange := [one for one in found if not isinstance(one, str | Sentence)]:
-        raise StatementError(f"{short_repr(strange[0])} is no sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
+        raise StatementError(f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
     return [read_sentence(one) if isinstance(one, str) else one for one in found]
 
 
@@ -460,7 +460,7 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is no such number, or something listed no sentence.
+        If `k` is not such a number, or something listed no sentence.
 
     Examples
     --------
@@ -489,7 +489,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is no such number, or something listed no sentence.
+        If `k` is not such a number, or something listed no sentence.
 
     Examples
     --------
@@ -517,7 +517,7 @@ def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is no such number, or something listed no sentence.
+        If `k` is not such a number, or something listed no sentence.
 
     Examples
     --------

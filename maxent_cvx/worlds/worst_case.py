@@ -175,7 +175,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, n_sb: sp.sparray, sensitive: np.ndarray) -> Self:
-        """Sort a table of counts, a row a value and a column a bucket."""
+        """Sort a table of counts, one row per value and a column a bucket."""
         table = sp.csc_array(n_sb)
         bucket = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
         order = np.lexsort((table.indices, ~sensitive[table.indices], -table.data, bucket))
@@ -234,7 +234,7 @@ class Frequencies:
 
 
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
-    """Mark the sensitive values of a release, all of them by default; what is no release of buckets is refused."""
+    """Mark the sensitive values of a release, all of them by default; what is not a release of buckets is refused."""
     if not isinstance(release, Release):
         what = f"a {type(release).__name__}" if isinstance(release, View) else short_repr(release)
         remedies = {
