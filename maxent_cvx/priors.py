@@ -221,21 +221,21 @@ class QIDistribution(ReprMixin):
     about: str
 
     def __init__(self, *tables: Mapping[Any, Any] | pd.DataFrame, about: str = "given") -> None:
-        found: dict[tuple[str, ...], pd.DataFrame] = {}
+        checked_tables: dict[tuple[str, ...], pd.DataFrame] = {}
         for attributes, table in tables_given(tables):
-            if any(set(attributes) == set(other) for other in found):
+            if any(set(attributes) == set(other) for other in checked_tables):
                 raise TableError(f"the attribute set {join_names(attributes)} has two tables; give one")
-            found[attributes] = checked(table, attributes)
-        if not found:
+            checked_tables[attributes] = checked(table, attributes)
+        if not checked_tables:
             raise TableError("no table is given; write {attributes: {signature: {value: probability}}}")
-        first = next(iter(found.values())).columns
-        for attributes, table in found.items():
+        first = next(iter(checked_tables.values())).columns
+        for attributes, table in checked_tables.items():
             if len(odd := first.symmetric_difference(table.columns, sort=False)):
                 raise TableError(
                     f"the tables are not of the same values: that of {join_names(attributes)} and the first differ in "
                     f"{join_names(odd)}; write 0 for what cannot be"
                 )
-        object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in found.items()})
+        object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in checked_tables.items()})
         object.__setattr__(self, "about", about)
 
     @classmethod
@@ -279,8 +279,8 @@ class QIDistribution(ReprMixin):
         smoothing = check_float(smoothing, "smoothing", 0.0, 2.0**53)
         sets = attribute_sets(qi)
         Microdata.of_people(table, tuple(dict.fromkeys(name for each in sets for name in each)), names(sa, "sa"))
-        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
-        return cls(found, about=f"estimated from {pluralize(len(table), 'record')}, smoothing {smoothing:g}")
+        tables = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
+        return cls(tables, about=f"estimated from {pluralize(len(table), 'record')}, smoothing {smoothing:g}")
 
     @property
     def attribute_sets(self) -> list[tuple[str, ...]]:
@@ -519,11 +519,11 @@ class QIDistribution(ReprMixin):
                     "choose it, as with .select(...)"
                 )
             return next(iter(self.tables))
-        asked = names(attributes, "attributes of the prior")
+        attribute_set = names(attributes, "attributes of the prior")
         for known in self.tables:
-            if set(known) == set(asked):
+            if set(known) == set(attribute_set):
                 return known
-        raise unknown_name("attribute set of the prior", asked, self.tables)
+        raise unknown_name("attribute set of the prior", attribute_set, self.tables)
 
     def __repr__(self) -> str:
         sets = "; ".join(f"{', '.join(a)}: {pluralize(len(t), 'signature')}" for a, t in self.tables.items())

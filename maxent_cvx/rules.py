@@ -174,10 +174,10 @@ class Thresholds:
 
 def exact(value: object, what: str) -> Fraction:
     """Read a share of records as it is written: 0.1 is one tenth."""
-    found = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
-    if not 0 <= found <= 1:
-        raise BadProbability(f"{what}={float(found):.12g}: a share of the people is expected, between 0 and 1")
-    return found
+    share = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
+    if not 0 <= share <= 1:
+        raise BadProbability(f"{what}={float(share):.12g}: a share of the people is expected, between 0 and 1")
+    return share
 
 
 # Rules in CSV files, with a first line that says what they are.
@@ -189,24 +189,24 @@ NEEDED = ("qi", "sa", "support", "confidence")
 ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
-def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
+def write_rules(table: pd.DataFrame, arguments: Mapping[str, Any], path: str | PathLike[str]) -> None:
     """Write a first line that says what the rules are, then one row per rule."""
-    for column in (*said["qi"], *said["sa"]):
+    for column in (*arguments["qi"], *arguments["sa"]):
         if (table[column] == "").any():
             raise TableError(
                 f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
                 "give that value a name"
             )
-    first = {name: _written(value) if name in SCORES else value for name, value in said.items()}
+    first = {name: _written(value) if name in SCORES else value for name, value in arguments.items()}
     text = f"# {json.dumps(first)}\n{table.to_csv(index=False)}"
     write_beside(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
-def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
+def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """Read the arguments of a RuleSet from a file, with those that a user adds."""
     for role in ("qi", "sa"):
-        if said.get(role) is not None:
-            names(said[role], role)
+        if arguments.get(role) is not None:
+            names(arguments[role], role)
     first = read_file_text(path, "path").partition("\n")[0]
     held: dict[str, Any] = {}
     if first.startswith("# {"):
@@ -223,7 +223,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 f"the first line of {str(path)!r} describes rules by {join_names(sorted(unknown))}; expected are "
                 f"{join_names(ARGUMENTS, 20)}"
             )
-    for name, value in said.items():
+    for name, value in arguments.items():
         if name in held and not _agree(name, held[name], value):
             convention = (
                 ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
@@ -235,8 +235,8 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 f"{str(path)!r} says {name}={held[name]!r}, and {name}={short_repr(value)} is asked for{convention}; "
                 "leave it out"
             )
-    told = held | said
-    if missing := [name for name in NEEDED if name not in told]:
+    merged = held | arguments
+    if missing := [name for name in NEEDED if name not in merged]:
         raise StatementError(
             f"{str(path)!r} does not say what {join_names(missing)} of its rules is; pass it: {missing[0]}=..."
         )
@@ -256,7 +256,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
-    return {"table": table, **told}
+    return {"table": table, **merged}
 
 
 def _written(threshold: Fraction) -> float | str:
@@ -264,16 +264,16 @@ def _written(threshold: Fraction) -> float | str:
     return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
 
 
-def _agree(name: str, held: Any, said: Any) -> bool:
+def _agree(name: str, held: Any, given: Any) -> bool:
     """Whether what a user says is what a file says; that some rules are not all can be said of any."""
     if name in SCORES:
-        return exact(held, name) == exact(said, name)
+        return exact(held, name) == exact(given, name)
     if name == "complete":
-        return bool(held) or not said
+        return bool(held) or not given
     if name in ("qi", "sa", "attributes"):
-        lists = ([one] if isinstance(one, str | int) else one for one in (held, said))
-        held, said = (one if one is None else list(one) for one in lists)
-    return bool(held == said)
+        lists = ([one] if isinstance(one, str | int) else one for one in (held, given))
+        held, given = (one if one is None else list(one) for one in lists)
+    return bool(held == given)
 
 
 # Rules as mlxtend's ``association_rules`` returns them.
@@ -283,8 +283,8 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute."""
     columns = ["antecedents", "consequents", *SCORES]
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
-        found = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
-        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+        received = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
+        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {received}")
     if rules.columns.has_duplicates:
         raise TableError(f"the rules have more than one column {join_names(rules.columns[rules.columns.duplicated()])}")
     for items in ("antecedents", "consequents"):
@@ -311,13 +311,13 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
 
 
-def least_scores(table: pd.DataFrame, said: dict[str, Any], exact: str) -> dict[str, Any]:
+def least_scores(table: pd.DataFrame, scores: dict[str, Any], exact: str) -> dict[str, Any]:
     """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all
     rules."""
-    unsaid = [f"{name}=..." for name in SCORES if said[name] is None]
+    unsaid = [f"{name}=..." for name in SCORES if scores[name] is None]
     if unsaid and (exact or table.empty):
         raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
-    return {name: table[name].min() if said[name] is None else said[name] for name in SCORES}
+    return {name: table[name].min() if scores[name] is None else scores[name] for name in SCORES}
 
 
 def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
@@ -676,12 +676,12 @@ class RuleSet(ReprMixin):
         ...     pathlib.Path(folder, "rules.csv").read_text().splitlines()[1:]
         ['Gender,Pay,confidence', 'Male,50K+,0.875', 'Female,50K-,0.625']
         """
-        said = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
+        arguments = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
         more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
-        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **said, **more}, path)
+        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **arguments, **more}, path)
 
     @classmethod
-    def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:
+    def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
         """Read rules from a CSV file: one row per rule, an empty cell where an attribute is not set.
 
         Parameters
@@ -711,8 +711,8 @@ class RuleSet(ReprMixin):
         ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
         <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
-        check_keywords(said, "argument of RuleSet", ARGUMENTS)
-        return cls(**read_rules(path, said))
+        check_keywords(arguments, "argument of RuleSet", ARGUMENTS)
+        return cls(**read_rules(path, arguments))
 
     @classmethod
     def from_mlxtend(
@@ -780,8 +780,8 @@ class RuleSet(ReprMixin):
         return cls(table, qi=qi, sa=sa, strict=strict, complete=complete, attributes=attributes, **scores)
 
     def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
-        said: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
-        return RuleSet(table, **said | {name: getattr(self.thresholds, name) for name in SCORES})
+        arguments: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
+        return RuleSet(table, **arguments | {name: getattr(self.thresholds, name) for name in SCORES})
 
     def __repr__(self) -> str:
         rules = f"{pluralize(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
@@ -902,9 +902,9 @@ class NonRules:
     n_pruned: int  # how many Theorem 3 leaves, before those that cannot bind are left out
 
 
-def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
+def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
     """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind."""
-    walk = _Walk(rules, found, view, integer=integer, prune=prune)
+    walk = _Walk(rules, patterns_of_rules, view, integer=integer, prune=prune)
     seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
     walk.check_all_found()
     cube, pattern, s = (np.concatenate([np.empty(0, dtype=int), *part]) for part in walk.parts(seen))
@@ -921,16 +921,16 @@ def count_patterns(rules: RuleSet, view: View) -> int:
     """How many patterns Q => X occur in a view, rules or not: rows without any pruning."""
     never = np.zeros((1, 1), dtype=bool)
     sizes = sizes_of(rules.attributes, len(rules.qi))
-    found = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
-    return sum(map(len, found)) * len(view.sensitive_values)
+    lattice = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
+    return sum(map(len, lattice)) * len(view.sensitive_values)
 
 
 class _Walk:
     """The walk down the lattice of patterns, with what is known of the level above."""
 
-    def __init__(self, rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> None:
+    def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
         self.thresholds, self.n = rules.thresholds, view.n_records
-        self.rules, self.found = rules, found
+        self.rules, self.found = rules, patterns
         self.tuples = _mined(rules, view)
         self.n_values = len(view.sensitive_values)
         self.integer, self.prune = integer, prune
@@ -940,7 +940,7 @@ class _Walk:
         self.rules_of: dict[tuple[int, ...], list[int]] = {}
         for i, row in enumerate(sets):
             self.rules_of.setdefault(tuple(np.flatnonzero(row)), []).append(i)
-        first = found.members.indices[found.members.indptr[:-1]]
+        first = patterns.members.indices[patterns.members.indptr[:-1]]
         self.first, self.is_found = first, np.zeros(len(rules), dtype=bool)
         self.bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.binding: dict[tuple[int, ...], np.ndarray] = {}

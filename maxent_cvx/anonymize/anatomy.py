@@ -146,13 +146,13 @@ def anatomy_of_partitions(
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
-    found = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
-    if not found:
+    assigned = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
+    if not assigned:
         raise TableError("the table has no rows; at least one record is needed")
-    values, numbers = CountedTuples.united([each.values for _, _, each in found])
+    values, numbers = CountedTuples.united([each.values for _, _, each in assigned])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, each), own in zip(found, numbers, strict=True):
+    for (i, part, each), own in zip(assigned, numbers, strict=True):
         check_partition(each, is_exempt[own], l, part.name)
         make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
         dealers.append((Records(make, part.name), each))

@@ -149,10 +149,10 @@ def mondrian(
     """
     if id is not None:
         check_columns(table, {"id": (id,)}, "the table")
-    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
+    published = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
     if id is not None:
-        found[id] = table[id]
-    release = Release.from_generalized(found, qi=qi, sa=sa, id=id)
+        published[id] = table[id]
+    release = Release.from_generalized(published, qi=qi, sa=sa, id=id)
     assert isinstance(release, Release)
     return release
 
@@ -236,18 +236,18 @@ def mondrian_table(
             groups.append(records)
         else:
             left += halves
-    found = generalized(scales, groups, data.qi).set_axis(table.index)
-    return found.assign(**{name: table[name] for name in data.sa})
+    cells = generalized(scales, groups, data.qi).set_axis(table.index)
+    return cells.assign(**{name: table[name] for name in data.sa})
 
 
 def generalized(scales: Scales, groups: list[np.ndarray], qi: tuple[str, ...]) -> pd.DataFrame:
     """The QI of all records, the same for all records of a group."""
-    found = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
+    columns = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
     for records in groups:
         for i, name in enumerate(qi):
             cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
-            found[name][records] = [cell] * len(records)
-    return pd.DataFrame(found)
+            columns[name][records] = [cell] * len(records)
+    return pd.DataFrame(columns)
 
 
 def _cut(

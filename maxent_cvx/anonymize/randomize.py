@@ -59,5 +59,5 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
         raise StatementError(f"transition has no row for {join_names(table[sa][row < 0].unique())}")
     cumulative = transition.to_numpy(dtype=float).cumsum(axis=1)
     drawn = np.random.default_rng(seed).random(len(table))
-    told = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
-    return pd.Series(np.asarray(transition.columns, dtype=object)[told], index=table.index, name=sa)
+    published = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
+    return pd.Series(np.asarray(transition.columns, dtype=object)[published], index=table.index, name=sa)

@@ -224,22 +224,22 @@ def _places(
     return np.repeat(at, number), np.repeat(which, number)
 
 
-def _publish(release: Release, table: pd.DataFrame, history: History, found: Assignment) -> Release:
+def _publish(release: Release, table: pd.DataFrame, history: History, assignment: Assignment) -> Release:
     """Write the tables of people and of values, counterfeits among them, and read them as a release."""
     assert release.persons is not None
     name, bare = release.persons.id, release.persons.id in release.qi
     numeric = pd.api.types.is_integer_dtype(release.buckets)
-    n_new = max(int(found.bucket.max()) + 1 - len(release.buckets), 0)
+    n_new = max(int(assignment.bucket.max()) + 1 - len(release.buckets), 0)
     if numeric:  # new buckets have names that no old one has
         fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
     else:
         used = set(map(str, release.buckets))
         fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
     names = pd.Series([*release.buckets, *fresh])
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[found.bucket]})
-    every = np.append(history.value, found.added_value)
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[assignment.bucket]})
+    every = np.append(history.value, assignment.added_value)
     held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    held[release.bucket] = names.to_numpy()[np.append(found.bucket, found.added_bucket)]
+    held[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
     return Release.from_tables(
         people,
         held,

@@ -200,13 +200,13 @@ def mine_rules(
             level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
             columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
     values = mined.sensitive_values[ranked["s"]]
-    found = pd.DataFrame(columns).assign(
+    rules = pd.DataFrame(columns).assign(
         **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
         support=ranked["support"] / len(table),
         confidence=ranked["support"] / ranked["n_q"],
     )
     return RuleSet(
-        found, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
+        rules, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
         strict=strict, complete=True, attributes=attributes,
     )  # fmt: skip
 

@@ -165,10 +165,10 @@ class GroupPatterns:
         n = self.table.shape[0]
         cost, columns, most = self._program(np.arange(n))
         bounds = np.column_stack([np.zeros(len(most)), most])
-        found = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
-        if found.x is None:  # everybody can be left over, so that there is an answer
-            raise SolverError(f"the linear program over patterns of groups has no answer: {found.message}")
-        return found.x[: 2 * n], found.eqlin.marginals
+        answer = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
+        if answer.x is None:  # everybody can be left over, so that there is an answer
+            raise SolverError(f"the linear program over patterns of groups has no answer: {answer.message}")
+        return answer.x[: 2 * n], answer.eqlin.marginals
 
     def _integer(self, used: np.ndarray) -> np.ndarray:
         """Integer numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
@@ -206,8 +206,8 @@ class GroupPatterns:
         safe."""
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
-        found = [np.empty((0, 1), dtype=np.int64)]
-        chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else found[0]
+        grown = [np.empty((0, 1), dtype=np.int64)]
+        chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else grown[0]
         price_weight = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # of dual prices, beside the violation
         longest = min(len(self.criterion.protected), LONGEST)
         while len(chains) and chains.shape[1] < longest and self.work < work:
@@ -221,11 +221,11 @@ class GroupPatterns:
             order = np.lexsort((violation - price_weight[chain] * prices[kind], chain))
             best = order[np.unique(chain[order], return_index=True)[1]]
             safe = violation[best] <= 1 + DEVIATION_ROUNDING
-            found.append(groups[best[safe]])
+            grown.append(groups[best[safe]])
             chains, price_weight = groups[best[~safe]], price_weight[chain[best[~safe]]]
-        width = max(some.shape[1] for some in found)
+        width = max(some.shape[1] for some in grown)
         return np.concatenate(
-            [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in found]
+            [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in grown]
         )
 
     def _offers(self, chains: np.ndarray, prices: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -470,10 +470,10 @@ def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
     first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
-    found, left = [], [(0, len(order))]
+    parts, left = [], [(0, len(order))]
     while left:
         low, high = left.pop()
-        found.append((low, high))
+        parts.append((low, high))
         if high - low == 1:
             continue
         own = order[low:high]
@@ -484,7 +484,7 @@ def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
         order[low:high] = np.concatenate([own[below], own[~below]])
         middle = low + int(below.sum())
         left += [(low, middle), (middle, high)]
-    return order, found[::-1]
+    return order, parts[::-1]
 
 
 # Similar linkage, the search: signatures by similarity, groups from the bottom up, and who is left over placed.
@@ -535,29 +535,29 @@ class Linking:
     def groups(self, r: float, condition: str, suppress: int) -> Grouping:
         """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world."""
         self._check_frequent(r, suppress)
-        found, _ = self._grouped(r, condition, WORK)
-        if len(found.left) > suppress:
+        grouping, _ = self._grouped(r, condition, WORK)
+        if len(grouping.left) > suppress:
             others = [(r, "exact")] if condition == "sound" else []
             others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
             trials = ((other, *self._grouped(*other, WORK_OF_ADVICE)) for other in others)
             # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
             works = next((other for other, trial, spent in trials if not len(trial.left) and not spent), None)
-            raise self._left_over(found, suppress, works)
-        _check_worlds(found)
-        return found
+            raise self._left_over(grouping, suppress, works)
+        _check_worlds(grouping)
+        return grouping
 
     def _grouped(self, r: float, condition: str, work: float) -> tuple[Grouping, bool]:
         """Group the records, and say whether all work was spent."""
         criterion = PrivacyCriterion(self.tables, self.protected, r, condition)
-        found = Grouping.of(criterion, self.signature, self.value, np.random.default_rng(self.seed))
-        found.from_the_bottom(self.parts)
+        grouping = Grouping.of(criterion, self.signature, self.value, np.random.default_rng(self.seed))
+        grouping.from_the_bottom(self.parts)
         spent = False
-        while before := len(found.left):
-            spent |= rearrange(found, work)
-            place_left(found, PATIENCE)
-            if len(found.left) >= min(before, FEW_LEFT):
+        while before := len(grouping.left):
+            spent |= rearrange(grouping, work)
+            place_left(grouping, PATIENCE)
+            if len(grouping.left) >= min(before, FEW_LEFT):
                 break
-        return found, spent
+        return grouping, spent
 
     def _check_frequent(self, r: float, suppress: int) -> None:
         """Check that every value that counts has as many groups to be in as it has records, but for some left out."""
@@ -576,28 +576,28 @@ class Linking:
                 f"frequent values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
             )
 
-    def _left_over(self, found: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
+    def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
         """Say who fits nowhere, and what would help."""
-        left = found.left
-        often = pd.Series(found.value[left]).value_counts()
+        left = grouping.left
+        often = pd.Series(grouping.value[left]).value_counts()
         allowed = f", and suppress={suppress} are allowed to be left out" if suppress else ""
         remedy = "" if works is None else f"; with r={works[0]:g}, condition={works[1]!r} all records fit"
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
-            f"{len(left)} of {len(found.value)} records fit into no group that keeps r={found.criterion.r:g}{allowed}, "
+            f"{len(left)} of {len(grouping.value)} records fit into no group that keeps r={grouping.criterion.r:g}{allowed}, "
             f"of {most_of} most of them: the prior expects these values of too many; taking groups apart did not "
             f"help{remedy}, or leave them out (suppress={len(left)}), or exempt the value"
         )
 
 
-def _check_worlds(found: Grouping) -> None:
+def _check_worlds(grouping: Grouping) -> None:
     """Check the groups against all possible worlds, where these are not too many; else against the sound condition."""
-    inside = found.group >= 0
+    inside = grouping.group >= 0
     if not inside.any():
         return
-    criterion = found.criterion
+    criterion = grouping.criterion
     violation = replace(criterion, condition="exact").violation(
-        densely(found.group[inside]), found.signature[inside], found.value[inside]
+        densely(grouping.group[inside]), grouping.signature[inside], grouping.value[inside]
     )
     if (unsafe := violation > 1 + ROUNDING).any():
         those = pluralize(len(unsafe), "group that satisfies", "groups that satisfy")
@@ -754,6 +754,6 @@ def similar_linkage_groups(
     check_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = check_int(exempt, "exempt", 0), check_int(suppress, "suppress", 0)
-    found = Linking.of(data, prior, exempt, check_int(seed, "seed", 0)).groups(r, condition, suppress)
-    number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
+    groups = Linking.of(data, prior, exempt, check_int(seed, "seed", 0)).groups(r, condition, suppress)
+    number = np.unique(groups.group, return_inverse=True)[1] + (0 if len(groups.left) else 1)
     return pd.Series(number, index=table.index, name="Bucket")

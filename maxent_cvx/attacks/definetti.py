@@ -195,7 +195,7 @@ class BucketWorlds:
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
         n_s = self.release.n_s
-        found, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
+        share, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
                 f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: whoever "
@@ -203,7 +203,7 @@ class BucketWorlds:
             )
         here, row, value = self._pairs
         p = np.zeros((len(self.records), len(n_s)))
-        p[row, value] = found[here]
+        p[row, value] = share[here]
         return p, float(total.sum())
 
 

@@ -207,7 +207,7 @@ class RecordClasses:
         held = np.asarray(release.sensitive_values.to_flat_index()[s] != OUTSIDE)
         shape = (len(values), len(release.buckets))
         n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[held], (at[s[held]], b[held])), shape=shape))
-        there, found = _places(release, tuples)
+        there, known = _places(release, tuples)
         if isinstance(release, GroupedRelease):
             size = np.asarray(n_sb.sum(axis=0))
             bucket = np.flatnonzero(size).astype(np.int64)
@@ -215,7 +215,7 @@ class RecordClasses:
         else:
             q, bucket = (np.asarray(code, dtype=np.int64) for code in release.n_qb.nonzero())
             n, own = release.n_qb.data, sp.csr_array((np.ones(len(q)), (q, np.arange(len(q)))))
-        pick = sp.csr_array((np.ones(len(there)), (there, found)), shape=(len(tuples), own.shape[0]))
+        pick = sp.csr_array((np.ones(len(there)), (there, known)), shape=(len(tuples), own.shape[0]))
         may_be = sp.csr_array(pick @ own)
         most = np.minimum(may_be @ n, pick @ release.n_q).astype(np.int64)
         return cls(n, bucket, may_be, n_sb, most)
@@ -232,11 +232,11 @@ def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[n
     """Which QI tuples a release has, and where; its attributes may have another order."""
     known = release.quasi_identifiers
     try:
-        found = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
+        places = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
     except TypeError as error:
         raise TableError(f"QI of two releases cannot be compared: {error}; make their columns the same type") from error
-    there = np.flatnonzero(found >= 0)
-    return there, np.asarray(found)[there]
+    there = np.flatnonzero(places >= 0)
+    return there, np.asarray(places)[there]
 
 
 # Records of two releases that may be of one person: the terms, and what is published of them.
@@ -427,12 +427,12 @@ def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tup
 
 def _most(slots: RecordClasses) -> np.ndarray:
     """How many people of a QI tuple can have a value: in each kind of records no more than its bucket holds of it."""
-    found = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
+    most = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
     q, u = slots.may_be.nonzero()
     by_bucket = slots.n_sb.T.tocsr()
     held = by_bucket[slots.bucket[u]].tocoo()
-    np.add.at(found, (q[held.row], held.col), np.minimum(held.data, slots.n[u[held.row]]))
-    return found
+    np.add.at(most, (q[held.row], held.col), np.minimum(held.data, slots.n[u[held.row]]))
+    return most
 
 
 def intersection(
@@ -540,8 +540,8 @@ def intersection(
         )
     if not some.any():
         raise Infeasible("nobody can be in all releases: no QI tuple has a value that is in all its groups")
-    found = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
-    return _result(found, known, slots, alone, possible, values)
+    linkage = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
+    return _result(linkage, known, slots, alone, possible, values)
 
 
 def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> Joint:
@@ -555,23 +555,23 @@ def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.
 
 
 def _result(
-    found: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
+    linkage: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
     values: pd.Index,
 ) -> IntersectionResult:  # fmt: skip
     """Label what was found, without QI tuples that nobody in all releases can have."""
-    some = np.asarray(found.p.sum(axis=1) > 0)
+    some = np.asarray(linkage.p.sum(axis=1) > 0)
     index = known.tuples[some] if known.tuples.nlevels > 1 else known.tuples[some].get_level_values(0)
     surest = np.max(alone, axis=2).argmax(axis=0)
     best = np.take_along_axis(np.array(alone), surest[None, :, None], axis=0)[0]
     most = np.min([one.most for one in slots], axis=0)
     n = most if known.people is None else known.people
     row, column = np.nonzero(possible[some])
-    ends = {"low": found.low[some][row, column], "high": found.high[some][row, column]}
+    ends = {"low": linkage.low[some][row, column], "high": linkage.high[some][row, column]}
     bounds = pd.DataFrame(ends, attach(known.tuples[some], row, values, column))
-    table, baseline = (pd.DataFrame(p[some], index, values) for p in (found.p, best))
+    table, baseline = (pd.DataFrame(p[some], index, values) for p in (linkage.p, best))
     records = pd.Series(n[some].astype(np.int64), index, name="records")
     impossible = known.tuples[~some & (most > 0)]
-    return IntersectionResult(table, baseline, records, found.error, bounds, impossible, known.people is not None)
+    return IntersectionResult(table, baseline, records, linkage.error, bounds, impossible, known.people is not None)
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:
@@ -619,5 +619,5 @@ def _prior(
     if not isinstance(prior, pd.Series | Mapping):
         raise StatementError(f"prior must be a Series or a dictionary {{value: frequency}}, not {short_repr(prior)}")
     given = dict(prior)
-    found = [check_positive(given[check_label(s, "value of the prior", given)], "prior") for s in values]
-    return np.array(found) / np.sum(found)
+    weights = [check_positive(given[check_label(s, "value of the prior", given)], "prior") for s in values]
+    return np.array(weights) / np.sum(weights)

@@ -109,11 +109,11 @@ class AggregatesResult(AttackResult):
     @property
     def sentence(self) -> str:
         """What was found, in words."""
-        said = [
+        clauses = [
             f"{area:.2f} (standard error {error:.2g}) of {people} people {group}"
             for group, (people, area, error) in ((group, self._area(group)) for group in self.groups)
         ]
-        return f"the area under the ROC is {' and '.join(said) or 'not defined: all have the value, or nobody'}"
+        return f"the area under the ROC is {' and '.join(clauses) or 'not defined: all have the value, or nobody'}"
 
     def _check_number(self, truth: np.ndarray) -> None:
         """Who is judged need not be in the data."""
@@ -238,8 +238,8 @@ def aggregates(
     is_target = choose(wanted, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
-    found = post.conditional()
-    table.iloc[table.index.get_indexer(found.index)] = found.to_numpy()  # by place: labels may be True and False
+    p = post.conditional()
+    table.iloc[table.index.get_indexer(p.index)] = p.to_numpy()  # by place: labels may be True and False
     return _judged(table, float(post.certificate.bound), population, inside, (qi, sa, is_target))
 
 
@@ -262,12 +262,12 @@ def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.
             if name == sa:
                 continue
             values = pd.Index(population[name].unique())
-            asked = choose(chosen, name).mask(values, name)
-            held = asked & values.isin(population.loc[inside, name])
+            marked = choose(chosen, name).mask(values, name)
+            held = marked & values.isin(population.loc[inside, name])
             named = not isinstance(chosen, pd.Interval)
-            if (held != asked).any() if named else not held.any():
+            if (held != marked).any() if named else not held.any():
                 raise TableError(
-                    f"query {number} asks for {name}={join_names(values[asked & ~held])}, which nobody in the data has, "
+                    f"query {number} asks for {name}={join_names(values[marked & ~held])}, which nobody in the data has, "
                     "and others have: leave that out, and a query about nobody in the data altogether"
                 )
 
@@ -280,24 +280,24 @@ def _people(table: pd.DataFrame, qi: tuple[str, ...], values: pd.Index) -> QITab
 def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> pd.DataFrame:
     """P(s | q) of the whole population, from the multipliers of the answers."""
     space = Space.of(view)
-    (asked,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
-    (said,) = answers.rows(post.space)
-    multipliers = np.zeros(len(asked))
-    if len(said):
-        *_, multipliers[_places(said.index, asked.index)] = post.multipliers.values()  # knowledge comes last
+    (query_rows,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
+    (answer_rows,) = answers.rows(post.space)
+    multipliers = np.zeros(len(query_rows))
+    if len(answer_rows):
+        *_, multipliers[_places(answer_rows.index, query_rows.index)] = post.multipliers.values()  # knowledge comes last
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
-    log[space.codes["q"], space.codes["s"]] = asked.matrix.T @ multipliers / space.n_records
+    log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
     p = np.exp(log - log.max(axis=1, keepdims=True))
     index = view.quasi_identifiers if len(view.qi) > 1 else view.quasi_identifiers.get_level_values(0)
     return pd.DataFrame(p / p.sum(axis=1, keepdims=True), index, view.sensitive_values)
 
 
-def _places(said: pd.Index | None, asked: pd.Index | None) -> list[int]:
+def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
     """Which queries have a row: those that say nothing have none, the others are in order."""
-    assert said is not None
-    assert asked is not None
-    rest = iter(enumerate(asked))
-    return [next(i for i, other in rest if other == name) for name in said]
+    assert answered is not None
+    assert queried is not None
+    rest = iter(enumerate(queried))
+    return [next(i for i, other in rest if other == name) for name in answered]
 
 
 def _judged(

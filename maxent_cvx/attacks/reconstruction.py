@@ -193,8 +193,8 @@ class _Bounds:
         group = count[size.argmin(axis=1)]
         inside = matrix[group] != 0
         for k, (ufunc, neutral) in enumerate(((np.minimum, FREE), (np.maximum, -FREE))):
-            found = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
-            coefficient[k, :n] = np.where(np.abs(found) == FREE, 0, found).T
+            extreme = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
+            coefficient[k, :n] = np.where(np.abs(extreme) == FREE, 0, extreme).T
         return cls(rows, box, coefficient, group)
 
     def range(self, depth: int, type_: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -486,14 +486,14 @@ class Statistic(ReprMixin):
         return ", ".join(f"{format_value(name)}={one}" for name, one in self.where.items()) or "everybody"
 
     def __repr__(self) -> str:
-        said = []
+        parts = []
         if self.count is not None:
             least, most = self.count
-            said.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
+            parts.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
         for name, one in (("mean", self.mean), ("median", self.median)):
             if one is not None:
-                said.append(f"{name} {_range(*map(float, one))}")
-        return f"<Statistic: {self.label}: {', '.join(said)}>"
+                parts.append(f"{name} {_range(*map(float, one))}")
+        return f"<Statistic: {self.label}: {', '.join(parts)}>"
 
 
 def as_fraction(value: Any) -> Fraction:
@@ -505,25 +505,25 @@ def statistics_of(tables: object) -> list[Statistic]:
     """Read what is published: statistics, published tables, or a list of both."""
     one = isinstance(tables, Statistic | PublishedTable)
     listed: Iterable[object] = [tables] if one else check_list(tables, "tables", "Statistic and PublishedTable")
-    found: list[Statistic] = []
+    statistics: list[Statistic] = []
     for table in listed:
         check_instance(table, (Statistic, PublishedTable), "each of the tables")
-        found += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
-    if not found:
+        statistics += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
+    if not statistics:
         raise StatementError("tables=[] say nothing; give a Statistic or a PublishedTable at least")
-    return found
+    return statistics
 
 
 def _cells(table: PublishedTable) -> list[Statistic]:
     """The cells of a published table."""
-    found = []
+    cells = []
     for label, total, low, high in zip(
         table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
     ):
         values = label if isinstance(label, tuple) else (label,)
         where = {name: one for name, one, over in zip(table.attributes, values, total, strict=True) if not over}
-        found.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
-    return found
+        cells.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
+    return cells
 
 
 def _range(least: object, most: object) -> str:
@@ -546,8 +546,8 @@ def _count(count: object) -> tuple[int, int | None]:
         least = 0 if count[0] is None else check_int(count[0], "the least count", 0)
         most = None if count[1] is None else check_int(count[1], "the most people", least)
         return least, most
-    found = check_int(count, "count", 0)
-    return found, found
+    exact = check_int(count, "count", 0)
+    return exact, exact
 
 
 def _interval(value: object, what: str, decimals: int | None) -> Interval:
@@ -561,13 +561,13 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
         if low > high:
             raise StatementError(f"{what}={short_repr(value)}: the least comes first")
         return low, high
-    found = _exact(value, what)
+    exact = _exact(value, what)
     if decimals is None:
-        return found, found
+        return exact, exact
     unit = Fraction(10) ** -decimals
-    if found % unit:
+    if exact % unit:
         raise StatementError(f"{what}={value} has more than decimals={decimals}")
-    return found - unit / 2, found + unit / 2
+    return exact - unit / 2, exact + unit / 2
 
 
 def _exact(value: object, what: str) -> Fraction:
@@ -619,11 +619,11 @@ class RecordTypes:
     @cached_property
     def levels(self) -> dict[str, tuple[np.ndarray, pd.Index]]:
         """The code of every type, and the values, by attribute."""
-        found = {}
+        levels = {}
         for name in self.frame.columns:
             codes, values = pd.factorize(self.frame[name])
-            found[str(name)] = codes, pd.Index(values, name=name)
-        return found
+            levels[str(name)] = codes, pd.Index(values, name=name)
+        return levels
 
     def mask(self, statistic: Statistic) -> np.ndarray:
         """Mark the types that a statistic is about."""
@@ -760,8 +760,8 @@ class Checks:
             multiples, unit = numbers
             each = np.sort(np.repeat(multiples[mask], people[mask])).tolist()
             mean, median = Fraction(sum(each), n) * unit, Fraction(each[(n - 1) // 2] + each[n // 2], 2) * unit
-            for said, found in ((statistic.mean, mean), (statistic.median, median)):
-                if said is not None and not said[0] <= found <= said[1]:
+            for published, computed in ((statistic.mean, mean), (statistic.median, median)):
+                if published is not None and not published[0] <= computed <= published[1]:
                     return statistic
         return None
 
@@ -790,9 +790,9 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
 
 def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least and the most people of each statistic, by all that are about the same people."""
-    said = [one.count or (0, None) for one in statistics]
-    low = np.array([least for least, _ in said], dtype=float)
-    high = np.array([math.inf if most is None else most for _, most in said])
+    counts = [one.count or (0, None) for one in statistics]
+    low = np.array([least for least, _ in counts], dtype=float)
+    high = np.array([math.inf if most is None else most for _, most in counts])
     _, same = np.unique(masks, axis=0, return_inverse=True)
     same = same.ravel()
     best_low, best_high = np.zeros(same.max() + 1), np.full(same.max() + 1, np.inf)
@@ -806,9 +806,9 @@ def _of_numbers(
 ) -> list[Rows]:
     """The rows of a mean and a median, of somebody at least; the median is listed, too, for its rows are not enough."""
     numbers, unit = types.numbers(statistic.of)
-    found: list[Rows] = []
+    rows: list[Rows] = []
     if statistic.mean is not None:
-        found += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
+        rows += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
     if statistic.median is not None:
         low, high = _in_unit(statistic.median, unit)
         least, most = math.ceil(2 * low), math.floor(2 * high)
@@ -816,9 +816,9 @@ def _of_numbers(
             raise _impossible(statistic, "median")
         # At most half of the people are below it, and at most half above.
         outside = np.stack([2 * numbers < least, 2 * numbers > most])
-        found.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
+        rows.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
         medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count))
-    return found
+    return rows
 
 
 def _in_unit(interval: Interval, unit: Fraction) -> Interval:
@@ -882,68 +882,68 @@ def search(
     # program, which has no point, proves that these are in every solution.
     begun = time.perf_counter()
     tables = enumerated(rows) if rows.matrix.size <= MOST_ENTRIES else None
-    found: dict[bytes, np.ndarray] = {}
+    solutions: dict[bytes, np.ndarray] = {}
 
     def enumerate_until(end: float) -> bool:
         """Enumerate tables; whether there are no others."""
         for people in tables or ():
             for one in people[: limit + 1]:
-                if one.tobytes() not in found:
+                if one.tobytes() not in solutions:
                     check(one)
-                    found[one.tobytes()] = one
-            if len(found) > limit or time.perf_counter() - begun > end:
+                    solutions[one.tobytes()] = one
+            if len(solutions) > limit or time.perf_counter() - begun > end:
                 return False
         return tables is not None
 
     if seconds > 0 and enumerate_until(min(ENUMERATION_SECONDS, seconds)):
-        people = np.array(list(found.values()))
-        return Found(people, "", people.min(axis=0), True) if found else None
+        people = np.array(list(solutions.values()))
+        return Found(people, "", people.min(axis=0), True) if solutions else None
     program, core = program_of(rows), np.zeros(len(rows.upper), dtype=np.int64)
     decided = complete = False
     try:
-        if not found:
+        if not solutions:
             if (first := solve(program, None)) is None:
                 return None
-            _add(found, first)
-        core = np.min(list(found.values()), axis=0)
+            _add(solutions, first)
+        core = np.min(list(solutions.values()), axis=0)
         while core.any():
             narrower = program.copy()
             having = _add_other(narrower, core, len(core), within=True)
             other = solve(narrower, having)
             if other is None:
                 break
-            _add(found, other)
+            _add(solutions, other)
             core = np.minimum(core, other)
         decided = True
-        if len(found) <= limit:
-            many = tables is not None and len(found) >= MANY
-            complete = enumerate_until(seconds) if many else _add_all(program, found, limit, solve)
+        if len(solutions) <= limit:
+            many = tables is not None and len(solutions) >= MANY
+            complete = enumerate_until(seconds) if many else _add_all(program, solutions, limit, solve)
     except NotDecided:
-        if not found:
+        if not solutions:
             raise
-    listed = np.array(list(found.values())[:limit])
-    stopped = f"limit={limit}" if len(found) > limit else f"time_limit={seconds:g}"
+    listed = np.array(list(solutions.values())[:limit])
+    stopped = f"limit={limit}" if len(solutions) > limit else f"time_limit={seconds:g}"
     return Found(listed, "" if complete else stopped, core * decided, decided)
 
 
-def _add_all(program: IntegerProgram, found: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
+def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
     """Look for further solutions, up to the limit; say whether there are no others."""
-    for one in found.values():
+    for one in solutions.values():
         _add_other(program, one, len(one))
-    while len(found) <= limit:
+    while len(solutions) <= limit:
         other = solve(program, None)
         if other is None:
             return True
-        _add(found, other)
+        _add(solutions, other)
         _add_other(program, other, len(other))
     return False
 
 
-def _add(found: dict[bytes, np.ndarray], other: np.ndarray) -> None:
+def _add(solutions: dict[bytes, np.ndarray], other: np.ndarray) -> None:
     """Add a solution of a program that excludes those before."""
-    if other.tobytes() in found:
+    if other.tobytes() in solutions:
         raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
-    found[other.tobytes()] = other
+    solutions[other.tobytes()] = other
 
 
 def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within: bool = False) -> np.ndarray:
@@ -1093,8 +1093,8 @@ class Reconstruction(AttackResult):
         ks = self.table.columns[1:]
         claims = pd.MultiIndex.from_frame(_frame(self.table.index))
         there = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
-        said = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
-        p, is_true = said[said > 0], there[said > 0]
+        claimed = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
+        p, is_true = claimed[claimed > 0], there[claimed > 0]
         pairs, held = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
         calibration = score_attack(pairs, pairs, held.astype(float)).calibration
         return Judgement(float(right.mean()), float(without.mean()), math.sqrt(max(spread, 0.0) / n), n, calibration)
@@ -1144,27 +1144,27 @@ class Reconstruction(AttackResult):
         return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
 
 
-def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
+def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
     """Make tables of the people that were found, by type of record."""
-    weights = _weights(found.people)
-    independent = Independent.of(types, found.people, weights)
-    some = np.flatnonzero(found.people.any(axis=0))
-    people, records = found.people[:, some], types.iloc[some]
+    weights = _weights(solutions.people)
+    independent = Independent.of(types, solutions.people, weights)
+    some = np.flatnonzero(solutions.people.any(axis=0))
+    people, records = solutions.people[:, some], types.iloc[some]
     index = _labels(records)
-    ks = pd.RangeIndex(int(found.people.max()) + 1, name="people")
+    ks = pd.RangeIndex(int(solutions.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
     at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
     return Reconstruction(
         table=pd.DataFrame(table, index, ks),
         baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
         records=pd.Series(weights @ people, index, name="people"),
-        error=0.0 if not found.stopped else 1.0,
-        solutions=[_records(types, one) for one in found.people],
-        complete=not found.stopped,
-        certain=_records(types, found.certain),
-        decided=found.decided,
+        error=0.0 if not solutions.stopped else 1.0,
+        solutions=[_records(types, one) for one in solutions.people],
+        complete=not solutions.stopped,
+        certain=_records(types, solutions.certain),
+        decided=solutions.decided,
         _independent=independent,
-        stopped=found.stopped,
+        stopped=solutions.stopped,
     )
 
 
@@ -1282,18 +1282,18 @@ def reconstruct(
 
     try:
         with progress_bar(None, "reconstruct", progress, unit=" steps") as bar:
-            found = search(rows, limit, seconds, check, solve)
+            solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
             f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "
             "a smaller domain"
         ) from error
-    if found is None:
+    if solutions is None:
         raise Infeasible(
             "no records have all the tables; was something rounded, decimals=..., or noisy, count=(least, most), or "
             "does the domain lack values?"
         )
-    return reconstruction_of(types.frame, found)
+    return reconstruction_of(types.frame, solutions)
 
 
 def tabulate(
@@ -1369,26 +1369,26 @@ def tabulate(
     width = check_int(noise, "noise", 0)
     rng = np.random.default_rng(check_int(seed, "seed", 0))
     numbers = None if of is None else [as_fraction(one) for one in as_numbers(original[of], f"column {of!r}").tolist()]
-    found = []
+    statistics = []
     for where, only_counted in groups:
         rows = np.flatnonzero(_described(original, where))
         if len(rows) < least_printed:
-            found.append(Statistic(where, (0, least_printed - 1)))
+            statistics.append(Statistic(where, (0, least_printed - 1)))
             continue
         printed = len(rows) + int(rng.integers(-width, width + 1))
         count = (max(printed - width, 0), printed + width)
         if numbers is None or only_counted or not len(rows):
-            found.append(Statistic(where, count))
+            statistics.append(Statistic(where, count))
             continue
         each = sorted(numbers[row] for row in rows)
         n = len(each)
         mean, median = sum(each, Fraction(0)) / n, (each[(n - 1) // 2] + each[n // 2]) / 2
-        found.append(
+        statistics.append(
             Statistic(
                 where, count, mean=_printed(mean, decimals), median=_printed(median, decimals), of=of, decimals=decimals
             )
         )
-    return found
+    return statistics
 
 
 def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object], bool]]:

@@ -105,11 +105,11 @@ def _guess(p: np.ndarray, slack: float) -> np.ndarray:
 
 def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.DataFrame:
     """How many records the likeliest value is said of, and right of, by tenths of its probability."""
-    said = p.max(axis=1)
-    tenth = np.minimum((said * 10 + TENTH_ROUNDING).astype(int), 9)
+    largest = p.max(axis=1)
+    tenth = np.minimum((largest * 10 + TENTH_ROUNDING).astype(int), 9)
     weight = truth.sum(axis=1)
     records, sums, right = (
-        np.bincount(tenth, held, 10) for held in (weight, weight * said, (truth * guess).sum(axis=1))
+        np.bincount(tenth, held, 10) for held in (weight, weight * largest, (truth * guess).sum(axis=1))
     )
     with np.errstate(invalid="ignore"):
         share = right / records
@@ -240,8 +240,8 @@ class AttackResult(ReprMixin):
         where = []
         for columns, labels in ((whom, self.table.index), (what, self.table.columns)):
             code, distinct = sort_distinct(original[columns])
-            found = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
-            where.append(found[code])
+            position = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
+            where.append(position[code])
         at = np.where((where[0] < 0) | (where[1] < 0), -1, where[0] * self.table.shape[1] + where[1])
         if (at < 0).any():
             raise TableError(

@@ -108,10 +108,10 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     numbers = numbers_of(k, "k")
     words = ImplicationFormatter(release)
     rows = []
-    for number, found in zip(numbers, worst_formulas(Frequencies.of(release.n_sb, marked), numbers), strict=True):
-        said = tuple(str(words.implies(premise, found.target)) for premise in found.premises)
-        rows.append({"k": number, "disclosure": as_double(found.disclosure), **words.described(found.target)})
-        rows[-1]["sentences"] = said
+    for number, formula in zip(numbers, worst_formulas(Frequencies.of(release.n_sb, marked), numbers), strict=True):
+        sentences = tuple(str(words.implies(premise, formula.target)) for premise in formula.premises)
+        rows.append({"k": number, "disclosure": as_double(formula.disclosure), **words.described(formula.target)})
+        rows[-1]["sentences"] = sentences
     return pd.DataFrame(rows)
 
 
@@ -209,12 +209,12 @@ def skyline(
     frequencies, words = Frequencies.of(release.n_sb, marked), ImplicationFormatter(release)
     rows, is_safe = [], []
     for l, k, m in product(*numbers):
-        found = worst_breach(frequencies, l, k, m)
-        p = 1 / (1 + found.odds)
-        said = [~words.has(atom) for atom in found.without] + [words.has(atom) for atom in found.others]
-        said += [words.implies(atom, found.target) for atom in found.family]
-        rows.append({"target": l, "others": k, "same": m, "disclosure": as_double(p), **words.described(found.target)})
-        rows[-1]["sentences"] = tuple(map(str, said))
+        breach = worst_breach(frequencies, l, k, m)
+        p = 1 / (1 + breach.odds)
+        sentences = [~words.has(atom) for atom in breach.without] + [words.has(atom) for atom in breach.others]
+        sentences += [words.implies(atom, breach.target) for atom in breach.family]
+        rows.append({"target": l, "others": k, "same": m, "disclosure": as_double(p), **words.described(breach.target)})
+        rows[-1]["sentences"] = tuple(map(str, sentences))
         is_safe.append(safe is not None and as_double(p) < safe)  # 9/10 is not below 0.9
     table = pd.DataFrame(rows)
     if safe is None:

@@ -224,17 +224,17 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
 
 def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
-    found = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
-    if not found:
+    numbers = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
+    if not numbers:
         raise StatementError("sizes=[]: at least one number of known attributes is expected")
-    return found
+    return numbers
 
 
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
     """Read the techniques, their names and strengths."""
     if not isinstance(techniques, Mapping) or not techniques:
         raise StatementError(f"techniques must be a dictionary {{technique: strengths}}, not {short_repr(techniques)}")
-    found = []
+    named = []
     for make, strengths in techniques.items():
         if not callable(make):
             raise StatementError(
@@ -254,8 +254,8 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
             raise StatementError(f"{name} cannot be called as {name}(strength, seed=0): {error}") from error
         except ValueError:  # built in, and does not tell
             pass
-        found.append((name, make, listed))
-    called = [name for name, _, _ in found]
+        named.append((name, make, listed))
+    called = [name for name, _, _ in named]
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
         raise StatementError(f"techniques are called {called}: each needs a name of its own; use def, or a class")
-    return found
+    return named

@@ -169,7 +169,7 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     first = np.unique(kind, return_index=True)[1]
     span = high - low or 1.0  # records are low + span x, and x from 0 to 1
     target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
-    found = np.empty((2, len(first)))
+    bounds = np.empty((2, len(first)))
     program = LinearProgram(sp.csr_array(matrix), target, target, upper=float(high > low))
     for at, record in enumerate(first):
         for side, sign in enumerate((1.0, -1.0)):
@@ -180,8 +180,8 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
                 raise Infeasible(NO_RECORDS.format(low, high))
             if not best.found:
                 raise SolverError(f"the bounds of record {record} were not found: {best.message}")
-            found[side, at] = low + span * best.x[record]
-    return found[0][kind], found[1][kind]
+            bounds[side, at] = low + span * best.x[record]
+    return bounds[0][kind], bounds[1][kind]
 
 
 # Maximum entropy of blocks of records whose sums are known up to one number.

@@ -128,8 +128,8 @@ class Known:
             values[name] = there[choose(chosen, name).mask(there, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
-            asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
-            raise StatementError(f"nobody in the population has {asked or 'any attribute'}; take a condition out")
+            conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
+            raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; take a condition out")
         return cls(values, frame, weight, matching)
 
     @property
@@ -139,7 +139,7 @@ class Known:
 
     def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
         """Which records of another table, of people of the population, are like that."""
-        found = np.ones(len(table), dtype=bool)
+        matching = np.ones(len(table), dtype=bool)
         for name, values in self.values.items():
             if name not in table.columns:
                 raise unknown_name(f"attribute of {what}", name, table.columns)
@@ -149,8 +149,8 @@ class Known:
                     f"{join_names(pd.unique(table[name][strange]))} of {name!r} is in {what}, and not in the population; "
                     "pass the population that it is of, with the same values"
                 )
-            found &= table[name].isin(values).to_numpy()
-        return found
+            matching &= table[name].isin(values).to_numpy()
+        return matching
 
 
 # What everybody can see after a technique was applied.
@@ -434,12 +434,12 @@ def linked(
             f"{strangers} published records can be of nobody in the population; pass the one whose records were "
             "published"
         )
-    told = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
+    of_kind = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
         first = int(at[0]) if len(at) else 0
         some = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
-        records[first : first + some.shape[0]] += (some.tocsr() @ told).toarray()
+        records[first : first + some.shape[0]] += (some.tocsr() @ of_kind).toarray()
     return Linked(of_row, share, records)
 
 
@@ -583,14 +583,14 @@ class NoisyTable(Published):
         """
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
-        told = [self.places(self.table, name) for name in (*names, self.confidential)]
+        noisy = [self.places(self.table, name) for name in (*names, self.confidential)]
         share = person.weight / person.weight.sum()
         name = repr((names, len(share))).encode()
-        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *told])])).digest()
+        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *noisy])])).digest()
         if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
             channels = [self.channels[name] for name in names]
-            found = linked(true, share, told[:-1], channels, told[-1], len(self.domain))
-            self._last[:] = [(about, found)]
+            linkage = linked(true, share, noisy[:-1], channels, noisy[-1], len(self.domain))
+            self._last[:] = [(about, linkage)]
         return self._last[0][1].among(person.matching)
 
 

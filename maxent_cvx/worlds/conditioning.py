@@ -70,10 +70,10 @@ class Slot:
 
     def of_values(self, share: np.ndarray) -> np.ndarray:
         """Shares of classes, shape (people, classes), as shares of values, (people, values)."""
-        found = np.zeros((len(share), len(self.others)))
+        of_value = np.zeros((len(share), len(self.others)))
         mentioned = self.classes >= 0
-        found[:, self.classes[mentioned]] = share[:, mentioned]
-        return found + share[:, ~mentioned].sum(axis=1, keepdims=True) * self.others
+        of_value[:, self.classes[mentioned]] = share[:, mentioned]
+        return of_value + share[:, ~mentioned].sum(axis=1, keepdims=True) * self.others
 
 
 def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
@@ -114,30 +114,30 @@ class ResidualGroup:
 
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
         """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant."""
-        found = np.empty(len(u))
+        log_weight = np.empty(len(u))
         if self._to_values(u, c):
             for some, taken, which in _alike(u):
                 log_factor = np.stack([self.log_prior[self._others(one)] for one in taken])
-                found[some] = _gathered(log_factor, self.places, self.places - c[some], which)
-            return found
+                log_weight[some] = _gathered(log_factor, self.places, self.places - c[some], which)
+            return log_weight
         for some, taken, which in _alike(c):
             log_factor = np.stack([self.log_prior[:, self._left(one)].T for one in taken])
-            found[some] = _gathered(log_factor, self.tuples, self.tuples - u[some], which)
+            log_weight[some] = _gathered(log_factor, self.tuples, self.tuples - u[some], which)
         # Dealt are the single places of a value, which are told apart, to the signatures; tuples are told apart.
-        return found + falling(self.places, c) - falling(self.tuples, u)
+        return log_weight + falling(self.places, c) - falling(self.tuples, u)
 
     def shares(self, u: np.ndarray, c: np.ndarray, share: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
         """P(t : x) of the others, where named people have taken u, and c with probabilities `share`."""
-        others, found = self._others(u), np.full(self.log_prior.shape, np.nan)
+        others, p = self._others(u), np.full(self.log_prior.shape, np.nan)
         if not len(others):
-            return found
+            return p
         if self._to_values(np.broadcast_to(u, (len(c), len(u))), c):
             lattice = Lattice(self.places)
             log_ends = np.full(int(np.prod(self.places + 1)), -np.inf)
             log_ends[(self.places - c) @ lattice.stride] = np.log(share) - log_weight
             _, of_each = shares(self.log_prior[others][None], self.places, log_ends)
-            found[others] = of_each[0]
-            return found
+            p[others] = of_each[0]
+            return p
         total = np.zeros_like(self.log_prior)
         left = self.tuples - u
         some = left > 0
@@ -145,8 +145,8 @@ class ResidualGroup:
             values = np.stack([self._left(one) for one in c[part]])
             _, of_each = shares(self.log_prior[some][:, values].transpose(1, 2, 0), left[some])
             np.add.at(total.T, (values[:, :, None], np.flatnonzero(some)), share[part][:, None, None] * of_each)
-        found[some] = total[some] / left[some, None]
-        return found
+        p[some] = total[some] / left[some, None]
+        return p
 
     def _others(self, u: np.ndarray) -> np.ndarray:
         """The signatures of the tuples that are left, one per tuple."""
@@ -184,13 +184,13 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, left: np.ndarray, which
     """Deal the items of several groups to kinds of places, and look up those that are to be taken, one state a row."""
     lattice = Lattice(kinds)
     layers = lattice.layers()
-    found = np.empty(len(left))
+    log_weight = np.empty(len(left))
     for part in np.array_split(np.arange(len(log_factor)), 1 + len(log_factor) * int(np.prod(kinds + 1)) // STATES):
         rows = np.flatnonzero(np.isin(which, part))
         if len(rows):
             before = dealt(log_factor[part], lattice, layers)
-            found[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
-    return found
+            log_weight[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
+    return log_weight
 
 
 # What hangs together through links between two kinds of things, such as people and buckets.
@@ -470,15 +470,15 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
         true = residuals.every(residuals.of(sentence, known.positions) for sentence in sentences)
         return conditioned([place], residuals, true, rest.limit)
 
-    found = having(known.sentences)
-    if np.isinf(found.log_total):
+    worlds = having(known.sentences)
+    if np.isinf(worlds.log_total):
         raise contradiction(known.sentences, lambda some: np.isfinite(having(some).log_total))
-    _, c, share = found.taken[0]
+    _, c, share = worlds.taken[0]
     possible = share > 0
     log_weight = rest.log_weights(np.broadcast_to(u, (int(possible.sum()), len(u))), c[possible])
     table = np.zeros(group.shape)
     table[:, column] = rest.shares(u, c[possible], share[possible], log_weight)[signature]
-    table[known.people] = place.of_values(found.shares[0])
+    table[known.people] = place.of_values(worlds.shares[0])
     return pd.DataFrame(table, index=group.index, columns=group.columns)
 
 

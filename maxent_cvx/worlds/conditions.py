@@ -126,8 +126,8 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
         raise StatementError(f"n, r and f_max do not go together: {error}") from error
     # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
     above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
-    found = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
-    return found.item() if found.ndim == 0 else found
+    ceiling = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
+    return ceiling.item() if ceiling.ndim == 0 else ceiling
 
 
 def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
@@ -178,33 +178,33 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
 def checked_r(r: npt.ArrayLike) -> np.ndarray:
     """Read the privacy parameter, at least 1."""
     try:
-        found = np.asarray(r, dtype=float)
+        values = np.asarray(r, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        found = np.array(np.nan)
-    if not (np.isfinite(found) & (found >= 1)).all():
+        values = np.array(np.nan)
+    if not (np.isfinite(values) & (values >= 1)).all():
         raise StatementError(f"r={short_repr(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
-    return found
+    return values
 
 
 def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
-    found = checked_r(r)  # type: ignore[arg-type]
-    if found.ndim or found > LARGEST:
+    values = checked_r(r)  # type: ignore[arg-type]
+    if values.ndim or values > LARGEST:
         raise StatementError(f"r={short_repr(r)}: one number is expected, of at most {LARGEST:g}")
-    return float(found)
+    return float(values)
 
 
 def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     """Read prior probabilities."""
     try:
-        found = np.asarray(f, dtype=float)
+        p = np.asarray(f, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        found = np.array(np.nan)
-    if not ((found >= 0) & (found <= 1)).all():
+        p = np.array(np.nan)
+    if not ((p >= 0) & (p <= 1)).all():
         raise BadProbability(
             f"prior probabilities must be numbers from 0 to 1; {short_repr(f)} is not, or not all of it"
         )
-    return found
+    return p
 
 
 # Upper bounds of P(t : x), by comparing worlds that differ in the swap of two values.
@@ -212,13 +212,13 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
 
 def odds_ratios(f: np.ndarray) -> np.ndarray:
     """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values."""
-    found, log_f = np.zeros((len(f), f.shape[2])), _log(f)
+    ratios, log_f = np.zeros((len(f), f.shape[2])), _log(f)
     for y in range(f.shape[2]):
         with np.errstate(invalid="ignore"):
             ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN if t can have neither: it is in no such swap
-            found = np.fmax(found, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
+            ratios = np.fmax(ratios, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
     with np.errstate(over="ignore"):
-        return np.exp(found)
+        return np.exp(ratios)
 
 
 def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:

@@ -341,10 +341,10 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
     # Groups that are too large, or have no world, are errors; if not `strict`, NaN.
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
-    found, total = weighed(groups, log_prior, limit, strict=strict)
+    share, total = weighed(groups, log_prior, limit, strict=strict)
     if strict and (without := np.isneginf(total)).any():
         raise impossible(groups.names[without])
-    return found
+    return share
 
 
 def weighed(
@@ -359,7 +359,7 @@ def weighed(
     too_large = cost.min(axis=1) > limit
     if strict:
         check_steps(groups, cost.min(axis=1), limit)
-    found, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
+    p, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
     to_values = cost[:, 0] <= cost[:, 1]
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for dealt, kinds, some, transposed in (
@@ -378,8 +378,8 @@ def weighed(
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
                 total = total + orders[group]
             weight[group] = total
-            found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
-    return found, weight
+            p[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
+    return p, weight
 
 
 def impossible(names: pd.Index) -> Infeasible:

@@ -212,11 +212,11 @@ class _Linked:
         """The logarithm of what the worlds count in which sentences are true, and P(s | person) in them."""
         true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
-        found: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
+        worlds: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
         share = np.zeros((len(part.people), self.published.values.shape[0]))
-        for place, of_class in zip(places, found.shares, strict=False):  # no shares, if there are no such worlds
+        for place, of_class in zip(places, worlds.shares, strict=False):  # no shares, if there are no such worlds
             np.add.at(share, np.searchsorted(part.people, place.people), place.of_values(of_class))
-        return found.log_total, share
+        return worlds.log_total, share
 
     def possible(self, part: _Part, sentences: list[Sentence]) -> bool:
         """Whether there is a world in which some sentences are true."""
@@ -234,8 +234,8 @@ class _Linked:
             like = np.flatnonzero(~mentioned & (self.q == q))
             people = np.sort(np.concatenate([like[:1], *(part.people for part in beside)]))
             sentences = [sentence for part in beside for sentence in part.sentences]
-            _, found = self.conditioned(_Part(people, sentences), sentences)
-            share[like] = found[np.searchsorted(people, like[0])]
+            _, of_people = self.conditioned(_Part(people, sentences), sentences)
+            share[like] = of_people[np.searchsorted(people, like[0])]
 
     def _places(self, part: _Part) -> Iterator[Slot]:
         """Where they may be: buckets in which several of them may, and for everybody all others together."""

@@ -24,11 +24,11 @@ __all__ = [
 def tied_posterior(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties, limit: float) -> pd.DataFrame:
     """P(t : x), see :func:`maxent_cvx.worlds.posterior`."""
     items, column, places = items_of(group, values, ties)
-    found = np.zeros(group.shape)
+    p = np.zeros(group.shape)
     for item, share in zip(items, _dealt(items, places, limit), strict=True):
         for axis, member in enumerate(item.members):
-            found[member, column] = share.sum(axis=tuple(i for i in range(share.ndim) if i != axis))
-    return pd.DataFrame(found, index=group.index, columns=group.columns)
+            p[member, column] = share.sum(axis=tuple(i for i in range(share.ndim) if i != axis))
+    return pd.DataFrame(p, index=group.index, columns=group.columns)
 
 
 def joint(
@@ -83,8 +83,8 @@ def joint(
     0.57
     """
     items, column, places = items_of(group, values, {} if ties is None else ties)
-    asked = members_of(group, who)
-    together = [item for item in items if set(item.members) & set(asked)]
+    positions = members_of(group, who)
+    together = [item for item in items if set(item.members) & set(positions)]
     combinations = float(len(column)) ** sum(len(item.members) for item in together)
     if combinations > check_number(limit, "limit"):
         raise GroupTooLarge(
@@ -96,9 +96,9 @@ def joint(
         log_prior = np.add.outer(log_prior, item.log_prior)
     one = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
     share = _dealt([one, *(item for item in items if item not in together)], places, limit)[0]
-    others = tuple(i for i, member in enumerate(one.members) if member not in asked)
-    left = [member for member in one.members if member in asked]
-    share = np.transpose(share.sum(axis=others), [left.index(member) for member in asked])
+    others = tuple(i for i, member in enumerate(one.members) if member not in positions)
+    left = [member for member in one.members if member in positions]
+    share = np.transpose(share.sum(axis=others), [left.index(member) for member in positions])
     labels = [group.columns[column].rename(name) for name in who]
     if len(labels) == 2:
         return pd.DataFrame(share, index=labels[0], columns=labels[1])
@@ -215,6 +215,6 @@ def posterior(
     if ties is not None and tied:
         return tied_posterior(group, values, ties, limit)
     one, signature, column = Groups.single(group, values)
-    found = np.zeros(group.shape)
-    found[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
-    return pd.DataFrame(found, index=group.index, columns=group.columns)
+    p = np.zeros(group.shape)
+    p[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
+    return pd.DataFrame(p, index=group.index, columns=group.columns)

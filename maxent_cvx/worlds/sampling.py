@@ -201,9 +201,9 @@ def sample(
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
     for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
-        found = np.zeros(group.shape)
-        found[:, column] = of_alike[alike]
-        tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
+        table = np.zeros(group.shape)
+        table[:, column] = of_alike[alike]
+        tables.append(pd.DataFrame(table, index=group.index, columns=group.columns))
     return SampledPosterior(tables[0], tables[1], effective, n)
 
 

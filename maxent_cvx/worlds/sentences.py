@@ -322,20 +322,20 @@ def read_sentence(text: str) -> Sentence:
     maxent_cvx.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
     """
     reader = Reader(text)
-    found = reader.sentence()
+    sentence = reader.sentence()
     if reader.at < len(reader.text):
         raise reader.error("'and', 'or', '->' or the end is expected")
-    return found
+    return sentence
 
 
 def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
     """Read a list of sentences, texts or objects; one alone is a list."""
     if isinstance(sentences, str | Sentence):
         sentences = [sentences]
-    found = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
-    if strange := [one for one in found if not isinstance(one, str | Sentence)]:
+    items = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
+    if strange := [one for one in items if not isinstance(one, str | Sentence)]:
         raise StatementError(f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
-    return [read_sentence(one) if isinstance(one, str) else one for one in found]
+    return [read_sentence(one) if isinstance(one, str) else one for one in items]
 
 
 class Reader:
@@ -353,9 +353,9 @@ class Reader:
         if self.depth > DEEPEST:
             raise self.error(f"no more than {DEEPEST} levels are expected")
         left = self.either()
-        found = Implication(left, self.sentence()) if self.take(ARROW) else left
+        sentence = Implication(left, self.sentence()) if self.take(ARROW) else left
         self.depth -= 1
-        return found
+        return sentence
 
     def either(self) -> Sentence:
         """``both {"or" both}``."""
@@ -377,13 +377,13 @@ class Reader:
             self.depth += 1
             if self.depth > DEEPEST:
                 raise self.error(f"no more than {DEEPEST} levels are expected")
-            found: Sentence = Counted(0, 0, (self.one(),))
+            sentence: Sentence = Counted(0, 0, (self.one(),))
             self.depth -= 1
-            return found
+            return sentence
         if self.take(OPEN):
-            found = self.sentence()
+            sentence = self.sentence()
             self.need(CLOSE, "'and', 'or', '->' or ')'")
-            return found
+            return sentence
         return self.amount(how) if (how := self.take(AMOUNT)) else self.atom()
 
     def amount(self, how: str) -> Sentence:
@@ -418,16 +418,16 @@ class Reader:
 
     def take(self, token: re.Pattern[str]) -> str | None:
         """Go past a token if it comes next."""
-        if (found := token.match(self.text, self.next())) is None:
+        if (match := token.match(self.text, self.next())) is None:
             return None
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def need(self, token: re.Pattern[str], what: str) -> str:
         """Go past a token that must come next."""
-        if (found := self.take(token)) is None:
+        if (text := self.take(token)) is None:
             raise self.error(f"{what} is expected")
-        return found
+        return text
 
     def next(self) -> int:
         """Where the next character is that is no space."""
@@ -436,8 +436,8 @@ class Reader:
     def error(self, what: str, at: int | None = None) -> StatementError:
         """Point at a character; by default the next one."""
         at = self.next() if at is None else at
-        found = short_repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {short_repr(self.text)}")
+        rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
 
 
 # How many of some sentences are true: exactly, at least, at most k of them.
@@ -640,14 +640,14 @@ class Residuals:
         if person not in self.people_of[residual]:
             return residual
         key = (residual, person, value)
-        if (found := self._after.get(key)) is None:
+        if (residual_after := self._after.get(key)) is None:
             held = self.held[residual]
             if len(held) == 2:
-                found = TRUE if held[1] == value else FALSE
+                residual_after = TRUE if held[1] == value else FALSE
             else:
-                found = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
-            self._after[key] = found
-        return found
+                residual_after = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
+            self._after[key] = residual_after
+        return residual_after
 
     def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
         """What is left of each residual when a person has each value, shape (residuals, values)."""
@@ -684,11 +684,11 @@ class Residuals:
 
     def _numbered(self, held: tuple[int, ...], people: frozenset[int]) -> int:
         """The number of what is written so."""
-        if (found := self.number.get(held)) is None:
-            found = self.number[held] = len(self.held)
+        if (number := self.number.get(held)) is None:
+            number = self.number[held] = len(self.held)
             self.held.append(held)
             self.people_of.append(people)
-        return found
+        return number
 
     def _people(self, parts: Iterable[int]) -> frozenset[int]:
         """Whom the parts mention."""

@@ -84,7 +84,7 @@ class Chains:
         needs = self.target is not None
         least = self.least()[bucket]
         m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than are needed
-        found: list[tuple[bool, int]] = []
+        chain: list[tuple[bool, int]] = []
         i, cap, possible = 0, m, True
         while m:
             p = self._reached((i, cap, m, needs))[bucket]
@@ -93,16 +93,16 @@ class Chains:
                 cap -= 1
                 continue
             if joins or possible:
-                found.append((joins, cap))
+                chain.append((joins, cap))
             possible = possible and bool(self._avoids(i, cap, joins)[bucket] > 0)
             i, m, needs, cap = i + 1, m - cap, needs and not joins, min(self._next(cap, joins), m - cap)
-        return found
+        return chain
 
     def _reached(self, state: State) -> np.ndarray:
         """What is left of a chain that there is."""
-        found = self._least(state)
-        assert found is not None
-        return found
+        least = self._least(state)
+        assert least is not None
+        return least
 
     def _least(self, state: State) -> np.ndarray | None:
         """The least probability of what is left of a chain; None if there is no such chain."""
@@ -154,9 +154,9 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False
     if not exact:
         return np.asarray(numerator / denominator)
     pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
-    found = np.empty(len(numerator), dtype=object)
-    found[:] = [Fraction(a, b) for a, b in pairs]
-    return found
+    ratios = np.empty(len(numerator), dtype=object)
+    ratios[:] = [Fraction(a, b) for a, b in pairs]
+    return ratios
 
 
 # How often each value occurs in each bucket, the most frequent first.
@@ -221,9 +221,9 @@ class Frequencies:
     def target(self) -> np.ndarray:
         """Of every bucket the first of its sensitive values, the most frequent one, among the entries; -1 if none."""
         entries = np.flatnonzero(self.sensitive[self.value])
-        found = np.full(len(self), -1)
-        found[self.bucket[entries[::-1]]] = entries[::-1]  # the last that is written is the first
-        return found
+        first = np.full(len(self), -1)
+        first[self.bucket[entries[::-1]]] = entries[::-1]  # the last that is written is the first
+        return first
 
     def prefix(self, width: int) -> np.ndarray:
         """How many of each bucket have one of its c most frequent values, for c from 0 to `width`: (buckets, c)."""
@@ -288,10 +288,10 @@ class Least:
 
 def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The least product, the atoms being shared between both: a convolution, of minimum and product."""
-    found = first * second[0]
+    product = first * second[0]
     for m in range(1, len(second)):
-        found[m:] = np.minimum(found[m:], first[:-m] * second[m])
-    return found
+        product[m:] = np.minimum(product[m:], first[:-m] * second[m])
+    return product
 
 
 def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list[Least]:
@@ -312,8 +312,8 @@ def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list
         p = Chains(size[here], prefix[here], (int(r), with_s[here]), exact).least()
         for one, bucket in enumerate(here):
             odds[bucket] = p[one] * quotient(size[[bucket]], with_s[[bucket]], exact)
-    found = [Least(*pair) for pair in zip(without, odds, strict=True)]
-    return [found[one] for one in kind.reshape(-1)]
+    of_kind = [Least(*pair) for pair in zip(without, odds, strict=True)]
+    return [of_kind[one] for one in kind.reshape(-1)]
 
 
 def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
@@ -400,10 +400,10 @@ def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], to
     """Share k + 1 atoms between buckets, and those of each bucket between its people."""
     target, premises = None, []
     for i, joins, atoms in _shares(each, together, k):
-        found = _people(frequencies, int(chosen[i]), atoms, joins)
+        people = _people(frequencies, int(chosen[i]), atoms, joins)
         if joins:
-            target = found.pop(0)
-        premises += found
+            target = people.pop(0)
+        premises += people
     assert target is not None
     return Formula(_odds(together[-1], k + 1), target, tuple(premises))
 
@@ -445,13 +445,13 @@ def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[
         rank = int(min(one.rank[target], m))
     chains = Chains(one.size, one.prefix(m), (rank, one.count[[target]]) if joins else None, exact=True)
     links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
-    found = []
+    people = []
     for person, (is_target, c) in enumerate(links, start=1):
         values = list(range(min(c, one.distinct[0])))
         if is_target:
             values = [target, *(at for at in range(c if c > rank else c - 1) if at != target and at < one.distinct[0])]
-        found += [Atom(bucket, person, int(one.value[at])) for at in values]
-    return found
+        people += [Atom(bucket, person, int(one.value[at])) for at in values]
+    return people
 
 
 # (c, k)-safety: no k basic implications give anybody's value a probability of c or more (Martin et al., 2007).
@@ -540,12 +540,12 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
 
 def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray:
     """The probability that m of n people have not the value, so many being known to have others."""
-    found = np.ones(len(n))
+    p = np.ones(len(n))
     for i in range(known, known + m):
-        found *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
-        if not found.any():
+        p *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
+        if not p.any():
             break
-    return found
+    return p
 
 
 def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
