@@ -33,8 +33,7 @@ __all__ = [
 
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
-    """(n(s, x) + a) / (n(s) + a |X|) of every signature s that occurs, and every value x; a is the smoothing,
-    records."""
+    """(n(s, x) + a) / (n(s) + a |X|) for every signature s that occurs and every value x; a is the smoothing."""
     (s, signatures), (x, values) = data.tuples(), data.values()
     n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
     total = n.sum(axis=1, keepdims=True) + smoothing * len(values)

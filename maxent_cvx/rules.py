@@ -138,8 +138,7 @@ class Thresholds:
         return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
 
     def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
-        """The smallest number n(Q, X) that makes a rule, of n(Q) records among n; one less is the most of a non-
-        rule."""
+        """The smallest number n(Q, X) that makes a rule; one less is the largest that makes none."""
         # max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
         return np.maximum(self._up(self.confidence, n_q), self.least_support(n))
 
@@ -312,8 +311,7 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
 
 
 def least_scores(table: pd.DataFrame, scores: dict[str, Any], exact: str) -> dict[str, Any]:
-    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all
-    rules."""
+    """The thresholds as given, or, where none is, the least score of any rule."""
     unsaid = [f"{name}=..." for name in SCORES if scores[name] is None]
     if unsaid and (exact or table.empty):
         raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")

@@ -236,7 +236,9 @@ def _publish(release: Release, table: pd.DataFrame, history: History, assignment
         used = set(map(str, release.buckets))
         fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
     names = pd.Series([*release.buckets, *fresh])
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[assignment.bucket]})
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(
+        **{release.bucket: names.to_numpy()[assignment.bucket]}
+    )
     every = np.append(history.value, assignment.added_value)
     held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
     held[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]

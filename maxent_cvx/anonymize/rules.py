@@ -36,8 +36,7 @@ __all__ = [
 
 
 def multipliers_of(post: Posterior, label: str) -> np.ndarray:
-    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their
-    prices."""
+    """Minus the prices of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats."""
     model = model_of(post)
     if model.convex:
         raise SolverError(
@@ -78,8 +77,7 @@ def events(view: View) -> np.ndarray:
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
-    """How much the divergence of the truth from the posterior rises without each row, to second order; records x
-    nats."""
+    """The rise of the divergence of the truth from the posterior without each row, to second order, records x nats."""
     # m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
     # records that it counts, everybody's value being drawn from the posterior.
     space = post.space

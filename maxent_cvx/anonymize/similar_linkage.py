@@ -202,8 +202,7 @@ class GroupPatterns:
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
     def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
-        """Let groups grow from kinds that are hard to place, by the kind that makes each safest, until they are
-        safe."""
+        """Let groups grow from kinds that are hard to place, by the kind that makes each safest."""
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
         grown = [np.empty((0, 1), dtype=np.int64)]
@@ -466,8 +465,7 @@ def _offers(
 
 
 def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Halve the signatures again and again where their odds are furthest apart: an order and its parts, smallest
-    first."""
+    """Halve the signatures repeatedly where their odds are furthest apart: an order, and its parts, smallest first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
     parts, left = [], [(0, len(order))]

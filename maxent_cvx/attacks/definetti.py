@@ -87,8 +87,7 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model that was learnt from the release alone:
-    :func:`~maxent_cvx.attacks.definetti`."""
+    """P(s | bucket, QI tuple) by a model learnt from the release alone."""
 
     log: pd.DataFrame
     converged: bool  # whether the last change was within the tolerance

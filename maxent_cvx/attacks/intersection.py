@@ -380,8 +380,7 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
 
 
 class Joint(NamedTuple):
-    """P(s | q, in both) with the bound on its error, and between which shares it lies for certain; (QI tuples,
-    values)."""
+    """P(s | q, in both), a bound on its error, and its certain bounds, each (QI tuples, values)."""
 
     p: np.ndarray
     error: float

@@ -284,7 +284,9 @@ def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> p
     (answer_rows,) = answers.rows(post.space)
     multipliers = np.zeros(len(query_rows))
     if len(answer_rows):
-        *_, multipliers[_places(answer_rows.index, query_rows.index)] = post.multipliers.values()  # knowledge comes last
+        *_, multipliers[_places(answer_rows.index, query_rows.index)] = (
+            post.multipliers.values()
+        )  # knowledge comes last
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
     log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
     p = np.exp(log - log.max(axis=1, keepdims=True))

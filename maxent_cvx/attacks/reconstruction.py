@@ -84,8 +84,7 @@ _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True, eq=False)
 class Median:
-    """least <= a + b <= most for the two numbers in the middle of some people, a = b if the people are odd in
-    number."""
+    """least <= a + b <= most for the two middle numbers a, b of some people; a = b if their number is odd."""
 
     types: np.ndarray  # the types of records of these people, and the number of each
     numbers: np.ndarray  # the types of records of these people, and the number of each

@@ -23,9 +23,6 @@ __all__ = [
     "experiment",
 ]
 
-# Intruders who read one publication, each knowing more or less of one person.
-
-
 DRAWS = ("people", "values")
 #: What is told of every intruder.
 COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
@@ -52,7 +49,7 @@ class Intruders:
         order = [self.attributes[i] for i in rng.permutation(len(self.attributes))]
         technique = make(strength, seed=seed)
         if not isinstance(technique, Technique):
-            raise StatementError(f"{name} makes {short_repr(technique)}, which has not both publish and infer")
+            raise StatementError(f"{name} returns {short_repr(technique)}, which lacks publish or infer")
         published = technique.publish(self.table.copy(), self.confidential)  # whatever it does to its table
         population = self.table.drop(columns=self.confidential)
         domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
@@ -195,7 +192,7 @@ def experiment(
     check_in(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
-        raise StatementError(f"progress={short_repr(progress)}: True, False or None is expected")
+        raise StatementError(f"progress must be True, False or None, not {short_repr(progress)}")
     workers = Workers.asked(n_jobs, client)
     check_int(seed, "seed", 0)
     tasks = [
@@ -216,9 +213,9 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
         return others
     attributes = list(names(known, "known"))
     if strangers := [name for name in attributes if name not in others]:
-        raise StatementError(f"known has {strangers[0]!r}, which is no attribute besides {confidential!r}")
+        raise StatementError(f"known contains {strangers[0]!r}, which is not an attribute other than {confidential!r}")
     if len(set(attributes)) < len(attributes):
-        raise StatementError(f"known={attributes}: each attribute once is expected")
+        raise StatementError(f"known must contain each attribute once, got {attributes}")
     return attributes
 
 
@@ -226,7 +223,7 @@ def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
     numbers = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
     if not numbers:
-        raise StatementError("sizes=[]: at least one number of known attributes is expected")
+        raise StatementError("sizes must contain at least one number of known attributes, got []")
     return numbers
 
 

@@ -41,9 +41,6 @@ __all__ = [
     "record_bounds",
 ]
 
-# What sums tell of each record: the least and the largest value that is consistent with all of them.
-
-
 #: Tolerance for the rounding of sums, relative to the largest of them.
 ROUNDING = 1e-9
 NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"
@@ -184,9 +181,6 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     return bounds[0][kind], bounds[1][kind]
 
 
-# Maximum entropy of blocks of records whose sums are known up to one number.
-
-
 #: Numbers in a table of blocks and values that is looked at together.
 TABLE = 2**20
 #: Steps of Newton's method, or bisections in its place; means of values from 0 to 1, and nats, that are the same.
@@ -198,8 +192,7 @@ ACCURACY = 1e-9
 def most_entropic(
     values: np.ndarray, allowed: np.ndarray, offset: np.ndarray, sign: np.ndarray, half: int
 ) -> np.ndarray:
-    """Max over t of sum_b l H_b(m_b), H_b the largest entropy over allowed values with mean m_b = (c_b + (-1)^b t) /
-    l."""
+    """Max over t of sum_b l H_b(m_b); H_b: largest entropy over allowed values with mean (c_b + (-1)^b t) / l."""
     # The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
     # its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
     start, span = values[0], (values[-1] - values[0]) or 1.0
@@ -272,9 +265,6 @@ def _newton(
             middle = (below + above) / 2
         tilt = np.where(outside & np.isfinite(middle), middle, moved)
     return tilt, p, variance
-
-
-# Sums of overlapping windows of records as knowledge about the blocks that they are made of.
 
 
 class WindowSums(Source):
@@ -393,9 +383,6 @@ class WithinBounds(Source):
 def _numbers(space: Space) -> np.ndarray:
     """The sensitive values."""
     return space.view.sensitive_values.to_numpy(dtype=float)
-
-
-# Answers to queries that sum windows of records: what they tell of each record.
 
 
 #: Probabilities in a table of blocks and values.
@@ -594,35 +581,21 @@ class RangeQueries(DomainTechnique):
 
     def __post_init__(self) -> None:
         if check_int(self.size, "size", 2) % 2:
-            raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
+            raise StatementError(f"size must be even, as half of the records of a query overlap, got {self.size}")
         check_int(self.seed, "seed", 0)
         if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
             raise StatementError(
-                f"distribution={short_repr(self.distribution)}: one of {', '.join(DISTRIBUTIONS)} is expected"
+                f"distribution must be one of {', '.join(DISTRIBUTIONS)}, not {short_repr(self.distribution)}"
             )
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
-        """Shuffle the records, and answer all queries.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row per person; all columns are published.
-        confidential : str
-            The confidential attribute, a number.
-
-        Returns
-        -------
-        RangeSums
-            The answers, and the labels of the records in the order in which queries sum them.
+        """Shuffle the records, and answer all queries; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two of
-            one label.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute, has missing values or duplicate labels, has fewer records than a query, or
+            the attribute is not numeric.
 
         Examples
         --------
@@ -639,14 +612,14 @@ class RangeQueries(DomainTechnique):
         check_confidential(table, confidential)
         domain = numeric_domain(table[confidential])
         if table.index.has_duplicates:
-            raise TableError("two records have one label, and queries name records; reset the index")
+            raise TableError("two records have the same label, but queries refer to records by label; reset the index")
         if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
             raise TableError(
                 f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
             )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
-            raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
+            raise TableError(f"the table has {len(table)} records, fewer than size={self.size}; use a smaller size")
         order = draws("RangeQueries", self.seed).permutation(len(table))
         values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
         of_block = values.reshape(blocks, half).sum(axis=1)
@@ -660,9 +633,7 @@ class RangeQueries(DomainTechnique):
     def _shares(self, published: RangeSums, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
         """The mean over the records that match."""
         if isinstance(population, QITable) and not person.matching.all():
-            raise TableError(
-                "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
-            )
+            raise TableError("queries refer to records by label, and a QITable has no labels; pass a DataFrame")
         everybody = population.index if isinstance(population, pd.DataFrame) else published.order
         matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
         at = published.order.get_indexer(matching)

@@ -46,13 +46,11 @@ __all__ = [
     "numeric_domain",
 ]
 
-# The confidential attribute and its domain, checked where a table comes in.
-
 
 def check_confidential(table: pd.DataFrame, confidential: str) -> None:
-    """Check that there is a table, with the confidential attribute, and nothing missing or twice."""
+    """Check a table and its confidential attribute: no missing values, no duplicate columns."""
     if not isinstance(confidential, str):
-        raise StatementError(f"confidential={short_repr(confidential)}: the name of one column is expected")
+        raise StatementError(f"confidential must be the name of one column, not {short_repr(confidential)}")
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"the table must be a pandas DataFrame, not {short_repr(table)}")
     if table.columns.has_duplicates:
@@ -66,9 +64,9 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
 
 
 def check_type(column: pd.Series) -> None:
-    """Refuse what pandas has no index of."""
+    """Refuse float16, for which pandas has no index."""
     if column.dtype == np.float16:
-        raise TableError(f"column {column.name!r} is of short floats, float16; take .astype('float32')")
+        raise TableError(f"column {column.name!r} has dtype float16, which is not supported; use .astype('float32')")
 
 
 def domain_of(column: pd.Series) -> pd.Index:
@@ -78,7 +76,7 @@ def domain_of(column: pd.Series) -> pd.Index:
     try:
         return pd.Index(np.sort(column.unique()), name=column.name)
     except TypeError as error:
-        raise TableError(f"column {column.name!r} holds values that have no order: {error}") from error
+        raise TableError(f"column {column.name!r} has values that cannot be sorted: {error}") from error
 
 
 def numeric_domain(column: pd.Series) -> pd.Index:
@@ -87,12 +85,9 @@ def numeric_domain(column: pd.Series) -> pd.Index:
     return domain.take(np.argsort(as_numbers(domain, f"the values of {column.name!r}"), kind="stable"))
 
 
-# Supplementary knowledge: what an intruder knows of a person, and who in a population is like that.
-
-
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Mo, the records of the population that match the supplementary knowledge."""
+    """Supplementary knowledge of an intruder, and Mo, the records of the population that match it."""
 
     values: Mapping[str, pd.Index]  # for every attribute that is known, the values that it may have
     frame: pd.DataFrame  # the attributes of everybody, or of everybody who is distinguishable
@@ -118,7 +113,7 @@ class Known:
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():
             if isinstance(name, str) and name == confidential:
-                raise StatementError(f"{name!r} is the confidential attribute: what is known is of the others")
+                raise StatementError(f"{name!r} is the confidential attribute, which cannot be in known")
             if name not in frame.columns:
                 others = [column for column in frame.columns if column is not confidential]
                 raise unknown_name("attribute of the population", name, others)
@@ -129,7 +124,7 @@ class Known:
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
             conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
-            raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; take a condition out")
+            raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; remove a condition")
         return cls(values, frame, weight, matching)
 
     @property
@@ -146,19 +141,16 @@ class Known:
             strange = ~table[name].isin(pd.unique(self.frame[name]))
             if strange.any():
                 raise TableError(
-                    f"{join_names(pd.unique(table[name][strange]))} of {name!r} is in {what}, and not in the population; "
-                    "pass the population that it is of, with the same values"
+                    f"value {join_names(pd.unique(table[name][strange]))} of {name!r} is in {what} but not in the "
+                    "population; pass the population from which it was made"
                 )
             matching &= table[name].isin(values).to_numpy()
         return matching
 
 
-# What everybody can see after a technique was applied.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(ReprMixin):
-    """What everybody can see after a technique was applied.
+    """What a technique discloses to everybody.
 
     Attributes
     ----------
@@ -194,19 +186,18 @@ class Published(ReprMixin):
 
 
 def expected(published: object, kind: type[Published], technique: str) -> Any:
-    """Check that something was published by a technique, to be read by the same one."""
+    """Check that `published` was made by the same technique."""
     if not isinstance(published, kind):
-        raise StatementError(f"{technique}.infer reads what {technique}.publish returned, not {short_repr(published)}")
+        raise StatementError(
+            f"{technique}.infer expects the result of {technique}.publish, not {short_repr(published)}"
+        )
     return published
 
 
-# What the techniques of this package have in common: how a publication is read by somebody who knows a person.
-
-
 class DomainTechnique:
-    """A technique that infers P(d_i | published, known) of every value d_i of the confidential attribute's domain."""
+    """Checks `published` and `known` once for all techniques, and labels the probabilities of :meth:`_shares`."""
 
-    #: What `publish` returns, and `infer` reads.
+    #: What `publish` returns and `infer` reads.
     _published_as: ClassVar[type[Published]]
 
     def infer(
@@ -225,7 +216,7 @@ class DomainTechnique:
 # Centred binomial noise on the places of a domain, as a channel from true to published places.
 
 
-#: Probabilities of a channel that are written down.
+#: Largest number of probabilities of a channel in memory.
 MOST_ENTRIES = 10**8
 
 
@@ -260,7 +251,7 @@ def noise_limit(percent: float, places: int) -> int:
     [0, 2, 2, 4]
     """
     if not 0 <= check_number(percent, "percent") <= 100:
-        raise BadProbability(f"percent={percent!r}: from 0 to 100 is expected")
+        raise BadProbability(f"percent must be between 0 and 100, got {percent!r}")
     check_int(places, "places", 1)
     half = Fraction(f"{float(percent):.15g}") / 100 * (places - 1) / 2
     return 2 * int(half + Fraction(1, 2))  # cuts off: half is not negative
@@ -298,7 +289,7 @@ class Channel:
     def __post_init__(self) -> None:
         check_int(self.places, "places", 1)
         if check_int(self.limit, "limit", 0) % 2:
-            raise StatementError(f"limit={self.limit}: an even number is expected, half of it up and half down")
+            raise StatementError(f"limit must be even, half of it up and half down, got {self.limit}")
 
     @cached_property
     def _noise(self) -> np.ndarray:
@@ -309,7 +300,7 @@ class Channel:
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        """P(B >= 0), P(B >= 1), ..., P(B >= M), and 0; of a symmetric noise also P(B <= M), ..., P(B <= 0)."""
+        """P(B >= 0), ..., P(B >= M), and 0; by symmetry also P(B <= M), ..., P(B <= 0)."""
         from scipy.stats import binom  # takes a third of a second to load
 
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
@@ -486,9 +477,6 @@ def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tupl
     return key, [place[first] for place in places]
 
 
-# A table with noise on every value, and whose records these can be.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable(Published):
     """All records, with noise on every attribute, in no order.
@@ -594,9 +582,6 @@ class NoisyTable(Published):
         return self._last[0][1].among(person.matching)
 
 
-# Random numbers: a stream for each technique (C13).
-
-
 #: Techniques with the same seed draw independent numbers, so that publishing by two of them discloses no common noise.
 STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
 
@@ -604,9 +589,6 @@ STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
 def draws(technique: str, seed: int) -> np.random.Generator:
     """The random numbers of a technique with a seed."""
     return np.random.default_rng([seed, STREAMS[technique]])
-
-
-# Noise: every attribute of every record is moved at random along its domain.
 
 
 #: How far a prior may be from a sum of 1.
@@ -680,31 +662,17 @@ class BinomialNoise(DomainTechnique):
             raise StatementError(f"prior must be a pandas Series, value to probability, not {short_repr(self.prior)}")
         if self.prior.index.has_duplicates:
             twice = self.prior.index[self.prior.index.duplicated()]
-            raise TableError(f"prior has more than one probability of {join_names(twice)}")
+            raise TableError(f"prior has more than one probability for {join_names(twice)}")
         if (p := as_numbers(self.prior, "prior").astype(float)).min(initial=0) < 0:
-            raise BadProbability(f"prior: none below 0 is expected, and {p.min():.12g} is there")
+            raise BadProbability(f"the prior must not be negative, got {p.min():.12g}")
 
     def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
-        """Move every value, and shuffle the records.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row per person; all columns are published.
-        confidential : str
-            The confidential attribute.
-
-        Returns
-        -------
-        NoisyTable
-            Records in no order, with the domains and the channels of all attributes, which everybody knows.
+        """Move every value, and shuffle the records; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, or misses values.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute or has missing values.
 
         Examples
         --------
@@ -737,14 +705,14 @@ class BinomialNoise(DomainTechnique):
         of_y = published.of_people_like(person)
         if not of_y.sum() > 0:
             raise TableError(
-                "no published record can be of anybody like that; pass the population whose records were published"
+                "no published record can belong to such a person; pass the population whose records were published"
             )
         of_y /= of_y.sum()
         channel = published.channels[published.confidential]
         joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
         every = np.asarray(joint.sum(axis=0))
         if (of_y[every == 0] > 0).any():
-            raise BadProbability("the prior makes values impossible that explain what is published; raise it there")
+            raise BadProbability("the prior is 0 for values that explain the published records; increase it there")
         share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
         return np.asarray(joint @ share)
 
@@ -753,16 +721,13 @@ class BinomialNoise(DomainTechnique):
         if self.prior is None:
             return np.full(len(domain), 1 / len(domain))
         if len(missing := domain.difference(self.prior.index)):
-            raise UnknownName(f"prior has no probability of {join_names(missing)}; every value of the domain needs one")
+            raise UnknownName(
+                f"prior lacks a probability for {join_names(missing)}; every value of the domain needs one"
+            )
         p = self.prior.reindex(domain).to_numpy(dtype=float)
         if abs(p.sum() - 1) > ROUNDING:
-            raise BadProbability(
-                f"prior: probabilities that sum to 1 over the domain are expected, not to {p.sum():.12g}"
-            )
+            raise BadProbability(f"the prior must sum to 1 over the domain, got {p.sum():.12g}")
         return p
-
-
-# Sampling: publish some records only.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -827,30 +792,16 @@ class Sampling(DomainTechnique):
 
     def __post_init__(self) -> None:
         if not 0 < check_number(self.factor, "factor") <= 1:
-            raise BadProbability(f"factor={self.factor!r}: a share of the records is expected, above 0 and at most 1")
+            raise BadProbability(f"factor must be a share of the records, above 0 and at most 1, got {self.factor!r}")
         check_int(self.seed, "seed", 0)
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
-        """Draw the sample.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row per person; all columns are published.
-        confidential : str
-            The confidential attribute.
-
-        Returns
-        -------
-        Sample
-            The records that were drawn.
+        """Draw the sample; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, misses values, or is too small for a sample of one.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute or has missing values, or the sample would be empty.
 
         Examples
         --------
@@ -862,7 +813,7 @@ class Sampling(DomainTechnique):
         check_confidential(table, confidential)
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
         if not size:
-            raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
+            raise TableError(f"factor={self.factor:g} of {len(table)} records is an empty sample; increase the factor")
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 

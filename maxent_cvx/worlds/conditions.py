@@ -248,8 +248,7 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
-    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the
-    other."""
+    """S: the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
     total = np.zeros(m.shape)
     rest = swap
     for axis in (first, then):

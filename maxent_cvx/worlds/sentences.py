@@ -334,7 +334,9 @@ def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
         sentences = [sentences]
     items = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
     if strange := [one for one in items if not isinstance(one, str | Sentence)]:
-        raise StatementError(f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
+        raise StatementError(
+            f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)"
+        )
     return [read_sentence(one) if isinstance(one, str) else one for one in items]
 
 

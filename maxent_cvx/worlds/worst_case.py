@@ -382,8 +382,7 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
 
 
 def _candidates(each: list[Least]) -> np.ndarray:
-    """Buckets enough for a worst formula: for every m those in which m atoms leave the least, with and without
-    target."""
+    """Buckets that suffice for a worst formula: for every m, where m atoms leave the least, with and without target."""
     # Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
     # more than the product, see :class:`Chains`.
     kinds: dict[int, int] = {}
