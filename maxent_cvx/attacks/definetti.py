@@ -87,10 +87,21 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model learnt from the release alone."""
+    """P(s | bucket, QI tuple) by a model learnt from the release alone.
+
+    Attributes
+    ----------
+    table, baseline, records, error
+        As in :class:`maxent_cvx.attacks.AttackResult`.
+    log : DataFrame
+        One row per iteration: `change`, the largest change of a probability; `log_likelihood` and `objective`, nats,
+        see the notes of :func:`maxent_cvx.attacks.definetti`.
+    converged : bool
+        Whether the last change was within the tolerance.
+    """
 
     log: pd.DataFrame
-    converged: bool  # whether the last change was within the tolerance
+    converged: bool
 
     title: ClassVar[str] = "deFinetti attack"
 
@@ -221,52 +232,52 @@ def definetti(
     limit: float = STEPS,
     progress: bool | None = None,
 ) -> DeFinettiResult:
-    """P(t : s) in proportion to the worlds' weights, prod_t P(q_t, s_t), by a model that these worlds are fitted to.
+    """P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
 
-    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket says
-    something about everybody else. A model of it and everybody's value are estimated in turn, by expectation
-    maximisation: who has which value, exactly, over all ways to deal a bucket's values to its people; then the model
-    from everybody, each counted as having every value with its probability. The adversary knows the release and the
-    exact quasi-identifiers, and nobody's sensitive value.
+    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket tells
+    something about everybody else. The model and everybody's value are estimated in turn, by expectation maximisation:
+    P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from everybody
+    weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, and nobody's
+    sensitive value.
 
     Parameters
     ----------
     release : Release
-        Of exact quasi-identifiers. If all of a bucket are published as alike, as in a generalised table, nothing
-        distinguishes them, and the answer is the baseline; give its `population` then. A counterfeit belongs to
-        somebody of whom no quasi-identifier is known.
+        With exact quasi-identifiers. If all people of a bucket have the same, as in a generalised table, the answer is
+        the baseline; make the release with its `population` then. A counterfeit belongs to a person without known
+        quasi-identifiers.
     classifier : scikit-learn classifier, optional
-        The model of s given q, with `predict_proba` and sample weights; it is left as it is, and copies are fitted. A
-        Pipeline gets the quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers
-        scaled to 0 to 1, and a column for each value of all else (one-hot). By default naive Bayes, P(q, s) = P(s)
-        prod_a P(q_a | s), all attributes categorical.
+        The model of s given q, with `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
+        quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
+        and all else one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), all attributes
+        categorical.
     smoothing : float
-        Of naive Bayes: records that are added to each value of every attribute for every s (Laplace). None are added to
-        P(s), which is published. A classifier has its own.
+        For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
+        not smoothed.
     iterations : int
-        How many at most.
+        Maximum number of iterations.
     tolerance : float
-        The largest change of any probability with which it ends.
+        Stop if no probability changes by more.
     start : DataFrame, optional
         P(s | bucket, QI tuple) before the first iteration, labelled as the `table` of a result; by default the
         `baseline`, the bucket's shares.
     limit : float
-        How many steps a bucket may take, see :func:`maxent_cvx.worlds.posterior`.
+        Steps that are allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DeFinettiResult
-        An :class:`AttackResult` of P(s | bucket, QI tuple), with `log` and `converged`. To `judge` it, give the
-        original records their secret bucket in a column.
+        An :class:`AttackResult` with P(s | bucket, QI tuple), `log` and `converged`. `judge` needs the original records
+        with their bucket as a column.
 
     Raises
     ------
     StatementError
-        If `release` is not a Release, `classifier` no such classifier, or scikit-learn is not installed.
+        If `release` is not a Release, `classifier` not such a classifier, or scikit-learn is not installed.
     BadProbability
-        If a number is out of range, or `start` or the classifier gives what is not a probability.
+        If a number is out of range, or `start` or the classifier contains something else than probabilities.
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
@@ -276,18 +287,17 @@ def definetti(
 
     Notes
     -----
-    With naive Bayes no iteration lowers ``log["objective"]``: the log-likelihood of what is published,
-    sum_b log sum_worlds prod_t P(q_t, s_t), and c sum log P(v | s), the logarithm of the Dirichlet prior that smoothing
-    is. What it ends in is a local maximum. A classifier that minimises the logarithmic loss, without a penalty, raises
-    sum_b log sum_worlds prod_t P(s_t | q_t); another need not.
+    With naive Bayes no iteration lowers ``log["objective"]``: the log-likelihood of the release,
+    sum_b log sum_worlds prod_t P(q_t, s_t), plus c sum log P(v | s), the logarithm of the Dirichlet prior that smoothing
+    amounts to. It converges to a local maximum. A classifier that minimises the logarithmic loss, without a penalty,
+    raises sum_b log sum_worlds prod_t P(s_t | q_t); others need not.
 
-    Probabilities are exact for the model, and too sure where it is too simple: naive Bayes counts what two attributes
-    say in common twice. In noise it finds patterns, too. ``judge(original).calibration`` shows both. An adversary
-    without the original records can still find out whether anything was learnt: learn from some buckets, and see
-    whether the values of the others are likelier where they are than exchanged between two buckets. Where all buckets
-    have the same values, nothing tells these apart, and the shares are what it begins and ends with.
+    Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
+    of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. An adversary
+    without the original records can check whether anything was learnt on held-out buckets: are their values likelier
+    where they are than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
 
-    The attack is the paper's; that all worlds of a bucket are weighed, exactly, is :func:`maxent_cvx.worlds.posterior`.
+    The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
     References
     ----------
@@ -295,7 +305,7 @@ def definetti(
 
     Examples
     --------
-    Buckets of two patients with two of three diseases. Nothing but the release says who coughs when:
+    Buckets of two patients with two of three diseases. That coughing goes with two of them is learnt from the release:
 
     >>> import maxent_cvx as mx, numpy as np, pandas as pd
     >>> rng = np.random.default_rng(0)
