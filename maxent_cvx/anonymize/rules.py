@@ -340,12 +340,12 @@ class Sanitized(ReprMixin):
     >>> rules = mx.anonymize.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
     >>> diseases = hospital["Disease"].unique()
     >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
-    >>> found = mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
-    >>> print(found.withheld[["measure", "confidence"]].round(3))
+    >>> result = mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
+    >>> print(result.withheld[["measure", "confidence"]].round(3))
                                     measure  confidence
     rule
     Degree=junior => Breast Cancer      0.5         1.0
-    >>> print(found.posterior.conditional().loc[["graduate", "junior"]].round(2))
+    >>> print(result.posterior.conditional().loc[["graduate", "junior"]].round(2))
     Disease   Flu  Pneumonia  Breast Cancer  HIV  Lung Cancer
     Degree
     graduate  0.5        0.0            0.0  0.0          0.5
@@ -441,8 +441,8 @@ def sanitize(
     >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
     >>> mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
     <Sanitized: 4 of 5 rules are kept, no longer said to be all; 0.5 is reached, 0.6 was asked for>
-    >>> found = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
-    >>> found.rules.table.index.to_list()
+    >>> result = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
+    >>> result.rules.table.index.to_list()
     ['Degree=graduate => Lung Cancer', 'Degree=high school => Pneumonia']
     """
     check_optional_bool(progress, "progress")

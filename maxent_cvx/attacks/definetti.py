@@ -98,6 +98,15 @@ class DeFinettiResult(AttackResult):
         see the notes of :func:`maxent_cvx.attacks.definetti`.
     converged : bool
         Whether the last change was within the tolerance.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> result = mx.attacks.definetti(release, iterations=2)
+    >>> result.converged, result.log["objective"].is_monotonic_increasing
+    (False, True)
     """
 
     log: pd.DataFrame
@@ -313,8 +322,8 @@ def definetti(
     >>> coughs = rng.random(1000) < np.where(disease == "Angina", 0.1, 0.8)
     >>> people = pd.DataFrame({"Coughs": coughs, "Disease": disease, "Bucket": np.arange(1000) // 2})
     >>> release = mx.Release.from_buckets(people, qi="Coughs", sa="Disease", bucket="Bucket")
-    >>> found = mx.attacks.definetti(release)
-    >>> print(found.judge(people))
+    >>> result = mx.attacks.definetti(release)
+    >>> print(result.judge(people))
     right for 72.8% of 1000 records; without the attack 50.0% (difference 0.23, standard error 0.0096)
     """
     how = "the attack is on buckets: on each release of a series, on parts after Release.from_partitions(...)"

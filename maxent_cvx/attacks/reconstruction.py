@@ -1005,10 +1005,10 @@ class Reconstruction(AttackResult):
     >>> from maxent_cvx.attacks import Statistic
     >>> tables = [Statistic({}, 3, mean=20, median=21), Statistic({"sex": "F"}, (2, 3), mean=21),
     ...           Statistic({"sex": "F", "age": [21]}, (2, 3))]
-    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(18, 23), "sex": ["F", "M"]})
-    >>> print(found)
+    >>> result = mx.attacks.reconstruct(tables, domain={"age": range(18, 23), "sex": ["F", "M"]})
+    >>> print(result)
     reconstruction of 3 people: 1 solution, and no other: the records are unique
-    >>> print(found.certain)
+    >>> print(result.certain)
        age sex
     0   18   M
     1   21   F
@@ -1068,11 +1068,11 @@ class Reconstruction(AttackResult):
         Examples
         --------
         >>> import maxent_cvx as mx, pandas as pd
-        >>> found = mx.attacks.reconstruct(
+        >>> result = mx.attacks.reconstruct(
         ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
-        >>> found.records.round(3).tolist()           # 20 and 22 in either order, or twice 21
+        >>> result.records.round(3).tolist()           # 20 and 22 in either order, or twice 21
         [0.667, 0.667, 0.667]
-        >>> round(found.judge(pd.DataFrame({"age": [20, 22], "sex": "F"})).right, 3)
+        >>> round(result.judge(pd.DataFrame({"age": [20, 22], "sex": "F"})).right, 3)
         0.667
         """
         attributes = [str(name) for name in self.table.index.names]
@@ -1119,9 +1119,9 @@ class Reconstruction(AttackResult):
         --------
         >>> import maxent_cvx as mx
         >>> from matplotlib.figure import Figure
-        >>> found = mx.attacks.reconstruct(
+        >>> result = mx.attacks.reconstruct(
         ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
-        >>> found.plot(Figure().subplots()).get_xlabel()
+        >>> result.plot(Figure().subplots()).get_xlabel()
         'probability of the record, at least'
         """
         ks = np.arange(1, self.table.shape[1])
@@ -1255,10 +1255,10 @@ def reconstruct(
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
-    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
-    >>> print(found)
+    >>> result = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
+    >>> print(result)
     reconstruction of 4 people: 3 solutions, not complete (limit=3); 2 records certain
-    >>> found.certain.to_dict("records")
+    >>> result.certain.to_dict("records")
     [{'age': 25, 'sex': 'M'}, {'age': 74, 'sex': 'F'}]
     """
     limit = check_int(limit, "limit", 1)

@@ -81,16 +81,16 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     >>> men, women = ["Flu", "Flu", "Lung", "Lung", "Mumps"], ["Flu", "Flu", "Breast", "Ovary", "Heart"]
     >>> people = pd.DataFrame({"Sex": ["m"] * 5 + ["f"] * 5, "Disease": men + women, "Ward": [1] * 5 + [2] * 5})
     >>> release = mx.Release.from_buckets(people, qi="Sex", sa="Disease", bucket="Ward")
-    >>> found = mx.attacks.worst_case(release, k=range(3))
-    >>> print(found[["k", "disclosure", "quasi_identifiers", "value"]].round(3))
+    >>> result = mx.attacks.worst_case(release, k=range(3))
+    >>> print(result[["k", "disclosure", "quasi_identifiers", "value"]].round(3))
        k  disclosure quasi_identifiers value
     0  0       0.400              (m,)   Flu
     1  1       0.667              (m,)   Flu
     2  2       1.000              (m,)   Flu
-    >>> found["sentences"][1]
+    >>> result["sentences"][1]
     ('person 1 of bucket 1=Lung -> person 1 of bucket 1=Flu',)
-    >>> found = mx.attacks.worst_case(release, k=2, sensitive=["Breast", "Ovary"])
-    >>> found["disclosure"].round(3).item(), found["sentences"].item()[0]
+    >>> result = mx.attacks.worst_case(release, k=2, sensitive=["Breast", "Ovary"])
+    >>> result["disclosure"].round(3).item(), result["sentences"].item()[0]
     (0.556, 'person 1 of bucket 1=Flu -> person 1 of bucket 2=Breast')
     """
     marked = sensitive_values(release, sensitive)
@@ -174,8 +174,8 @@ def skyline(
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> found = mx.attacks.skyline(release, [0, 1], [0, 1], [0, 1], threshold=0.75)
-    >>> print(found[["target", "others", "same", "disclosure", "safe", "skyline"]].round(3))
+    >>> result = mx.attacks.skyline(release, [0, 1], [0, 1], [0, 1], threshold=0.75)
+    >>> print(result[["target", "others", "same", "disclosure", "safe", "skyline"]].round(3))
        target  others  same  disclosure   safe  skyline
     0       0       0     0       0.500   True    False
     1       0       0     1       0.750  False    False
@@ -185,7 +185,7 @@ def skyline(
     5       1       0     1       0.857  False    False
     6       1       1     0       1.000  False    False
     7       1       1     1       1.000  False    False
-    >>> found["sentences"][5]
+    >>> result["sentences"][5]
     ('not person 1 of bucket 1=Breast Cancer', 'person 2 of bucket 1=Flu -> person 1 of bucket 1=Flu')
     """
     marked = sensitive_values(release, sensitive)

@@ -179,8 +179,8 @@ def experiment(
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Sex": ["F", "M"] * 2, "Salary": [50, 107, 77, 80]})
-    >>> found = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
-    >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
+    >>> result = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
+    >>> bool(result.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
     targets = check_int(targets, "targets", 1, MOST_RUNS)

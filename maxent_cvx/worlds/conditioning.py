@@ -57,7 +57,7 @@ class Slot:
 
     people: np.ndarray  # who may be here
     kind: np.ndarray  # people of one kind have the same quasi-identifiers
-    room: np.ndarray  # how many records each kind has here
+    capacity: np.ndarray  # how many records each kind has here
     classes: np.ndarray  # the value that each class consists of, -1 for a class of values that no sentence mentions
     left: np.ndarray  # how many records have a value of it
     log_prior: np.ndarray  # (kinds, classes): logarithms of what a person's value counts
@@ -66,7 +66,7 @@ class Slot:
 
     def weight(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
         """The logarithm of what a state counts: the ways for the people to be records here, times the others'."""
-        return falling(self.room, u) + self.log_rest(u, c)
+        return falling(self.capacity, u) + self.log_rest(u, c)
 
     def of_values(self, share: np.ndarray) -> np.ndarray:
         """Shares of classes, shape (people, classes), as shares of values, (people, values)."""
@@ -271,12 +271,12 @@ class _Inside:
     """States inside a bucket: how many of each kind and class are taken, as rows that are added when they are met."""
 
     def __init__(self, place: Slot) -> None:
-        self.most = np.concatenate([place.room, place.left])
-        self.kinds = len(place.room)
+        self.most = np.concatenate([place.capacity, place.left])
+        self.kinds = len(place.capacity)
         self.rows = np.zeros((1, len(self.most)), dtype=np.int64)
 
     def add(self, kind: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without room."""
+        """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without capacity."""
         n = len(self.rows)
         one = np.zeros((len(classes), len(self.most)), dtype=np.int64)
         one[:, kind] = 1
@@ -421,7 +421,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         at, i = step.who
         if step.value is None:
             rows, local = sweep.closed[at]
-            kinds = len(sweep.places[at].room)
+            kinds = len(sweep.places[at].capacity)
             mass = np.bincount(local[step.source], share, len(rows))
             taken.append((rows[:, :kinds], rows[:, kinds:], mass))
         else:
@@ -487,16 +487,16 @@ def _place(
 ) -> tuple[Slot, np.ndarray]:
     """The group, as those see it whom sentences name; and how many of them have each signature."""
     of_kind, kind = np.unique(signature[named], return_inverse=True)
-    room = np.bincount(kind.reshape(-1), minlength=len(of_kind))
+    capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
     signatures = np.eye(len(rest.tuples), dtype=np.int64)[of_kind]
     place = Slot(
         people=named,
         kind=kind.reshape(-1),
-        room=room,
+        capacity=capacity,
         classes=column,
         left=rest.places,
         log_prior=rest.log_prior[of_kind],
         others=np.zeros(n_values),
         log_rest=lambda u, c: rest.log_weights(u @ signatures, c),
     )
-    return place, room @ signatures
+    return place, capacity @ signatures

@@ -159,8 +159,8 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     Examples
     --------
     >>> import maxent_cvx as mx
-    >>> found = mx.worlds.delta_condition([0.1, 0.08, 0.09], r=2)      # Example 2
-    >>> round(found.deviation, 4), round(found.ceiling, 4), found.holds
+    >>> result = mx.worlds.delta_condition([0.1, 0.08, 0.09], r=2)      # Example 2
+    >>> round(result.deviation, 4), round(result.ceiling, 4), result.holds
     (0.02, 0.0474, True)
     """
     r, f = one_r(r), np.atleast_1d(_probabilities(f))
@@ -302,10 +302,10 @@ class SoundCondition(ReprMixin):
     >>> import maxent_cvx as mx, pandas as pd
     >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
     >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
-    >>> found
+    >>> result = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
+    >>> result
     <SoundCondition: does not hold; every P(t : x) is at most 0.7159>
-    >>> found.kappa.round(2).to_dict(), found.limit.to_dict()
+    >>> result.kappa.round(2).to_dict(), result.limit.to_dict()
     ({'Flu': 9.0, 'HIV': 9.0, 'Cancer': 3.5}, {'Flu': 4.0, 'HIV': 4.0, 'Cancer': 4.0})
     """
 
@@ -450,8 +450,8 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> found = mx.worlds.conditions(release, prior, r=2)
-    >>> print(found.loc["Gender", 2][["deviation", "ceiling", "delta_holds", "bound", "sound_holds"]].round(3))
+    >>> result = mx.worlds.conditions(release, prior, r=2)
+    >>> print(result.loc["Gender", 2][["deviation", "ceiling", "delta_holds", "bound", "sound_holds"]].round(3))
                    deviation  ceiling  delta_holds  bound  sound_holds
     Disease
     Breast Cancer      0.242    0.133        False  0.692        False

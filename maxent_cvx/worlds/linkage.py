@@ -81,20 +81,20 @@ class Published:
     def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
         """A bucket in which several people may be, given their QI tuples and the values that sentences mention."""
         of_kind, kind = np.unique(q, return_inverse=True)
-        room = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
+        capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
         at = slice(*self.values.indptr[bucket : bucket + 2])
         classes, left = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
         others = np.zeros(self.values.shape[0])
         if self.signature is not None:
             log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, left)
-            return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, log_rest)
+            return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, log_rest)
         named = np.isin(classes, mentioned)
         if n_others := int(left[~named].sum()):
             others[classes[~named]] = left[~named] / n_others
         classes = np.concatenate([classes[named], np.full(int(n_others > 0), -1)])
         left = np.concatenate([left[named], np.full(int(n_others > 0), n_others)])
         log_prior = np.zeros((len(of_kind), len(classes)))
-        return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, closed_form(left))
+        return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, closed_form(left))
 
     def _with_prior(
         self, bucket: int, signature: np.ndarray, classes: np.ndarray, left: np.ndarray
@@ -393,14 +393,14 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> found = mx.worlds.r_robustness(release, prior)
-    >>> print(found.loc[3].round(3))
+    >>> result = mx.worlds.r_robustness(release, prior)
+    >>> print(result.loc[3].round(3))
                  largest      r attributes  signature
     Disease
     Flu            0.727  1.375     Gender    (male,)
     HIV            0.409  2.444     Gender  (female,)
     Lung Cancer    0.455  2.200     Gender  (female,)
-    >>> found["r"].min().round(3).item()                  # what the whole release keeps
+    >>> result["r"].min().round(3).item()                  # what the whole release keeps
     1.278
     """
     check_release(release, prior)

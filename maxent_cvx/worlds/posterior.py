@@ -195,8 +195,8 @@ def posterior(
     >>> mx.worlds.posterior(group, ["yes", "no"]).loc["Alan", "yes"].round(4).item()
     0.9736
     >>> pair = pd.DataFrame({"HIV": 0.5, "Flu": 0.5}, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.posterior(pair, ["HIV", "Flu", "Flu"], knowledge=["Ann=HIV -> Bob=Flu", "not Eve=HIV"])
-    >>> found["HIV"].round(6).to_dict()
+    >>> result = mx.worlds.posterior(pair, ["HIV", "Flu", "Flu"], knowledge=["Ann=HIV -> Bob=Flu", "not Eve=HIV"])
+    >>> result["HIV"].round(6).to_dict()
     {'Ann': 0.5, 'Bob': 0.5, 'Eve': 0.0}
 
     Notes

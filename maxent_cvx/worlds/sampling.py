@@ -99,11 +99,11 @@ class SampledPosterior(ReprMixin):
     >>> import maxent_cvx as mx, pandas as pd
     >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
     >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.sample(group, ["Flu", "HIV", "Cancer"], n=10_000)
-    >>> found.n, bool(found.effective > 9_000)              # worlds count nearly alike
+    >>> result = mx.worlds.sample(group, ["Flu", "HIV", "Cancer"], n=10_000)
+    >>> result.n, bool(result.effective > 9_000)              # worlds count nearly alike
     (10000, True)
     >>> exact = mx.worlds.posterior(group, ["Flu", "HIV", "Cancer"])
-    >>> bool(((found.posterior - exact).abs() < 5 * found.standard_error).all(axis=None))
+    >>> bool(((result.posterior - exact).abs() < 5 * result.standard_error).all(axis=None))
     True
     """
 
@@ -178,8 +178,8 @@ def sample(
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = ["father"] * 100 + ["child"] * 100
     >>> priors = pd.DataFrame({"HIV": [0.02] * 100 + [0.01] * 100, "Flu": 0.3, "none": 0.6}, index=people)
-    >>> found = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
-    >>> found.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
+    >>> result = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
+    >>> result.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
     {'child': 0.1, 'father': 0.2}
     """
     check_int(n, "n", FEWEST)
