@@ -34,26 +34,25 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntersectionResult(AttackResult):
-    """P(s | q, in all releases), beside P(s | q) of the one release that says most of each.
+    """P(s | q, in all releases), beside P(s | q) from the single release that tells most about q.
 
-    :meth:`judge` takes the records of people who are in all releases, who need not be known to the attack.
+    :meth:`judge` takes the records of people who are in all releases, whom the attack need not know.
 
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple, one column per value.
+        Probabilities, one row per QI tuple, one column per value.
     records : Series
-        The most people of each QI tuple who can be in all releases, or those who are, if that is known.
+        For each QI tuple the number of people in all releases if it is known, else the largest possible one.
     error : float
-        0 of an unknown overlap, exact over possible worlds; else how far P is from the maximum-entropy answer at most.
+        0 for an unknown overlap (exact over possible worlds); else a bound on the distance to the maximum-entropy answer.
     bounds : DataFrame
-        A row for every QI tuple and value that somebody in all releases can have: `low` and `high`, the smallest and
-        the largest share of these people who have it. Never narrower than the truth; attained where it is not known who
-        else is in all of them.
+        For each possible QI tuple and value, `low` and `high`: bounds on the share of the tuple's people in all
+        releases who have the value; attained if the overlap is unknown.
     known_overlap : bool
-        Whether it is known which QI the people have who are in all releases: then `records` are these people.
+        Whether the QI of the people in all releases are known; `records` then counts these people.
     impossible : MultiIndex
-        QI tuples that all releases have, and that nobody in all of them can have: no value is in all their groups.
+        QI tuples in all releases whose groups have no value in common: nobody with them can be in all releases.
 
     Examples
     --------
@@ -77,14 +76,14 @@ class IntersectionResult(AttackResult):
 
     @property
     def candidates(self) -> pd.Series:
-        """How many values somebody with each QI tuple, in all releases, can have."""
+        """The number of possible values of a person in all releases, by QI tuple."""
         levels = list(range(self.table.index.nlevels))
         some = self.bounds.loc[self.bounds["high"] > 0]
         return some.groupby(level=levels, sort=False).size().reindex(self.table.index).rename("values")
 
     @property
     def certain(self) -> pd.Series:
-        """The value of those with a QI tuple who are in all releases, where there is one only; of several a tuple."""
+        """The value of a person in all releases, for QI tuples with a single possible value."""
         one = (self.candidates == 1).to_numpy()
         likeliest = self.table.to_numpy()[one].argmax(axis=1)
         values = self.table.columns.to_flat_index()[likeliest]
@@ -92,7 +91,7 @@ class IntersectionResult(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         n = self.records.to_numpy()
         exposed = int(n[(self.candidates == 1).to_numpy()].sum())
         sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
@@ -350,8 +349,8 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     n_values = np.diff(by_bucket.indptr)[slots[0].bucket[first.indices]]
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
-            f"{n_pairs} pairs of records may be of one person, with {size} values in all: {MOST_PAIRS} are allowed; "
-            "ask of fewer people, or with overlap=None, which looks at one release after the other"
+            f"{n_pairs} pairs of records may belong to one person, with {size} values in all; {MOST_PAIRS} are allowed: "
+            "ask about fewer people, or use overlap=None, which treats one release after the other"
         )
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
@@ -389,7 +388,7 @@ class Joint(NamedTuple):
 
 
 def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have a row a QI tuple."""
+    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have one row per QI tuple."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
     each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
@@ -440,69 +439,68 @@ def intersection(
     *,
     prior: Mapping[object, float] | pd.Series | None = None,
 ) -> IntersectionResult:
-    """P(s | q, in all releases), in proportion to pi(s) prod_r P_r(s | q) / pi(s); P_r(s | q) is of one release alone.
+    """P(s | q, in all releases) ~ pi(s) prod_r (P_r(s | q) / pi(s)), where P_r(s | q) follows from release r alone.
 
-    Publishers who know nothing of each other publish overlapping people, without pseudonyms. Whoever knows somebody's
-    QI, and that she is in all releases, intersects the sets of values of her groups.
+    Independent publishers publish overlapping people, without pseudonyms. An adversary who knows a person's QI, and that
+    the person is in all releases, intersects the sets of values of the person's groups.
 
     Parameters
     ----------
     releases : sequence of Release or GroupedRelease
-        Two or more, with the same QI and sensitive attributes. Generalised ones are made with their `population`, see
-        :meth:`maxent_cvx.Release.from_generalized`: exact QI link them.
+        Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`,
+        see :meth:`maxent_cvx.Release.from_generalized`, since exact QI link them.
     overlap : optional
-        Who is in both. None: that is known of the person who is asked about, and of nobody else; this answer is exact
-        over possible worlds, for any number of releases. Of two releases also a number of people; ``(least, most)``,
-        which is answered for the least, as more people need not be linked; ``"everybody"`` of the smaller release; or
-        a DataFrame of the QI of those in both, one row per person. The answer is then the maximum-entropy one.
+        Who is in both. None: only the person in question is known to be; this answer is exact over possible worlds, for
+        any number of releases. For two releases also a number of people; ``(least, most)``, which is answered for the
+        least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
+        person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
-        pi(s) > 0, how frequent values are among the people whom publishers draw from; they need not sum to 1. By
-        default as frequent as they are published; of generalised releases, which group people who are alike, in the
-        groups that cover q. Equal numbers say that all possible worlds are as likely.
+        pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
+        those in the releases; for generalised releases, which group similar people, those in the groups that cover q.
+        With equal numbers all possible worlds are equally likely.
 
     Returns
     -------
     IntersectionResult
-        `table` by QI tuple; `baseline` is P_r(s | q) of the release whose largest is larger; `bounds`.
+        `table` by QI tuple; `baseline`, the P_r(s | q) with the larger maximum; `bounds`.
 
     Raises
     ------
     StatementError
-        If these are no releases, `overlap` is none of the above, or it is said of more than two, or of generalised
-        releases without saying who.
+        If an argument has the wrong type, or an overlap is given for more than two releases, or for generalised
+        releases without the people.
     TableError, UnknownName, BadProbability
-        If releases have other attributes, a generalised one no population, nobody can be in all of them, or `prior`
-        lacks a value.
+        If releases have different attributes, a generalised one has no population, or `prior` lacks a value.
     Infeasible
-        If releases contradict what is said of the overlap.
+        If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
-        If the answer to a known overlap is not certified, as it may be of a thousand people who are told by their QI.
+        If the answer to a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
 
     Notes
     -----
     Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008,
     section 2, whose sets are the values with ``bounds["high"] > 0``.
 
-    *Worlds.* Every record of a release is somebody. A world deals the values of each bucket to its records and says
-    which records of the two releases are of one person: these agree in value and QI. If people's values are drawn
-    from pi, a world weighs prod pi(s) over people: as every bucket's values are known, 1 / pi(s) a person in both.
-    With one such person, who is as likely any pair of records that can be hers, that is the formula above: without the
-    1 / pi, releases that say nothing of q would make frequent values more likely than they are.
+    *Worlds.* A world assigns the values of each bucket to its records, and links records of the two releases that
+    belong to one person, which agree in value and QI. If people's values are drawn from pi, the weight of a world is
+    prod pi(s) over people: as the values of every bucket are known, 1 / pi(s) for each person in both. With one such
+    person, equally likely to be any pair of matching records, this is the formula above. Without 1 / pi, releases that
+    are uninformative about q would make frequent values too likely.
 
-    Groups of Mondrian are of people who are alike. With frequencies in all of the release both groups' saying the same
-    of such people would be counted twice: on Adult probabilities are then surer by 0.15 than they are right, with those
-    of the groups by 0.01 to 0.03 (``python -m tests.benchmarks.intersection``, with and without ``--overall``).
+    Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
+    groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, with
+    frequencies from the groups by 0.01 to 0.03 (``python -m tests.benchmarks.intersection``, with and without
+    ``--overall``).
 
     *Maximum entropy.* With M people in both, x(q, s, u, v) people who are record u of the first and v of the second,
     and x(s, u, -), x(s, -, v) in one alone, the number of worlds is prod n(u)! prod n(v)! / prod x!, so that to first
     order of Stirling its logarithm, with the weights, is -sum x log x - sum over those in both of x log pi(s). It
-    is maximised subject to n(u), n(s, b) of both releases, and the number in both (of each q, if known). With M to 0 it
-    tends to the formula, which is why nothing else is assumed where nothing is known. Of whole worlds it is an
-    approximation, as for other models.
+    is maximised subject to n(u), n(s, b) of both releases, and the number in both (for each q, if known). As M tends to
+    0, it tends to the formula above. It approximates the posterior over worlds, as for other models.
 
     Examples
     --------
-    Two hospitals publish groups of four. Somebody of 28 was in both:
+    Two hospitals publish groups of four. A person of age 28 was in both:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> first = pd.DataFrame({"Age": [28, 28, 31, 35], "Disease": ["AIDS", "Flu", "Flu", "Ulcer"], "Bucket": 1})
@@ -525,20 +523,20 @@ def intersection(
     slots = [RecordClasses.of(release, known.tuples, values) for release in held]
     known.check([one.most for one in slots])
     if known.number and len(held) > 2:
-        raise StatementError("who is in both is said of two releases; of more, overlap=None")
+        raise StatementError("an overlap can be given for two releases only; with more, use overlap=None")
     if known.number and any(isinstance(one, Release) and one.with_counterfeits.any() for one in held):
-        raise TableError("a release has counterfeits, which are nobody's records: nobody in both has one; overlap=None")
+        raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
     alone = [one.shares() for one in slots]
     pi = _prior(prior, values, slots, alone if any(isinstance(one, GroupedRelease) for one in held) else None)
     possible = np.all([share > 0 for share in alone], axis=0)
     some = possible.any(axis=1)
     if known.people is not None and not some.all():
         raise Infeasible(
-            f"{int(known.people[~some].sum())} people are said to be in both whose groups have no value in common; "
-            "their values have changed, or others are in both"
+            f"{int(known.people[~some].sum())} people in the overlap have groups without a common value; their values "
+            "have changed, or others are in both"
         )
     if not some.any():
-        raise Infeasible("nobody can be in all releases: no QI tuple has a value that is in all its groups")
+        raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
     linkage = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
     return _result(linkage, known, slots, alone, possible, values)
 
@@ -577,7 +575,7 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
     """Check that these are releases of the same attributes."""
     held = check_list(releases, "releases", "two releases or more")
     if len(held) < 2:
-        raise StatementError(f"{len(held)} release is given; two or more are intersected")
+        raise StatementError(f"at least two releases are needed, got {len(held)}")
     for number, release in enumerate(held, 1):
         check_instance(release, (Release, GroupedRelease), f"release {number}")
         for what, mine, first in (
@@ -586,13 +584,13 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
         ):
             if mine != first:
                 raise TableError(
-                    f"release {number} has its {what} in {join_names(sorted(mine))}, and release 1 in "
-                    f"{join_names(sorted(first))}; rename columns, or leave out what only one has"
+                    f"the {what} of release {number} are {join_names(sorted(mine))}, those of release 1 "
+                    f"{join_names(sorted(first))}; rename columns, or leave out those that only one has"
                 )
         if isinstance(release, Release) and release.generalized:
             raise TableError(
-                f"release {number} is generalised, and its groups' exact QI are not known; make it with "
-                "Release.from_generalized(table, ..., population=...), a table of people with exact QI"
+                f"release {number} is generalised, and the exact QI of its people are unknown; make it with "
+                "Release.from_generalized(table, ..., population=...)"
             )
     return held
 
@@ -607,7 +605,7 @@ def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
 def _prior(
     prior: object, values: pd.Index, slots: Sequence[RecordClasses], alike: Sequence[np.ndarray] | None
 ) -> np.ndarray:
-    """pi(s) of every value: given, or the shares of records; of groups of people who are alike, a row a QI tuple."""
+    """pi(s) of every value: given, or the shares of records; of groups of people who are alike, one row per QI tuple."""
     if prior is None and alike is not None:
         n = [one.may_be @ one.n for one in slots]
         held = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)

@@ -45,7 +45,7 @@ class AggregatesResult(AttackResult):
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple of the population, one column per value; the baseline is their mean over the data.
+        Probabilities, one row per QI tuple of the population, one column per value; the baseline is their mean over the data.
     records : Series
         People of each QI tuple in the data, counts.
     error : float
@@ -327,7 +327,7 @@ class MembershipResult(AttackResult):
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities of False and True, a row a QI tuple of the population.
+        Probabilities of False and True, one row per QI tuple of the population.
     records : Series
         People of the population with it, counts.
     error : float

@@ -412,40 +412,39 @@ MOST_DECIMALS = 15
 
 
 class Statistic(ReprMixin):
-    """low <= #{people as described} <= high, and the mean and the median of a number of theirs, as they are printed.
+    """low <= number of people in a group <= high, and the mean and median of a numeric attribute, as published.
 
     Parameters
     ----------
     where : dict
-        Of whom: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        The group: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
     count : int, str or (int, int), optional
-        How many people: a number; "<3" or "<=2", a suppressed cell; (least, most), a rounded or a noisy one, None where
-        there is no limit. By default nothing is said.
+        Number of people: an integer; "<3" or "<=2" for a suppressed cell; (least, most) for a rounded or noisy count,
+        None for no limit. By default not published.
     mean, median : float or (float, float), optional
-        Of a number of theirs, in its unit, or (least, most). The median of an even number of people is the mean of the
-        two in the middle. That one is published says that there is somebody.
+        Of a numeric attribute, in its unit, or (least, most). The median of an even number of people is the mean of the
+        middle two. If one is published, the group is not empty.
     of : str, optional
-        Of which attribute; by default of the only one of the domain whose values are numbers.
+        The attribute of mean and median; by default the only numeric one of the domain.
     decimals : int, optional
-        To how many decimals the mean and the median are printed: 36.7 is 36.65 to 36.75 then, whichever way a half was
-        rounded. None: they are exact, as far as their decimals go.
+        Decimals of the mean and the median: with 1, 36.7 stands for 36.65 to 36.75. None if they are exact.
 
     Attributes
     ----------
     count : (int, int) or None
-        Least and most people; the most is None where there is no limit.
+        Least and most people; the latter is None without a limit.
     mean, median : (Fraction, Fraction) or None
         Least and most.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read, or nothing is said.
+        If an argument is invalid, or all of count, mean and median are missing.
 
     Notes
     -----
     Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, Table 1, prints such lines, (D) for what is suppressed.
+    the ACM 62(3), 2019, Table 1, where (D) marks suppressed cells.
 
     Examples
     --------
@@ -475,13 +474,13 @@ class Statistic(ReprMixin):
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
         if self.count is None and self.mean is None and self.median is None:
-            raise StatementError("a statistic without count=, mean= and median= says nothing; give one of them")
+            raise StatementError("a statistic needs at least one of count=, mean= and median=")
         if self.mean is None and self.median is None and (of is not None or decimals is not None):
-            raise StatementError("of= and decimals= are of a mean or a median; leave them out, or give one")
+            raise StatementError("of= and decimals= need a mean or a median")
 
     @property
     def label(self) -> str:
-        """Of whom it is."""
+        """The group as text."""
         return ", ".join(f"{format_value(name)}={one}" for name, one in self.where.items()) or "everybody"
 
     def __repr__(self) -> str:
@@ -509,7 +508,7 @@ def statistics_of(tables: object) -> list[Statistic]:
         check_instance(table, (Statistic, PublishedTable), "each of the tables")
         statistics += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
     if not statistics:
-        raise StatementError("tables=[] say nothing; give a Statistic or a PublishedTable at least")
+        raise StatementError("tables must contain at least one Statistic or PublishedTable, got []")
     return statistics
 
 
@@ -1031,7 +1030,7 @@ class Reconstruction(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         sizes = sorted({len(one) for one in self.solutions})
         people = pluralize(sizes[0], "person", "people") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} people"
         listed = pluralize(len(self.solutions), "solution")
@@ -1044,9 +1043,9 @@ class Reconstruction(AttackResult):
     def judge(self, original: pd.DataFrame) -> Judgement:
         """Compare with the original records: the share of people whose record is reconstructed.
 
-        Of a record that r people have, k of them are reconstructed if k people have it in the solution; so `right` is
-        the mean, over people, of P(at least k people have the record), for the k-th of those with it. Calibration is of
-        the statements that at least k people have a record, for all records of `table`.
+        If k people have a record in the solution, k of the people with this record are reconstructed; so `right` is the
+        mean, over people, of P(at least k people have the record), for the k-th person with it. Calibration is of the
+        claims that at least k people have a record, for all records of `table`.
 
         Parameters
         ----------
@@ -1056,14 +1055,14 @@ class Reconstruction(AttackResult):
         Returns
         -------
         Judgement
-            Its `baseline` is of guesses that know how many people have each value of each attribute, and no more.
+            Its `baseline` uses only how many people have each value of each attribute.
 
         Raises
         ------
         UnknownName
             If the records lack an attribute.
         TableError
-            If they are of more or fewer people than all solutions are.
+            If the number of people differs from that of all solutions.
 
         Examples
         --------
@@ -1201,26 +1200,24 @@ def reconstruct(
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Reconstruction:
-    """All n >= 0, integer, with low <= A n <= high: how many people have each record, given what tables say of them.
+    """All integer n >= 0 with low <= A n <= high, where n is the number of people with each possible record.
 
-    Every solution is compared with the tables in integers and fractions before it is listed. Solutions are enumerated
-    in integers: if the enumeration ends, that there are no others is proved. Where it does not end, that there are no
-    others, and what is certain, rests on integer programs that HiGHS found to have no solution; it works in double
-    precision, on rows of small integers.
+    Every solution is checked against the tables in integers and fractions. Solutions are enumerated in integers: if the
+    enumeration ends, it is proved that there are no others. If it does not end in time, HiGHS solves integer programs,
+    in double precision on rows of small integers, to show that there are no others and which records are certain.
 
     Parameters
     ----------
     tables : list of Statistic and PublishedTable
-        One has to say, or to limit, how many people there are; or several do together whose groups contain everybody.
+        One of them must give or bound the number of people; or several whose groups together contain everybody.
     domain : dict or DataFrame
-        The values that each attribute can have; or the records that are possible, one row each.
+        The possible values of each attribute; or the possible records, one row each.
     limit : int
-        How many solutions are listed, at most. What is certain refers to all of them, nevertheless.
+        Maximum number of solutions to list. `certain` refers to all solutions, nevertheless.
     time_limit : float
         Seconds of wall time.
     progress : bool, optional
-        Show how many solutions were checked and integer programs solved, as a progress bar; by default on a terminal or
-        in a notebook.
+        Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -1229,29 +1226,28 @@ def reconstruct(
     Raises
     ------
     Infeasible
-        If no records have all the tables.
+        If no records match all tables.
     NotDecided
-        If none are found in the time. If it ends later, the result says that it is not complete.
+        If no solution is found in time. If time runs out later, the result is marked as not complete.
     StatementError, UnknownName, TableError, BadProbability
-        If an argument cannot be read, or the tables and the domain do not fit.
+        If an argument is invalid, or the tables do not fit the domain.
     Inaccurate, SolverError
         If HiGHS fails.
 
     Notes
     -----
     Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people in the order of
-    their ages. Here people have no order: what is unknown is how many have each type of record, so that every multiset
-    is found once. That some records are certain where others are not is the question of Liu et al.,
-    "Generate-then-verify", arXiv:2504.21199.
+    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people sorted by age. Here
+    the unknowns are the numbers of people with each record, so that every multiset is found once. Which records are
+    certain is the question of Liu et al., "Generate-then-verify", arXiv:2504.21199.
 
     Examples
     --------
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
 
-    Four people, of whom a small cell is suppressed. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave
-    25 years for the man, and the median 74 for the eldest woman, whatever the ages of the other two are:
+    Four people, with one suppressed cell. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave 25 years
+    for the man, and the median leaves 74 for the eldest woman, whatever the ages of the other two:
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
@@ -1284,13 +1280,13 @@ def reconstruct(
             solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
-            f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "
-            "a smaller domain"
+            f"in {seconds:.3g} seconds no records were found, nor a proof that there are none; increase time_limit=, or "
+            "use a smaller domain"
         ) from error
     if solutions is None:
         raise Infeasible(
-            "no records have all the tables; was something rounded, decimals=..., or noisy, count=(least, most), or "
-            "does the domain lack values?"
+            "no records match all tables; check whether numbers are rounded, decimals=..., or noisy, "
+            "count=(least, most), and whether the domain lacks values"
         )
     return reconstruction_of(types.frame, solutions)
 
@@ -1305,41 +1301,40 @@ def tabulate(
     noise: int = 0,
     seed: int = 0,
 ) -> list[Statistic]:
-    """#{people as described}, and the mean and median of a number of theirs, of every group that is asked for.
+    """Publish the number of people in each group, and the mean and median of an attribute, as a reader sees them.
 
     Parameters
     ----------
     original : DataFrame
         The records, one row per person.
     by : list
-        Of each table: attributes, a group for every combination of their values, ``[]`` for everybody; or a group as
-        described, ``{"age": range(5)}``, of which only people are counted.
+        One item per table: attributes, with a group for every combination of their values, ``[]`` for everybody; or one
+        group, ``{"age": range(5)}``, in which people are counted only.
     of : str, optional
-        The attribute of means and medians; None: only people are counted.
+        The attribute of means and medians; None for counts only.
     suppressed : str, optional
-        Counts that are not printed, "<3" say, nor are their means and medians.
+        Counts to suppress, with their means and medians, such as "<3".
     decimals : int, optional
-        To how many decimals means and medians are printed, halves upwards; None: exactly.
+        Decimals of means and medians, halves rounded up; None for exact ones.
     noise : int
-        Integers from -noise to noise, all equally likely, are added to every count that is printed. Readers know that,
-        so that each becomes an interval of 2 noise + 1 counts. Nothing is added to means and medians.
+        Uniform integers from -noise to noise are added to every published count. Readers know this, so that each count
+        becomes an interval of 2 noise + 1 counts. Means and medians have no noise.
     seed : int
-        Of the noise.
+        Random seed of the noise.
 
     Returns
     -------
     list of Statistic
-        What a reader knows.
+        The published tables.
 
     Raises
     ------
     StatementError, UnknownName, TableError
-        If an argument cannot be read, or the records lack an attribute or value.
+        If an argument is invalid, or the records lack an attribute or value.
 
     Notes
     -----
-    The statistics of the fictional block in Garfinkel, Abowd and Martindale, 2019, Table 1: by nothing, sex, race, and
-    sex and race, of age, and some classes of ages.
+    Garfinkel, Abowd and Martindale, 2019, Table 1: age for everybody, by sex, by race, by both, and some age classes.
 
     Examples
     --------
@@ -1361,7 +1356,7 @@ def tabulate(
         group for one in check_list(by, "by", "attributes or {attribute: values}") for group in _groups(original, one)
     ]
     if not groups:
-        raise StatementError("by=[] asks for no table; [[]] is one of everybody")
+        raise StatementError("by=[] contains no table; use [[]] for one of everybody")
     columns = list(dict.fromkeys([name for where, _ in groups for name in where] + ([] if of is None else [of])))
     check_columns(original, {"an attribute": columns}, "the original records")
     least_printed = 0 if suppressed is None else _least_printed(suppressed)
