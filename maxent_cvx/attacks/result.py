@@ -171,8 +171,8 @@ class AttackResult(ReprMixin):
         Parameters
         ----------
         original : DataFrame
-            The records that were published, one row each, with the columns that the index and the columns of `table` are
-            named after: the bucket, too, where that is part of the index.
+            The original records, with the columns that the index and the columns of `table` are named after, including
+            the bucket if it is part of the index.
 
         Returns
         -------

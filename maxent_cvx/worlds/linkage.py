@@ -26,8 +26,6 @@ __all__ = [
     "r_robustness",
 ]
 
-# A release as named people see it: which records they may be, and what those may have.
-
 
 @dataclass(frozen=True, eq=False)
 class Published:
@@ -148,9 +146,6 @@ class Believed:
         )  # fmt: skip
 
 
-# Named people of a release, of whom sentences are known.
-
-
 def known_people(
     release: Release,
     prior: QIDistribution | None,
@@ -261,34 +256,34 @@ def linkage(
     knowledge: Iterable[Sentence | str] = (),
     limit: float = STEPS,
 ) -> pd.Series | pd.DataFrame:
-    """P(t : x) of every tuple and value of a release, or P(x | person) of people given sentences about them; exact.
+    """P(t : x) for every tuple and value of a release, or P(x | person) given sentences about people; exact.
 
-    A world says which record is whose, and which record of a bucket has which of its values. It counts in proportion to
-    the product of its records' priors, and not at all if a sentence is false in it; without a prior all worlds are
-    equally likely. The sums are by dynamic programming over the buckets in which those may be whom sentences link: only
-    they, and the values that are mentioned, matter.
+    A world assigns records to people, and the values of each bucket to its records. Its weight is the product of its
+    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are by
+    dynamic programming over the buckets of the people whom sentences link: only these, and the values that sentences
+    mention, matter.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution, optional
-        What the adversary believes: P(s | signature), probabilities.
+        Beliefs of the adversary, P(s | signature).
     attributes : str or list of str, optional
-        The attribute set of the prior; may be left out if there is one.
+        The attribute set of the prior; may be left out if the prior has one only.
     people : dict of dict, or DataFrame, optional
-        All QI values of people who are known by name, as for :class:`maxent_cvx.MaxEnt`. Whoever's occur in several
-        buckets may be any such record; two names are never one record.
+        All QI values of named people, as for :class:`maxent_cvx.MaxEnt`. A person may be any record with these values,
+        in any bucket; two people are never the same record.
     knowledge : list of Sentence or str, optional
-        What is known of them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
+        Knowledge about them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
     limit : float
-        Steps that are allowed, for a bucket, and for people whom sentences or buckets link; see :func:`posterior`.
+        Steps that are allowed per bucket, and per set of linked people; see :func:`posterior`.
 
     Returns
     -------
     Series, or DataFrame
-        Probabilities. Without `people` by bucket, signature (a level an attribute) and sensitive value: tuples of one
-        signature in one bucket have the same. With `people` one row per person and one column per sensitive value.
+        Probabilities. Without `people` a Series by bucket, signature (one level per attribute) and sensitive value. With
+        `people` a DataFrame, one row per person and one column per sensitive value.
 
     Raises
     ------
@@ -298,8 +293,7 @@ def linkage(
     UnknownName
         If the prior lacks a signature or a value of the release; or a sentence names who or what there is not.
     Infeasible
-        If the prior rules out every world of a bucket; or sentences clash, of which it names some, none of which can be
-        spared.
+        If the prior rules out every world of a bucket, or sentences contradict each other; an irreducible set is named.
     GroupTooLarge
         If more steps are needed than the limit allows.
 
@@ -315,7 +309,7 @@ def linkage(
     female   0.136  0.409        0.455
     male     0.727  0.182        0.091
 
-    Of Alice, Bob and Charlie two have HIV (Privacy-MaxEnt, section 6; its constraints say .382 and .618):
+    Two of Alice, Bob and Charlie have HIV (Privacy-MaxEnt, section 6; its constraints give .382 and .618):
 
     >>> known = mx.worlds.linkage(
     ...     release,
@@ -340,7 +334,7 @@ def linkage(
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge is about people by name: say who they are, people={name: {attribute: value}}")
+        raise StatementError("knowledge is about named people: say who they are, people={name: {attribute: value}}")
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)
@@ -350,27 +344,23 @@ def linkage(
     return pd.Series(share, index=labels, name="P(t : x)").sort_index()
 
 
-# r-robustness: the largest linkage probabilities of a release, for adversaries with priors.
-
-
 def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
-    """The largest P(t : x) over the tuples t of every bucket, for every value x: the release is r-robust if none > 1/r.
+    """The largest P(t : x) over the tuples t of each bucket, per value x: the release is r-robust if all are <= 1/r.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution
-        The adversary is asked for each of its attribute sets.
+        Every attribute set is one adversary.
     limit : float
         See :func:`posterior`.
 
     Returns
     -------
     DataFrame
-        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest, the r that holds; and of the tuples
-        with it `attributes`, the attribute set, and `signature`, their values of it. The release holds
-        ``table["r"].min()``, or with the values that are not sensitive left out, what that is of the others.
+        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest; and the `attributes` and `signature` of
+        the tuples that attain it. The release is r-robust for ``table["r"].min()``, over the values that are sensitive.
 
     Raises
     ------
@@ -400,7 +390,7 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     Flu            0.727  1.375     Gender    (male,)
     HIV            0.409  2.444     Gender  (female,)
     Lung Cancer    0.455  2.200     Gender  (female,)
-    >>> result["r"].min().round(3).item()                  # what the whole release keeps
+    >>> result["r"].min().round(3).item()                  # of the whole release
     1.278
     """
     check_release(release, prior)

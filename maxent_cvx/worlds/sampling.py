@@ -20,16 +20,13 @@ __all__ = [
     "sample",
 ]
 
-# How likely sentences are to come true, while the people whom they mention get their values one after the other.
-
-
 #: Different things that may be left of the sentences after one person: where there are more, nobody looks so far ahead.
 MOST_LEFT = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Lookahead:
-    """What is left of the sentences before and after each person, and how likely that is to come true."""
+    """The residual of the sentences before and after each person's value, and how likely it is to be true."""
 
     # Were people's values independent, to draw each in proportion to their own chances times these would draw from the
     # values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what
@@ -87,12 +84,12 @@ class SampledPosterior(ReprMixin):
     Attributes
     ----------
     posterior, standard_error : DataFrame
-        Probabilities, shaped like the group. A standard error is at least 1 / effective where something between 0 and
-        1 is estimated: what no sampled world has may have a small probability nevertheless.
+        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain: what occurs in no
+        sampled world may have a small probability nevertheless.
     effective : float
-        How many independent worlds the weighted samples count as.
+        Effective number of independent worlds.
     n : int
-        How many were sampled.
+        Number of sampled worlds.
 
     Examples
     --------
@@ -132,23 +129,23 @@ def sample(
     seed: int = 0,
     knowledge: Iterable[Sentence | str] = (),
 ) -> SampledPosterior:
-    """Estimate P(t : x) from n random worlds w, each of which counts in proportion to P(w) / q(w).
+    """Estimate P(t : x) from n random worlds w with weights P(w) / q(w).
 
-    Worlds are drawn from q tuple by tuple: who is most certain first, each with a probability for every value that is
-    left which foresees what the others need of it. That is nearly the posterior itself, so that samples count nearly
-    alike, also for thousands of tuples. The time is in proportion to n, the tuples and the distinct values.
+    Worlds are drawn from q tuple by tuple, the most certain ones first, with probabilities that anticipate which values
+    the other tuples need. That is nearly the posterior, so that weights are nearly equal, also for thousands of tuples.
+    The time is proportional to n, the number of tuples and the number of distinct values.
 
     Parameters
     ----------
     group, values
         As in :func:`maxent_cvx.worlds.posterior`.
     n : int
-        Worlds, at least 100.
+        Number of worlds, at least 100.
     seed : int
-        Worlds are the same for the same seed.
+        Random seed.
     knowledge : list of Sentence or str, optional
-        As in :func:`maxent_cvx.worlds.posterior`. Those whom it names are dealt with first, each with an eye on how
-        likely the sentences are to come true.
+        As in :func:`maxent_cvx.worlds.posterior`. The people whom it mentions are drawn first, with probabilities that
+        anticipate how likely the sentences are to be true.
 
     Returns
     -------
@@ -157,21 +154,21 @@ def sample(
     Raises
     ------
     Infeasible
-        If the priors rule out every world; so it is proved. Sentences that clash are not proved to.
+        If the priors rule out every world (this is proved; contradictory sentences are not detected).
     Inaccurate
-        If the samples count as too few.
+        If the effective number of samples is too small, as it is for contradictory sentences.
     TableError, UnknownName, BadProbability
         If `group` is not a table of priors, or `values` are not its values; or a sentence names who or what there is not.
     StatementError
-        If `n` is below 100, or the seed not an integer; or a sentence cannot be read.
+        If `n` is below 100, the seed is not an integer, or a sentence cannot be read.
 
     Notes
     -----
-    Self-normalised sequential importance sampling. The proposal scales the priors so that everybody has one value and
-    every value its number of tuples in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
-    a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
-    for these would be if their A were proportional. Tuples with equal priors are averaged. With sentences, a value also
-    counts in proportion to the probability that what it leaves of them would come true, were values independent with A.
+    Self-normalised sequential importance sampling. The priors are scaled (Sinkhorn) to A, so that every tuple has one
+    value and every value its number of tuples in expectation. Tuple j gets x with probability ~ A_j(x) c(x) / sum of
+    A_i(x) over later tuples i, where c(x) is how often x is left: exact if the A of later tuples were proportional.
+    Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the sentences
+    would be true afterwards if values were independent with A.
 
     Examples
     --------
@@ -193,8 +190,8 @@ def sample(
     scaled = _balanced(f, one.tuples.data, places)[signature]
     order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
     named = order[: len(known.people)]
-    outlook = Lookahead.of(known, named, column, scaled[named])
-    dealt, log_weight = _draw(scaled[order], places, outlook, n, np.random.default_rng(seed))
+    lookahead = Lookahead.of(known, named, column, scaled[named])
+    dealt, log_weight = _draw(scaled[order], places, lookahead, n, np.random.default_rng(seed))
     weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
     alike[known.people] = len(one.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
@@ -220,19 +217,19 @@ def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarr
 
 
 def _draw(
-    scaled: np.ndarray, places: np.ndarray, outlook: Lookahead, n: int, rng: np.random.Generator
+    scaled: np.ndarray, places: np.ndarray, lookahead: Lookahead, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
     left = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
     log_weight, world = np.zeros(n), np.arange(n)
-    residual = np.full(n, outlook.root)
+    residual = np.full(n, lookahead.root)
     for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
         foresight = left / np.maximum(need, NOBODY)
         odds = own * foresight
-        if named := j < len(outlook.people):
-            which, after, hope = outlook.step(j, residual)
+        if named := j < len(lookahead.people):
+            which, after, hope = lookahead.step(j, residual)
             odds = odds * hope[which]
         odds = np.cumsum(odds, axis=1)
         total = odds[:, -1]
@@ -255,8 +252,8 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
     if effective < FEWEST:
         raise Inaccurate(
-            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
-            f"ask for more, n=..., or for the exact answer, {exact}"
+            f"{n} sampled worlds count as {effective:.0f}, but {FEWEST} are needed for reliable standard errors; "
+            f"increase n=, or use the exact {exact}"
         )
     return weight / weight.sum(), effective
 

@@ -32,9 +32,6 @@ __all__ = [
     "read_sentence",
 ]
 
-# Sentences as objects: atoms, how many of some sentences are true, implications.
-
-
 #: Words that join sentences; a name or a value with one of them is written in quotes.
 RESERVED = ("and", "or", "not")
 #: One word of a name or a value; no arrow begins inside.
@@ -48,12 +45,11 @@ IMPLIES, SYNTAX_OR, SYNTAX_AND, SYNTAX_NOT, ALONE = range(5)
 
 
 class Sentence(ReprMixin):
-    """What is true or false of who has what: an atom "person has value", or a combination of some.
+    """A statement that is true or false in a world: an atom "person has value", or a combination of sentences.
 
-    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and from these
-    by ``&``, ``|``, ``~`` and ``a.implies(b)``. Its text is read as the same sentence, if all names and values
-    are texts, numbers, True or False; tuples and dates have no text that can be read. Two are equal if they are written
-    alike; whether they mean the same is not asked.
+    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and combined by ``&``, ``|``,
+    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` gives the same sentence if all names and values are
+    strings, numbers or bools. Equality compares the text, not the meaning.
 
     Examples
     --------
@@ -72,7 +68,7 @@ class Sentence(ReprMixin):
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
-        """The sentences that it is made of; none of an atom."""
+        """The sentences of which it consists; empty for an atom."""
         return ()
 
     def implies(self, other: Sentence) -> Sentence:
@@ -89,7 +85,7 @@ class Sentence(ReprMixin):
         Raises
         ------
         StatementError
-            If the other is not a sentence.
+            If `other` is not a Sentence.
 
         Examples
         --------
@@ -192,7 +188,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     Parameters
     ----------
     person, value : hashable
-        A name, and a sensitive value; of several sensitive attributes a tuple of their values.
+        A name, and a sensitive value; a tuple of values if there are several sensitive attributes.
 
     Returns
     -------
@@ -201,7 +197,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     Raises
     ------
     StatementError
-        If one of them is not a label.
+        If one of them is not hashable.
 
     Examples
     --------
@@ -211,7 +207,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     """
     for label, what in ((person, "person"), (value, "value")):
         if not _is_label(label):
-            raise StatementError(f"{what}={short_repr(label)}: a label, such as a text or a number, is expected")
+            raise StatementError(f"{what} must be a label, such as a string or a number, not {short_repr(label)}")
     return Has(person, value)
 
 
@@ -227,7 +223,7 @@ def _check_depth(sentence: Sentence) -> None:
     """Count the levels of a new sentence, and refuse too many."""
     depth = 1 + max(part._depth for part in sentence.parts)
     if depth > DEEPEST:
-        raise StatementError(f"a sentence has more than {DEEPEST} levels; give it in several, which all hold")
+        raise StatementError(f"a sentence has more than {DEEPEST} levels; split it into several sentences")
     object.__setattr__(sentence, "_depth", depth)
 
 
@@ -300,7 +296,7 @@ def read_sentence(text: str) -> Sentence:
     Parameters
     ----------
     text : str
-        Names and values with spaces need no quotes, those with ``and``, ``or``, ``not`` or punctuation do.
+        Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation.
 
     Returns
     -------
@@ -309,7 +305,7 @@ def read_sentence(text: str) -> Sentence:
     Raises
     ------
     StatementError
-        If it cannot be read, pointing at the character.
+        If it cannot be parsed; the message contains the position.
 
     Examples
     --------
@@ -442,18 +438,15 @@ class Reader:
         return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
 
 
-# How many of some sentences are true: exactly, at least, at most k of them.
-
-
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     """Exactly k of the sentences are true.
 
     Parameters
     ----------
     k : int
-        From 0 to their number.
+        From 0 to the number of sentences.
     sentences : list of Sentence or str
-        One that is listed twice counts twice.
+        A sentence that is listed twice counts twice.
 
     Returns
     -------
@@ -462,7 +455,7 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is not such a number, or something listed no sentence.
+        If `k` is out of range, or an item is not a sentence.
 
     Examples
     --------
@@ -481,7 +474,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Parameters
     ----------
     k : int
-        From 0 to their number.
+        From 0 to the number of sentences.
     sentences : list of Sentence or str
 
     Returns
@@ -491,7 +484,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is not such a number, or something listed no sentence.
+        If `k` is out of range, or an item is not a sentence.
 
     Examples
     --------
@@ -509,7 +502,7 @@ def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Parameters
     ----------
     k : int
-        From 0 to their number.
+        From 0 to the number of sentences.
     sentences : list of Sentence or str
 
     Returns
@@ -519,7 +512,7 @@ def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Raises
     ------
     StatementError
-        If `k` is not such a number, or something listed no sentence.
+        If `k` is out of range, or an item is not a sentence.
 
     Examples
     --------
@@ -535,11 +528,8 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
     """Read what is counted."""
     parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
     if not parts:
-        raise StatementError("sentences is empty: there is nothing to count")
+        raise StatementError("sentences must not be empty")
     return parts
-
-
-# Knowledge about the people and values of a group or a release: sentences whose names are known.
 
 
 @dataclass(frozen=True, eq=False)
