@@ -456,7 +456,7 @@ def sanitize(
     if divergence is not None and not isinstance(original, pd.DataFrame):
         raise StatementError("the divergence is from the original data: pass original=, the table of records")
     if not isinstance(rules, RuleSet):
-        raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+        raise StatementError(f"rules must be a RuleSet, as anonymize.mine_rules gives it, not {short_repr(rules)}")
     if "measure" in (*rules.qi, *rules.sensitive):
         raise TableError("a column is called 'measure', as one of the report is; rename the column")
     if decimals is not None:
