@@ -124,7 +124,7 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
         remedy = "spread people evenly over the partitions, exempt more values" if part else enough
         raise TableError(
             f"{part}{': ' * bool(part)}"
-            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once a bucket "
+            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once per bucket "
             f"({pluralize(n_buckets, 'bucket')} of l={l}), "
             f"{join_names(too_many.index[:1])} {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
         )
@@ -213,7 +213,7 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         if p < safety.c:
             return bucket
     raise TableError(
-        f"safe=({safety.c:g}, {safety.k}): with l={largest}, the most that the values allow, the disclosure is still "
+        f"safe=({safety.c:g}, {safety.k}) cannot be reached: with l={largest}, the largest possible, the disclosure is "
         f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt more values"
     )
 
@@ -255,45 +255,44 @@ def anatomy(
     Parameters
     ----------
     table : DataFrame or dask.dataframe.DataFrame
-        One row per person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
+        One row per person. The partitions of a Dask DataFrame are bucketized independently.
     qi, sa
         Column names.
     l : int
-        Records a bucket, and different sensitive values among them.
+        Number of records per bucket, and of different sensitive values among them.
     exempt : int
-        How many of the most frequent sensitive values may repeat in a bucket: they are not thought
-        of as sensitive (Privacy-MaxEnt, section 7, footnote 3).
+        Number of most frequent sensitive values that may repeat in a bucket, as they are not considered sensitive
+        (Privacy-MaxEnt, section 7, footnote 3).
     seed : int
-        Seed of the random choice which records go together. To an adversary who knows the algorithm the choice is
-        random only if the seed is secret; the default is not.
+        Random seed of the assignment. To an adversary who knows the algorithm the assignment is random only if the seed
+        is secret; the default is not.
     safe : tuple of float and int, optional
-        (c, k): after any k basic implications that an adversary knows, no value but the exempt ones has a probability
-        of c or more, see :func:`maxent_cvx.attacks.worst_case`. The smallest l that does it is taken, from `l` on. Of
-        a table in memory. This holds against an adversary who knows the release alone, or the release and this
-        algorithm, but not against one who also knows the seed and the order of the records.
+        (c, k): no value except the exempt ones has a probability of c or more for an adversary who knows k basic
+        implications, see :func:`maxent_cvx.attacks.worst_case`. The smallest sufficient l is used, from `l` on; only
+        for a table in memory. This holds against an adversary who knows the release, or the release and this algorithm,
+        but not against one who also knows the seed and the order of the records.
 
     Returns
     -------
     Release or PartitionedRelease
-        floor(N / l) buckets of l records; the up to l - 1 records that are left over join buckets that
-        lack their value. Of a Dask DataFrame a release in its partitions.
+        floor(N / l) buckets of l records; the up to l - 1 remaining records join buckets without their value. For a
+        Dask DataFrame a release with the same partitions.
 
     Raises
     ------
     TableError
-        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
-        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+        If the table is smaller than l, a value that is not exempt occurs in more than 1/l of it, no possible l is safe,
+        or `l`, `exempt`, `seed` or `safe` is out of range.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
-    What differs with a Dask DataFrame: people are in a bucket with others of their own partition only, so that up to
-    l - 1 records are left over in each, and each must be large and mixed enough by itself (a value that is not exempt
-    is in at most 1/l of it); an error names the partition. The exempt values are the most frequent ones of the whole
-    table. Buckets are numbered through all partitions. Each draws from a random stream of its own, of the seed and
-    the partition's number, so that the same partitions give the same buckets, and others give others. A table that is
-    sorted should be shuffled before.
+    With a Dask DataFrame, buckets do not cross partitions, so that up to l - 1 records remain in each, and each must be
+    large and mixed enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
+    partition. The exempt values are the most frequent ones of the whole table. Buckets are numbered through all
+    partitions. Each partition has its own random stream, given by the seed and its number, so that the result depends
+    on the partitions. Shuffle sorted tables first.
 
     References
     ----------
@@ -366,8 +365,8 @@ def anatomy_buckets(
     Raises
     ------
     TableError
-        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
-        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+        If the table is smaller than l, a value that is not exempt occurs in more than 1/l of it, no possible l is safe,
+        or `l`, `exempt`, `seed` or `safe` is out of range.
     UnknownName
         If the table lacks a column.
 

@@ -24,8 +24,6 @@ __all__ = [
     "mondrian_table",
 ]
 
-# Where Mondrian may cut a group: at medians, the widest attribute first. Nothing here looks at sensitive values.
-
 
 @dataclass(frozen=True, eq=False)
 class Scales:
@@ -77,7 +75,7 @@ def mondrian(
     id: str | None = None,
     safe: tuple[float, int] | None = None,
 ) -> Release:
-    """Publish a table whose QI are generalised, so that at least k records have the same.
+    """Publish a table with generalised QI, each combination of which occurs in at least k records.
 
     Parameters
     ----------
@@ -86,25 +84,25 @@ def mondrian(
     qi, sa : str or list of str
         Column names.
     k : int
-        People of a group, at least (k-anonymity).
+        Minimum number of people per group (k-anonymity).
     l : int, optional
-        Different sensitive values of a group, at least (distinct l-diversity).
+        Minimum number of different sensitive values per group (distinct l-diversity).
     id : str, optional
         The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
     safe : tuple of float and int, optional
-        (c, k): after any k basic implications that an adversary knows, nobody's value has a probability of c or more,
-        see :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and
-        not against one who also knows the algorithm, see the notes.
+        (c, k): no value has a probability of c or more for an adversary who knows k basic implications, see
+        :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and not
+        against one who also knows the algorithm, see the notes.
 
     Returns
     -------
     Release
-        Of the generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
+        With generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
 
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values, or is not safe as one group.
+        If the whole table has fewer than k records or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
@@ -128,7 +126,7 @@ def mondrian(
     [21, 38]    0.00  0.67  0.33
     [44, 60]    0.33  0.33  0.33
 
-    "The first has not HIV", and the first group's Flu is certain; so nothing is cut if that is to be avoided:
+    If the second person is known not to have HIV, the flu becomes certain. With `safe` the table is not cut:
 
     >>> mx.attacks.worst_case(release, k=1)["disclosure"].item()
     1.0
@@ -175,30 +173,29 @@ def mondrian_table(
     qi, sa : str or list of str
         Column names.
     k, l : int
-        People, and different sensitive values, of a group at least, as in :func:`mondrian`.
+        As in :func:`mondrian`.
     safe : tuple of float and int, optional
         (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
 
     Returns
     -------
     DataFrame
-        The QI and sensitive columns, indexed like the table: a number becomes the closed Interval of its group,
-        anything else the set of its group's values, "*" if that is all there are; a value that the whole group has
-        stays.
+        The QI and sensitive columns, indexed like the table. Numbers become the closed Interval of their group, other
+        values the set of values of their group, or "*" if these are all; a value that the whole group has stays.
 
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values, or is not safe as one group.
+        If the whole table has fewer than k records or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
-    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
-    as long as both halves have k records and l values (the strict variant), and all groups that there are then are
-    (c, k)-safe together: implications may link people of different groups. Values that are not numbers are cut in the
-    order of their names, or of their categories.
+    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or else of the
+    next one, if both halves have k records and l values (the strict variant), and all groups are then (c, k)-safe
+    together, since implications may link people of different groups. Values that are not numbers are ordered by name,
+    or by category.
 
     Examples
     --------
@@ -229,7 +226,7 @@ def mondrian_table(
         enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
         return enough and (safe_groups is None or safe_groups.cut(halves))
 
-    while left:  # a group after the other: which is cut where depends on the cuts before
+    while left:  # sequential: whether a cut is safe depends on all groups so far
         records = left.pop()
         halves = _cut(records, scales, k, allowed)
         if halves is None:

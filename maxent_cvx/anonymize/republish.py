@@ -104,7 +104,9 @@ def _alone(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Give those who are left buckets of their own, with counterfeits of other values."""
     if len(left) and n_values < l:
-        raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
+        raise TableError(
+            f"l={l} different values per bucket are requested, but there are {n_values}; choose a smaller l"
+        )
     order, number = shuffled(left, rng)
     bucket = np.empty(len(left), dtype=np.int64)
     bucket[order] = number  # one of a value a bucket
@@ -126,33 +128,33 @@ def republish(
     Parameters
     ----------
     release : Release
-        What was published before, with pseudonyms.
+        The earlier release, with pseudonyms.
     table : DataFrame
-        One row per person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
-        has the value of then; who has another value is a new person.
+        One row per person, with the columns of the release except the bucket, and the pseudonyms. People in the earlier
+        release must have the same value; somebody with another value is a new person.
     method : str
-        "independent": Anatomy, as if nothing had been published. "history_guided": everybody stays in the old bucket,
-        the places of those who have left are filled with newcomers who have their values, as far as there are any, and
-        the other newcomers get buckets of their own. "m_invariant": the same, but what is not filled is
-        published as if somebody had it (a counterfeit), so that a bucket has the same values for ever.
+        "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
+        newcomers take the places of people who left and had the same value, and the other newcomers get new buckets.
+        "m_invariant": the same, but places that remain empty are published as counterfeits, so that the values of a
+        bucket never change.
     l : int
-        Different values of a bucket.
+        Number of different values per bucket.
     exempt : int
-        How many of the most frequent values may repeat in a bucket, see :func:`anatomy`; "independent" only.
+        Number of most frequent values that may repeat in a bucket, see :func:`anatomy`; "independent" only.
     seed : int
-        What goes together is random.
+        Random seed of the assignment.
 
     Returns
     -------
     Release
-        With the columns and pseudonyms of the earlier one, to be put into a :class:`maxent_cvx.ReleaseSeries` with it.
+        With the columns and pseudonyms of the earlier one, for a :class:`maxent_cvx.ReleaseSeries` of both.
 
     Raises
     ------
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If somebody has another value than before, or newcomers cannot be put into buckets of l different values; or a
+        If a person has another value than before, newcomers cannot be put into buckets of l different values, or a
         number is out of range.
     UnknownName
         If the table lacks a column of the release.

@@ -40,12 +40,12 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
     model = model_of(post)
     if model.convex:
         raise SolverError(
-            "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
+            "rules to withhold are chosen by the multipliers of linear knowledge: leave out convex constraints"
         )
     form = model.form
     multipliers = multipliers_from_counts(form, post.counts)
     if np.isnan(multipliers).any():
-        raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
+        raise Inaccurate("the multipliers are not accurate enough to choose the rules to withhold")
     return form.by_label(multipliers * form.scale / post.space.n_records)[label]
 
 
@@ -128,9 +128,6 @@ def _ones(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-# Association rules, mined from microdata to be published.
-
-
 def mine_rules(
     table: pd.DataFrame,
     *,
@@ -148,14 +145,13 @@ def mine_rules(
     table : DataFrame
         One row per person.
     qi, sa : str or list of str
-        Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
+        Column names; Q is about some of `qi`, and X is a value of `sa` (a combination if there are several).
     support, confidence : float
-        The thresholds, compared as integer numbers of records: 0.1 is one tenth exactly, and five sixths are
-        ``Fraction(5, 6)``.
+        The thresholds, compared exactly, in numbers of records: 0.1 is one tenth; five sixths are ``Fraction(5, 6)``.
     strict : bool
-        By > instead of >=.
+        Compare by > instead of >=.
     attributes : int or list of int, optional
-        How many QI attributes a rule may set; None is any number.
+        Number of QI attributes of a rule; None for any number.
 
     Returns
     -------
@@ -165,7 +161,7 @@ def mine_rules(
     Raises
     ------
     UnknownName, TableError
-        If the table cannot play its role.
+        If the table lacks a column or has missing values.
     BadProbability, StatementError
         If a threshold is not a share of records, or `attributes` is out of range.
 
@@ -289,9 +285,8 @@ class Withholding:
                 bar.update(len(out))
             if not self.limit.holds(value):
                 raise StatementError(
-                    f"without any rule the measure is {value:.6g} already, and {self.limit.bound:.6g} is asked for: "
-                    "what else is known, or published, decides it; "
-                    f"{'allow more' if self.limit.is_upper else 'ask for less'}"
+                    f"without any rule the measure is {value:.6g}, and the limit is {self.limit.bound:.6g}; "
+                    f"use a {'larger' if self.limit.is_upper else 'smaller'} limit"
                 )
             for rule in reversed(order) if restore else ():
                 kept[rule] = True
@@ -318,19 +313,19 @@ class Withholding:
 
 @dataclass(frozen=True, eq=False)
 class Sanitized(ReprMixin):
-    """Which rules may be published, and what is inferred from them.
+    """The rules that may be published, and what the adversary infers from them.
 
     Attributes
     ----------
     rules : RuleSet
-        What to publish, with the scores that are published. If it is not complete, that must not be said of it.
+        The rules and scores to publish. If not `complete`, they must not be published as all rules.
     withheld : DataFrame
         One row per rule, in the order of withholding: the `measure` after it, and its scores.
     posterior : Posterior
         What the adversary infers from `rules`.
     measure : float
-        What was limited: the largest P(x | q), of several sensitive attributes also of each alone; or the overall
-        divergence in bits.
+        The limited quantity: the largest P(x | q), also for single sensitive attributes; or the overall divergence,
+        bits.
     limit : float
 
     Examples
@@ -388,34 +383,33 @@ def sanitize(
     Parameters
     ----------
     rules : RuleSet
-        What would be published.
+        The rules to publish.
     view : View or MaxEnt
-        Whom it is about; or a model of what the adversary knows without the rules.
+        The people; or a model of what the adversary knows without the rules.
     max_p : float, optional
-        The largest P(x | q) that is allowed, of any x and q; of several sensitive attributes of each alone.
+        Upper limit of P(x | q) for all x and q; with several sensitive attributes, of each alone.
     divergence : float, optional
-        Instead: the least overall divergence from the original data, in bits.
+        Instead: lower limit of the overall divergence from the original data, bits.
     original : DataFrame, optional
         The records, for `divergence`.
     scores, decimals
-        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
+        The scores that are published, see :class:`maxent_cvx.PublishedRules`.
     step : int
-        How many rules to withhold before solving again.
+        Number of rules to withhold before solving again.
     restore : bool
-        In the end, try to publish each withheld rule after all, the last one first.
+        In the end, try to publish each withheld rule, the last one first.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     Sanitized
-        With ``.rules``, to be published, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
+        ``.rules`` to publish, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
 
     Raises
     ------
     StatementError
-        If not one of the two limits is given, or it cannot be kept by publishing no rule at all; or an argument cannot
-        be read.
+        If not exactly one limit is given, or the limit cannot be kept even without any rule; or an argument is invalid.
     BadProbability
         If the limit is not a number.
     TableError
@@ -423,12 +417,12 @@ def sanitize(
 
     Notes
     -----
-    First the claim that these are all rules is given up, so that nothing follows from what is missing; it must not be
-    made when the rest is published. Then the rule goes that gains most: of max_p, its multiplier m (which is minus its
-    price) times how it moves log P(x | q) of those above the limit; of the divergence D, m (n(Q, X) - N P*(Q, X)) +
-    m^2 V / 2, V being the variance of the number of records that it counts: what D gains to second order. Rules that
-    force zeros come first. Every step is solved from the multipliers of the one before. An adversary who knows that
-    rules were withheld by this method may infer from that, which no measure here includes.
+    A greedy search. First the claim that these are all rules is dropped, so that nothing follows from missing rules.
+    Then the rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on
+    log P(x | q) above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the
+    number of records that it counts, which is the gain of D to second order. Rules that force zeros come first. Every
+    step starts from the multipliers of the one before. The measure does not include what an adversary infers who knows
+    that rules were withheld by this method.
 
     Published rules, section VII (future work).
 
@@ -448,26 +442,26 @@ def sanitize(
     check_optional_bool(progress, "progress")
     check_bool(restore, "restore")
     if (max_p is None) == (divergence is None):
-        raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
+        raise StatementError("pass exactly one limit: max_p=..., or divergence=... with original=...")
     if not isinstance(scores, str) and scores is not None:
         scores = check_list(scores, "scores", "'confidence' and 'support'")
     if original is not None and divergence is None:
-        raise StatementError("original= is what a divergence is from, and max_p= is no divergence; leave it out")
+        raise StatementError("original= is for divergence= only; leave it out with max_p=")
     if divergence is not None and not isinstance(original, pd.DataFrame):
-        raise StatementError("the divergence is from the original data: pass original=, the table of records")
+        raise StatementError("divergence= needs original=, the table of records")
     if not isinstance(rules, RuleSet):
-        raise StatementError(f"rules must be a RuleSet, as anonymize.mine_rules gives it, not {short_repr(rules)}")
+        raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
     if "measure" in (*rules.qi, *rules.sensitive):
-        raise TableError("a column is called 'measure', as one of the report is; rename the column")
+        raise TableError("a column is called 'measure', a name that the result uses; rename the column")
     if decimals is not None:
         rules = rules.rounded(decimals)
     limit = check_number(max_p if max_p is not None else divergence, "the limit")
     if max_p is not None and not 0 < limit <= 1:
-        raise StatementError(f"max_p={max_p!r}: a probability above 0 is expected")
+        raise StatementError(f"max_p must be a probability above 0, got {max_p!r}")
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
     if not isinstance(model, MaxEnt):
-        raise StatementError(f"a view, such as a QITable, or a model is expected, not {short_repr(view)}")
+        raise StatementError(f"view must be a View, such as a QITable, or a MaxEnt, not {short_repr(view)}")
     search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
     kept, withheld, post, value = search.run(step, restore, progress)
     return Sanitized(kept, withheld, post, value, limit)

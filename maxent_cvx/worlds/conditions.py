@@ -52,7 +52,7 @@ class DeltaCondition(ReprMixin):
     deviation : float or ndarray
         Delta_max, the largest of them (Definition 8).
     ceiling : float or ndarray
-        Delta_ceil; negative where the group has fewer than r tuples, so that nothing holds.
+        Delta_ceil; negative if the group has fewer than r tuples, so that the condition cannot hold.
     holds : bool or ndarray of bool
 
     Examples
@@ -68,7 +68,7 @@ class DeltaCondition(ReprMixin):
     holds: Any
 
     def __bool__(self) -> bool:
-        """Whether it holds for every value."""
+        """Whether the condition holds for every value."""
         return bool(np.all(self.holds))
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     n : int or array
         N, the tuples of a group.
     r : float or array
-        At least 1: what is promised is P(t : x) <= 1 / r.
+        At least 1, the promise being P(t : x) <= 1 / r.
     f_max : float or array
         The largest prior probability of the value among the group's tuples.
 
@@ -98,7 +98,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     BadProbability
         If `f_max` is not a probability.
     StatementError
-        If `n` is not an integer of at least 1, `r` no number of at least 1, or shapes do not go together.
+        If `n` is not an integer of at least 1, `r` not a number of at least 1, or the shapes do not broadcast.
 
     Examples
     --------
@@ -108,22 +108,22 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 
     Notes
     -----
-    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, and no fact: in the paper's running example
-    (N = r = 2, priors .1 and .003) it is 0 and .097. And that in an extremely large group "there will be no privacy
-    breach" does not follow: Delta_ceil comes close to f_max as N grows and stays below it, and if all others have a
-    prior of 0, the one that is left has x for certain, in a group of any size.
+    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, not a fact: in the paper's running example
+    (N = r = 2, priors .1 and .003) they are 0 and .097. Nor does it follow that there is "no privacy breach" in an
+    extremely large group: Delta_ceil tends to f_max from below as N grows, and if all other tuples have a prior of 0,
+    the remaining one has x for certain, in a group of any size.
     """
     try:
         size = np.asarray(n, dtype=float)
     except (TypeError, ValueError, OverflowError):
         size = np.array(np.nan)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
-        raise StatementError(f"n={short_repr(n)}: whole numbers of tuples are expected, at least 1")
+        raise StatementError(f"n must be integers of at least 1, not {short_repr(n)}")
     r, f = checked_r(r), _probabilities(f_max)
     try:
         size, r, f = np.broadcast_arrays(size, r, f)
     except ValueError as error:
-        raise StatementError(f"n, r and f_max do not go together: {error}") from error
+        raise StatementError(f"n, r and f_max cannot be broadcast: {error}") from error
     # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
     above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
     ceiling = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
@@ -133,21 +133,21 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     """Delta_max <= Delta_ceil, which in the two-valued model implies P(t : x) <= 1 / r for every tuple t (Theorem 1).
 
-    What it does guarantee: x occurs once in the group, and a world says who has it and nothing of the others, whose
-    factor is 1 - f. There the condition is sound, and tight. It is **not** sound where worlds deal three values or
-    more, of which each has a prior of its own, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
+    In the two-valued model x occurs once in the group, a world says who has it, and all others have the factor 1 - f.
+    There the condition is sound and tight. It is **not** sound if worlds assign three values or more, each with its own
+    prior, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
 
     Parameters
     ----------
     f : array, shape (tuples,) or (tuples, ...)
-        Prior probabilities of x, one per tuple; of more values at once along further axes.
+        Prior probabilities of x, one per tuple; further axes are for several values.
     r : float
         At least 1.
 
     Returns
     -------
     DeltaCondition
-        True or False as a whole, if asked so.
+        ``bool(condition)`` is whether it holds for all values.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     """
     r, f = one_r(r), np.atleast_1d(_probabilities(f))
     if not len(f):
-        raise StatementError("the condition is about a group's tuples, and none is given")
+        raise StatementError("f must have at least one tuple")
     most = f.max(axis=0)
     deviations = most - f
     deviation, ceiling = deviations.max(axis=0), np.asarray(delta_ceiling(len(f), r, most))
@@ -182,7 +182,7 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         values = np.array(np.nan)
     if not (np.isfinite(values) & (values >= 1)).all():
-        raise StatementError(f"r={short_repr(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
+        raise StatementError(f"r must be a number of at least 1, as in P(t : x) <= 1 / r, not {short_repr(r)}")
     return values
 
 
@@ -190,7 +190,7 @@ def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
     values = checked_r(r)  # type: ignore[arg-type]
     if values.ndim or values > LARGEST:
-        raise StatementError(f"r={short_repr(r)}: one number is expected, of at most {LARGEST:g}")
+        raise StatementError(f"r must be one number of at most {LARGEST:g}, not {short_repr(r)}")
     return float(values)
 
 
@@ -201,9 +201,7 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         p = np.array(np.nan)
     if not ((p >= 0) & (p <= 1)).all():
-        raise BadProbability(
-            f"prior probabilities must be numbers from 0 to 1; {short_repr(f)} is not, or not all of it"
-        )
+        raise BadProbability(f"prior probabilities must be numbers from 0 to 1, got {short_repr(f)}")
     return p
 
 
@@ -289,13 +287,13 @@ class SoundCondition(ReprMixin):
     Attributes
     ----------
     kappa : Series
-        kappa_x by value: the most that a swap of x with another value can change the weight of a world.
+        kappa_x by value: the largest factor by which a swap of x with another value changes the weight of a world.
     limit : Series
-        (N - m) / (m (r - 1)) by value, of which there are m: if kappa_x is no larger, x is safe.
+        (N - m) / (m (r - 1)) by value with m occurrences: x is safe if kappa_x is at most this.
     bounds : DataFrame
-        Upper bounds of P(t : x), probabilities, shaped like the group; of a value that does not occur, 0.
+        Upper bounds of P(t : x), shaped like the group; 0 for a value that does not occur.
     holds : bool
-        Whether no bound is above 1 / r: so it is where every kappa_x is within its limit, and in other cases, too.
+        Whether all bounds are at most 1 / r; true if every kappa_x is within its limit, and in other cases, too.
 
     Examples
     --------
@@ -344,7 +342,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Returns
     -------
     SoundCondition
-        True or False as a whole, if asked so.
+        ``bool(condition)`` is whether it holds for all values.
 
     Raises
     ------
