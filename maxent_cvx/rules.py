@@ -59,9 +59,6 @@ __all__ = [
     "rule_patterns",
 ]
 
-# Printed scores: how they are rounded, and the numbers of records that they say.
-
-
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 
@@ -72,7 +69,7 @@ NEAR_INTEGER = 1e-9
 def records_of_scores(
     score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read shares of records: the least and the most records that each says."""
+    """The least and the most numbers of records that are consistent with each published score."""
     if decimals is None:
         records = score * of
         nearest = np.rint(records)
@@ -115,9 +112,6 @@ def decimals_of(score: float) -> int:
 def rounding(score: float) -> float:
     """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
     return 0.5 * 10.0 ** -decimals_of(score) + 1e-12
-
-
-# Which patterns are rules: the thresholds of support and confidence, compared as integers.
 
 
 #: Products up to this are exact in 64 bits.
@@ -175,7 +169,7 @@ def exact(value: object, what: str) -> Fraction:
     """Read a share of records as it is written: 0.1 is one tenth."""
     share = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
     if not 0 <= share <= 1:
-        raise BadProbability(f"{what}={float(share):.12g}: a share of the people is expected, between 0 and 1")
+        raise BadProbability(f"{what} must be a share of the people, between 0 and 1, got {float(share):.12g}")
     return share
 
 
@@ -231,14 +225,12 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} says {name}={held[name]!r}, and {name}={short_repr(value)} is asked for{convention}; "
+                f"{str(path)!r} has {name}={held[name]!r}, but the argument is {name}={short_repr(value)}{convention}; "
                 "leave it out"
             )
     merged = held | arguments
     if missing := [name for name in NEEDED if name not in merged]:
-        raise StatementError(
-            f"{str(path)!r} does not say what {join_names(missing)} of its rules is; pass it: {missing[0]}=..."
-        )
+        raise StatementError(f"{str(path)!r} lacks {join_names(missing)} of its rules; pass {missing[0]}=...")
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
     try:
         rows = pd.read_csv(
@@ -264,7 +256,7 @@ def _written(threshold: Fraction) -> float | str:
 
 
 def _agree(name: str, held: Any, given: Any) -> bool:
-    """Whether what a user says is what a file says; that some rules are not all can be said of any."""
+    """Whether an argument agrees with a file; complete=False agrees with any."""
     if name in SCORES:
         return exact(held, name) == exact(given, name)
     if name == "complete":
@@ -433,19 +425,19 @@ class RuleSet(ReprMixin):
     Parameters
     ----------
     table : DataFrame
-        One row a rule: a column for each QI attribute, missing (NaN, None) where the rule does not set it, a column
-        for each sensitive attribute, and, if they are published, the scores "support" and "confidence".
+        One row per rule: a column for each QI attribute, missing (NaN, None) if the rule does not set it, a column for
+        each sensitive attribute, and, if published, the scores "support" and "confidence".
     qi, sa : str or list of str
-        The attributes that were mined; any of `qi` may be set by a rule.
+        The attributes that were mined; a rule sets some of `qi`.
     support, confidence : float
-        The thresholds: shares of all records, and of those with Q. A number means what it is written as: 0.1 is one
-        tenth, and five sixths are ``Fraction(5, 6)``.
+        The thresholds: shares of all records, and of those with Q, read exactly: 0.1 is one tenth; five sixths are
+        ``Fraction(5, 6)``.
     strict : bool
-        Whether a rule is above the thresholds, or may be equal to them.
+        Whether rules exceed the thresholds (>) or may equal them (>=).
     complete : bool
-        Whether these are all rules, so that whatever is missing is known to be none.
+        Whether these are all rules, so that missing patterns are known not to be rules.
     attributes : int or list of int, optional
-        How many QI attributes a rule may set; None is any number.
+        Number of QI attributes of a rule; None for any number.
 
     Attributes
     ----------
@@ -456,7 +448,7 @@ class RuleSet(ReprMixin):
     Raises
     ------
     UnknownName, TableError, StatementError, BadProbability
-        If a column is missing, or a rule is incomplete, repeated, or short of the thresholds.
+        If a column is missing, or a rule is incomplete, repeated, or below the thresholds.
 
     Notes
     -----
@@ -507,19 +499,19 @@ class RuleSet(ReprMixin):
 
     @property
     def strict(self) -> bool:
-        """Whether rules are above the thresholds, or may be equal to them."""
+        """Whether rules exceed the thresholds (>) or may equal them (>=)."""
         return self.thresholds.strict
 
     @property
     def sa(self) -> str | tuple[str, ...]:
-        """The sensitive attribute's column; of several, all their columns."""
+        """The column of the sensitive attribute; a tuple of columns if there are several."""
         return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
 
     def __len__(self) -> int:
         return len(self.table)
 
     def head(self, n: int) -> RuleSet:
-        """The first n rules; unless they are all, what is missing is no longer known to be none.
+        """The first n rules, which are not complete unless they are all.
 
         Parameters
         ----------
@@ -546,7 +538,7 @@ class RuleSet(ReprMixin):
         return self.at(np.arange(len(self)) < n)
 
     def at(self, rules: np.ndarray) -> RuleSet:
-        """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete.
+        """Select rules by a mask or by positions; if any is left out, the result is not complete.
 
         Parameters
         ----------
@@ -559,7 +551,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         StatementError
-            If it is neither a mask of the rules nor positions of some.
+            If `rules` is neither a mask nor positions.
 
         Examples
         --------
@@ -568,7 +560,7 @@ class RuleSet(ReprMixin):
         >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
         >>> rules.at(rules.table["confidence"].to_numpy() > 0.8).table.index.to_list()
         ['Gender=Male => 50K+']
-        >>> rules.complete, rules.head(1).complete                   # what is left out may be a rule, too
+        >>> rules.complete, rules.head(1).complete
         (True, False)
         """
         kept = self.table.iloc[check_positions(rules, "rules", len(self))]
@@ -594,7 +586,7 @@ class RuleSet(ReprMixin):
         return self._with(self.table, complete=False)
 
     def without_scores(self, *names: str) -> RuleSet:
-        """Withhold some scores, by default both: users then know the thresholds alone.
+        """Drop some scores, by default both, so that only the thresholds are known.
 
         Parameters
         ----------
@@ -607,7 +599,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         StatementError
-            If a name is no score's.
+            If a name is not that of a score.
 
         Examples
         --------
@@ -622,7 +614,7 @@ class RuleSet(ReprMixin):
         return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
 
     def rounded(self, decimals: int) -> RuleSet:
-        """Print the scores to so many decimals.
+        """Round the scores.
 
         Parameters
         ----------
@@ -652,7 +644,7 @@ class RuleSet(ReprMixin):
         )
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the rules for :meth:`from_csv`, and others; the first line, "# {...}", says what they are.
+        """Write the rules as CSV; the first line, "# {...}", contains the thresholds and roles for :meth:`from_csv`.
 
         Parameters
         ----------
@@ -661,7 +653,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         TableError
-            If the file cannot be written, or the empty text is a value.
+            If the file cannot be written, or an empty string is a value.
 
         Examples
         --------
@@ -680,14 +672,14 @@ class RuleSet(ReprMixin):
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
-        """Read rules from a CSV file: one row per rule, an empty cell where an attribute is not set.
+        """Read rules from a CSV file: one row per rule, an empty cell for an attribute that is not set.
 
         Parameters
         ----------
         path : str or path
-        **said
-            The arguments of :class:`RuleSet`, as far as the file's first line, which :meth:`to_csv` writes, does not
-            say them. Values are texts, and are found in a view by how they are written.
+        **arguments
+            The arguments of :class:`RuleSet` that are not in the first line of the file (see :meth:`to_csv`). Values are
+            strings, and matched with those of a view by their text.
 
         Returns
         -------
@@ -698,7 +690,7 @@ class RuleSet(ReprMixin):
         TableError
             If there is no such file.
         StatementError
-            If an argument is missing, or is not what the file says.
+            If an argument is missing, or contradicts the file.
 
         Examples
         --------
@@ -726,24 +718,23 @@ class RuleSet(ReprMixin):
         separator: str = "_",
         attributes: int | Iterable[int] | None = None,
     ) -> RuleSet:
-        """Read what mlxtend's ``association_rules`` returns.
+        """Read the result of mlxtend's ``association_rules``.
 
-        It compares by >=, but in floating point, where (4/12) / (5/12) is less than 0.8: a rule that has just the
-        confidence of the threshold may be missing. Take thresholds that no rule meets exactly.
+        mlxtend compares by >= in floating point, where (4/12) / (5/12) is less than 0.8: a rule that meets a threshold
+        exactly may be missing. Use thresholds that no rule meets exactly.
 
         Parameters
         ----------
         rules : DataFrame
-            With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
-            columns, and "support" and "confidence". A column of True and False is an item by its name alone. mlxtend's
-            miners need ``use_colnames=True``: else items are numbers.
+            With "antecedents" and "consequents", sets of items "attribute_value" as ``pandas.get_dummies`` names columns,
+            or names of boolean columns, and with "support" and "confidence". Mine with ``use_colnames=True``.
         qi, sa : str, or several
         support, confidence : float, optional
-            The thresholds of mining; None is the least that any of the rules has. Not if `complete` or `strict`.
+            The thresholds of mining; by default the smallest scores, unless `complete` or `strict`.
         strict, complete : bool
             See :class:`RuleSet`.
         separator : str
-            What stands between attribute and value.
+            Separator between attribute and value.
         attributes : int, or several, optional
             See :class:`RuleSet`.
 
@@ -754,12 +745,12 @@ class RuleSet(ReprMixin):
         Raises
         ------
         UnknownName, TableError, StatementError, BadProbability
-            If it is no such table, an item is of no attribute or of several, or a rule is no rule by the thresholds.
+            If `rules` is not such a table, an item matches no attribute or several, or a rule is below the thresholds.
 
         Warns
         -----
         RulesLeftOut
-            If rules are not of the form QI => SA, but say something of the sensitive attribute.
+            If rules about the sensitive attribute are left out because they are not of the form QI => SA.
 
         Examples
         --------
@@ -824,8 +815,8 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     n_q = np.asarray(members @ view.n_q).astype(np.int64)
     if (n_q == 0).any():
         raise StatementError(
-            f"nobody in the {view.noun} is as the rule {table.index[int((n_q == 0).argmax())]!r} says: each value "
-            "occurs, but not together; the rules are not of these people"
+            f"nobody in the {view.noun} matches the rule {table.index[int((n_q == 0).argmax())]!r}: its values do not "
+            "occur together; the rules were mined from other people"
         )
     return Patterns(table.index.to_numpy(dtype=object), members, s, n_q)
 
@@ -980,10 +971,9 @@ class _Walk:
         """Refuse rules below a pattern that is none, and has at least their support."""
         if self.prune and not self.is_found.all():
             raise StatementError(
-                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, and some pattern that sets fewer "
-                f"attributes is none, which has at least its support, and with {self.thresholds} that would be "
-                "enough: the set is not complete, or was mined by other thresholds; correct them, or pass "
-                "non_rules=False"
+                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
+                f"least its support, is not, although that suffices for {self.thresholds}: the set is not complete, or "
+                "was mined with other thresholds; correct them, or pass non_rules=False"
             )
 
     def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:

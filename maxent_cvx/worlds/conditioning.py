@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
 from .._utils.validation import check_number
-from .groups import STATES, Groups, Lattice, dealt, impossible, shares, some_world
+from .groups import STATES, Groups, Lattice, forward_weights, impossible, shares, some_world
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -188,7 +188,7 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, left: np.ndarray, which
     for part in np.array_split(np.arange(len(log_factor)), 1 + len(log_factor) * int(np.prod(kinds + 1)) // STATES):
         rows = np.flatnonzero(np.isin(which, part))
         if len(rows):
-            before = dealt(log_factor[part], lattice, layers)
+            before = forward_weights(log_factor[part], lattice, layers)
             log_weight[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
     return log_weight
 

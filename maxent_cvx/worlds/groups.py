@@ -36,7 +36,7 @@ __all__ = [
     "TiedGroup",
     "Ties",
     "check_release",
-    "dealt",
+    "forward_weights",
     "impossible",
     "items_of",
     "linked",
@@ -56,7 +56,7 @@ def check_release(view: object, prior: object, *, optional: bool = False) -> Non
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
     if not isinstance(view, Release):
         what = f"a {type(view).__name__}" if isinstance(view, View) else short_repr(view)
-        raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
+        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {what}")
 
 
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
@@ -69,9 +69,9 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         twice = group.columns[group.columns.duplicated()].unique()
         raise TableError(f"the group has a column twice: {join_names(twice)}")
     if isinstance(values, str):
-        raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
+        raise TableError(f"values must be the list of the group's values, not the string {values!r}")
     if not is_several(values):
-        raise TableError(f"values={short_repr(values)}: the list of the group's values is expected")
+        raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     held = list(values)
     try:
         at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
@@ -81,14 +81,14 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
     if len(held) != len(group) or not held:
         raise TableError(
-            f"the group has {pluralize(len(group), 'tuple')} and {pluralize(len(held), 'value')}; equally many are expected"
+            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(held), 'value')}; the numbers must be equal"
         )
     try:
         f = group.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"the group's priors must be numbers: {error}") from error
     if not ((f >= 0) & (f <= 1)).all():
-        raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")
+        raise BadProbability("the group's priors must be probabilities between 0 and 1")
     return f, np.bincount(at, minlength=len(group.columns))
 
 
@@ -108,7 +108,9 @@ class Groups:
     def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
         """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
         if release.with_counterfeits.any():
-            raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+            raise StatementError(
+                "the release has counterfeits, but a world assigns every value to a person; leave them out"
+            )
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
             return cls(alike, _sorted(release.n_qb), _sorted(release.n_sb), release.buckets)
@@ -281,7 +283,7 @@ def shares(
     lattice = Lattice(places)
     layers = lattice.layers()
     n_states = int(np.prod(places + 1))
-    before = dealt(log_factor, lattice, layers)
+    before = forward_weights(log_factor, lattice, layers)
     after = np.full_like(before, -np.inf)
     if log_ends is None:
         after[:, n_states - 1] = 0.0
@@ -299,7 +301,7 @@ def shares(
     return total, share
 
 
-def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
+def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
     """The weight of all ways to deal the items so that they take the places of each state, logarithms."""
     n_groups, _, n_kinds = log_factor.shape
     before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
@@ -385,8 +387,8 @@ def weighed(
 def impossible(names: pd.Index) -> Infeasible:
     """The error that the priors rule out every world."""
     return Infeasible(
-        f"the prior rules out every possible world of {join_names(names)}: whoever is given the values, somebody has one "
-        "of prior probability 0; estimate the prior with smoothing, or correct it"
+        f"the prior rules out every possible world of {join_names(names)}: in each, somebody has a value of prior "
+        "probability 0; estimate the prior with smoothing, or correct it"
     )
 
 
@@ -399,7 +401,7 @@ def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
             f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
             f"{join_names(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
             f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
-            f"{limit:.0e} are allowed; ask worlds.sample(...), allow more with limit=, or publish smaller groups"
+            f"{limit:.0e} are allowed; use worlds.sample(...), increase limit=, or publish smaller groups"
         )
 
 
@@ -470,7 +472,7 @@ def items_of(
         raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")
     column = np.flatnonzero(every)
     if not isinstance(ties, Mapping):
-        raise StatementError(f"ties is a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
+        raise StatementError(f"ties must be a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
     of_several = [
         TiedGroup(members_of(group, who), _joint_prior(group.columns, who, table, column))
         for who, table in ties.items()
@@ -478,7 +480,7 @@ def items_of(
     held = [member for item in of_several for member in item.members]
     if len(set(held)) < len(held):
         twice = group.index[[member for member in held if held.count(member) > 1]].unique()
-        raise StatementError(f"{join_names(twice)} is in two ties; write one joint prior of all who are tied")
+        raise StatementError(f"{join_names(twice)} is in two ties; use one joint prior for all of them")
     with np.errstate(divide="ignore"):
         alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in held]
     return [*of_several, *alone], column, every[column]
@@ -487,13 +489,13 @@ def items_of(
 def members_of(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
     """Find tuples by their labels."""
     if isinstance(who, str) or not isinstance(who, Sequence):
-        raise StatementError(f"{short_repr(who)}: two different tuples of the group are expected, or more")
+        raise StatementError(f"expected at least two different tuples of the group, got {short_repr(who)}")
     names = [check_label(name, "tuple of the group", group.index) for name in who]
     at = group.index.get_indexer(pd.Index(names, dtype=object))
     if (at < 0).any():
         raise unknown_name("tuple of the group", names[int((at < 0).argmax())], group.index)
     if len(names) < 2 or len(set(at)) < len(names):
-        raise StatementError(f"{join_names(names)}: two different tuples of the group are expected, or more")
+        raise StatementError(f"expected at least two different tuples of the group, got {join_names(names)}")
     return tuple(at.tolist())
 
 
