@@ -112,7 +112,7 @@ def test_bad_objects():
         ANN & "Bob=HIV"
     with refused(StatementError, "k=3", "from 0 to 2"):
         exactly(3, [ANN, BOB])
-    with refused(StatementError, "nothing to count"):
+    with refused(StatementError, "sentences"):
         at_least(0, [])
     with refused(StatementError, "a list of sentences"):
         at_most(1, 3)

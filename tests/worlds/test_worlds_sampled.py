@@ -102,7 +102,7 @@ def test_bad_ties():
         tied({("a", "b"): square[["x"]]})
     with refused(BadProbability, "at least one is missing"):
         tied({("a", "b"): square * np.nan})
-    with refused(StatementError, "ties is a dictionary"):
+    with refused(StatementError, "ties must be"):
         tied([("a", "b")])
     with refused(GroupTooLarge, "with ties"):
         mx.worlds.posterior(group, values, ties={("a", "b"): square}, limit=5)
