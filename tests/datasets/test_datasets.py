@@ -106,7 +106,7 @@ def test_another_file_writes_nothing(tmp_path, monkeypatch, content):
     script = shutil.copy(MAKER, tmp_path)
     (tmp_path / "adult.data").write_bytes(content)
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "adult.data")])
-    with pytest.raises(SystemExit, match=r"SHA-256 \w{64}, expected 5b00264637\w{54}: not the UCI file") as stopped:
+    with pytest.raises(SystemExit) as stopped:
         runpy.run_path(str(script), run_name="__main__")
     assert stopped.value.code != 0
     assert {path.name for path in tmp_path.iterdir()} == {"make_adult.py", "adult.data"}

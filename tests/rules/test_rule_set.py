@@ -60,13 +60,13 @@ def test_what_else_is_said_stays(change):
 
 def test_repeated_rules():
     """Two rows that set the same attributes to the same values are one rule, whatever their order of columns."""
-    with refused(TableError, "more than once", "Education=Doctorate => 50K+"):
+    with refused(TableError):
         mx.RuleSet(pd.concat([TABLE, TABLE.head(1)]), qi=["Gender", "Education"], sa="Salary", support=0, confidence=0)
 
 
 def test_rules_below_their_thresholds():
     """A score below its threshold by more than its rounding contradicts what is said of the rules."""
-    with refused(StatementError, "has the confidence 0.625"):
+    with refused(StatementError):
         rules(confidence=0.7)
 
 

