@@ -250,10 +250,6 @@ class QIDistribution(ReprMixin):
             Number of records added to each value of every signature that occurs. With 0, the default, values that
             nobody with a signature has are impossible, and possible worlds with them are ruled out.
 
-        Returns
-        -------
-        QIDistribution
-
         Raises
         ------
         UnknownName, TableError, BadProbability
@@ -298,10 +294,6 @@ class QIDistribution(ReprMixin):
         ----------
         attributes : str or list of str
             Its attributes, in any order.
-
-        Returns
-        -------
-        QIDistribution
 
         Raises
         ------
@@ -352,24 +344,12 @@ class QIDistribution(ReprMixin):
         return self.tables[key].index.take(self.rows(people, key))
 
     def of(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.DataFrame:
-        """p(t.s : x) of every tuple and value: the rows of the tuples' signatures, probabilities, indexed as `people`.
-
-        Parameters
-        ----------
-        people : DataFrame
-            With the attributes as columns; one row per tuple.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one only.
+        """p(t.s : x) of every tuple and value, indexed as `people`; parameters as for :meth:`signatures`.
 
         Returns
         -------
         DataFrame
             One row per tuple, one column per sensitive value.
-
-        Raises
-        ------
-        UnknownName
-            If the prior lacks a signature.
 
         Examples
         --------
@@ -387,23 +367,11 @@ class QIDistribution(ReprMixin):
         return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
 
     def rows(self, people: pd.DataFrame | pd.MultiIndex, attributes: AttributeSet | None = None) -> np.ndarray:
-        """The position of every tuple's signature in the table of an attribute set.
-
-        Parameters
-        ----------
-        people : DataFrame or MultiIndex
-            With a column, or a level, for every attribute.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one only.
+        """The position of every tuple's signature in the table; parameters as for :meth:`signatures`.
 
         Returns
         -------
         ndarray of int, one per tuple
-
-        Raises
-        ------
-        UnknownName
-            If the prior lacks a signature.
 
         Examples
         --------
@@ -417,20 +385,7 @@ class QIDistribution(ReprMixin):
         return positions(self.tables[key].index, people, key)
 
     def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
-        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values).
-
-        Parameters
-        ----------
-        tuples : MultiIndex
-            The view's `quasi_identifiers`.
-        values : Index
-            Its `sensitive_values`.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one only.
-
-        Returns
-        -------
-        ndarray
+        """p(s : x) for the `quasi_identifiers` and `sensitive_values` of a view, shape (tuples, values).
 
         Raises
         ------
@@ -451,10 +406,6 @@ class QIDistribution(ReprMixin):
 
     def columns(self, values: pd.Index) -> np.ndarray:
         """The position of every sensitive value of a view in the tables.
-
-        Parameters
-        ----------
-        values : Index
 
         Returns
         -------

@@ -513,14 +513,6 @@ class RuleSet(ReprMixin):
     def head(self, n: int) -> RuleSet:
         """The first n rules, which are not complete unless they are all.
 
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        RuleSet
-
         Raises
         ------
         StatementError
@@ -544,10 +536,6 @@ class RuleSet(ReprMixin):
         ----------
         rules : ndarray of bool or of int
 
-        Returns
-        -------
-        RuleSet
-
         Raises
         ------
         StatementError
@@ -569,10 +557,6 @@ class RuleSet(ReprMixin):
     def incomplete(self) -> RuleSet:
         """The same rules, without the claim that they are all.
 
-        Returns
-        -------
-        RuleSet
-
         Examples
         --------
         >>> import maxent_cvx as mx, pandas as pd
@@ -591,10 +575,6 @@ class RuleSet(ReprMixin):
         Parameters
         ----------
         *names : "support" or "confidence"
-
-        Returns
-        -------
-        RuleSet
 
         Raises
         ------
@@ -615,14 +595,6 @@ class RuleSet(ReprMixin):
 
     def rounded(self, decimals: int) -> RuleSet:
         """Round the scores.
-
-        Parameters
-        ----------
-        decimals : int
-
-        Returns
-        -------
-        RuleSet
 
         Raises
         ------

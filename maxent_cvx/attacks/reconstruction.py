@@ -1100,20 +1100,6 @@ class Reconstruction(AttackResult):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the share of people whose record is inferred with at least a probability, and without the attack.
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        StatementError
-            If `ax` is not an Axes.
-
         Examples
         --------
         >>> import maxent_cvx as mx

@@ -174,10 +174,6 @@ class AttackResult(ReprMixin):
             The original records, with the columns that the index and the columns of `table` are named after, including
             the bucket if it is part of the index.
 
-        Returns
-        -------
-        Judgement
-
         Raises
         ------
         UnknownName
@@ -210,11 +206,6 @@ class AttackResult(ReprMixin):
         Returns
         -------
         Axes
-
-        Raises
-        ------
-        StatementError
-            If `ax` is not an Axes.
 
         Examples
         --------

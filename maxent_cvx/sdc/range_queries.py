@@ -295,27 +295,7 @@ class WindowSums(Source):
         self.sums = check_array(sums, "sums")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per window.
-
-        Parameters
-        ----------
-        space : Space
-            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
-
-        Yields
-        ------
-        Rows
-            One row per window, in the unit of the values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np, pandas as pd
-        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
-        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
-        >>> [rows] = mx.sdc.WindowSums(np.array([160.0, 170.0])).rows(mx.MaxEnt(table).space)
-        >>> rows.label, rows.low.tolist(), rows.matrix.shape
-        ('range sum', [160.0, 170.0], (2, 9))
-        """
+        """Yield one row per window; see :meth:`maxent_cvx.Source.rows`."""
         value = space.n_records * _numbers(space)[space.codes["s"]]
         blocks = len(space.view.quasi_identifiers)
         of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
@@ -350,28 +330,7 @@ class WithinBounds(Source):
         self.low, self.high = low, high
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per block of which something is excluded.
-
-        Parameters
-        ----------
-        space : Space
-            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
-
-        Yields
-        ------
-        Rows
-            One row per block, probabilities that are 0.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np, pandas as pd
-        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
-        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
-        >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
-        >>> [rows] = bounds.rows(mx.MaxEnt(table).space)
-        >>> np.diff(rows.matrix.indptr).tolist()                   # values that each block cannot have
-        [1, 2, 1]
-        """
+        """Yield one row per block with excluded values; see :meth:`maxent_cvx.Source.rows`."""
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
         some, row = np.unique(block[outside], return_inverse=True)
@@ -474,11 +433,6 @@ class RangeSums(Published):
         Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
         general solvers find the same as :attr:`maxent`, in more time and memory.
 
-        Returns
-        -------
-        MaxEnt
-            To be solved, or to be added to.
-
         Examples
         --------
         >>> import maxent_cvx as mx, pandas as pd
@@ -504,13 +458,7 @@ class RangeSums(Published):
 
     @property
     def slack(self) -> float:
-        """How far the value of a record may be beyond bounds that were rounded: less than to another value.
-
-        Returns
-        -------
-        float
-            In the unit of the values.
-        """
+        """Tolerance of rounded bounds, in the unit of the values: smaller than the distance to another value."""
         return self._steps.slack * self._steps.one
 
     @cached_property

@@ -306,50 +306,12 @@ class Channel:
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Publish true places.
-
-        Parameters
-        ----------
-        x : ndarray of int, shape (records,)
-            True places, from 0.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (records,)
-            Published places.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> channel = mx.sdc.Channel(places=4, limit=2)
-        >>> published = channel.draw(np.full(1_000, 1), np.random.default_rng(0))
-        >>> bool(abs(np.bincount(published, minlength=4) / 1_000 - [0.25, 0.5, 0.25, 0]).max() < 0.05)
-        True
-        """
+        """Published places of true places x, both from 0."""
         moved = x + rng.binomial(self.limit, 0.5, len(x)) - self.limit // 2
         return moved.clip(0, self.places - 1)
 
     def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """T(x, y), entry by entry.
-
-        Parameters
-        ----------
-        x, y : ndarray of int
-            True and published places, of one shape.
-
-        Returns
-        -------
-        ndarray
-            Probabilities, of the same shape.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> channel = mx.sdc.Channel(places=4, limit=2)
-        >>> channel.probability(np.array([0, 1, 1]), np.array([0, 1, 3]))
-        array([0.75, 0.5 , 0.  ])
-        """
+        """T(x, y), entry by entry, for arrays of true and published places of one shape."""
         move = y - x + self.limit // 2  # what B is; where y is an end, at most or at least that
         inside = (move >= 0) & (move <= self.limit)
         p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)
@@ -506,33 +468,7 @@ class NoisyTable(Published):
     _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
 
     def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
-        """Where in its domain each value of an attribute is.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Records, of the population or published.
-        name : str
-            The attribute.
-
-        Returns
-        -------
-        ndarray of int, one per record
-            From 0.
-
-        Raises
-        ------
-        TableError
-            If a value is not in the domain.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
-        >>> noisy.places(people, "Salary")
-        array([1, 2, 0, 3])
-        """
+        """The places in its domain, from 0, of the values of an attribute in a table of records."""
         check_labels(frame[name], f"a cell of column {name!r} of the population")
         at = self.domains[name].get_indexer(pd.Index(frame[name]))
         if (at < 0).any():
@@ -543,32 +479,7 @@ class NoisyTable(Published):
         return at
 
     def of_people_like(self, person: Known) -> np.ndarray:
-        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value.
-
-        Parameters
-        ----------
-        person : Known
-            What is known of somebody, and who in the population is like that.
-
-        Returns
-        -------
-        ndarray, one per value of the domain
-            Expected records; over the sum they are weights.
-
-        Raises
-        ------
-        TableError
-            If the population has values that are not in the domain.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> from maxent_cvx.sdc.techniques import Known
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> noisy = mx.sdc.BinomialNoise(percent=0).publish(people, confidential="Salary")
-        >>> noisy.of_people_like(Known.of({"Age": 37}, people[["Age"]], "Salary"))           # two records, 77 and 80
-        array([0., 1., 1., 0.])
-        """
+        """sum_r P(x_r in Mo | y_r) [y_rC = c]: the expected number of records of matching people, by published value c."""
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
         noisy = [self.places(self.table, name) for name in (*names, self.confidential)]

@@ -78,10 +78,6 @@ class Sentence(ReprMixin):
         ----------
         other : Sentence
 
-        Returns
-        -------
-        Sentence
-
         Raises
         ------
         StatementError
@@ -190,10 +186,6 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     person, value : hashable
         A name, and a sensitive value; a tuple of values if there are several sensitive attributes.
 
-    Returns
-    -------
-    Sentence
-
     Raises
     ------
     StatementError
@@ -297,10 +289,6 @@ def read_sentence(text: str) -> Sentence:
     ----------
     text : str
         Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation.
-
-    Returns
-    -------
-    Sentence
 
     Raises
     ------
@@ -448,10 +436,6 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     sentences : list of Sentence or str
         A sentence that is listed twice counts twice.
 
-    Returns
-    -------
-    Sentence
-
     Raises
     ------
     StatementError
@@ -469,22 +453,7 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At least k of the sentences are true.
-
-    Parameters
-    ----------
-    k : int
-        From 0 to the number of sentences.
-    sentences : list of Sentence or str
-
-    Returns
-    -------
-    Sentence
-
-    Raises
-    ------
-    StatementError
-        If `k` is out of range, or an item is not a sentence.
+    """At least k of the sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
@@ -497,22 +466,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At most k of the sentences are true.
-
-    Parameters
-    ----------
-    k : int
-        From 0 to the number of sentences.
-    sentences : list of Sentence or str
-
-    Returns
-    -------
-    Sentence
-
-    Raises
-    ------
-    StatementError
-        If `k` is out of range, or an item is not a sentence.
+    """At most k of the sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
