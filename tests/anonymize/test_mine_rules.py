@@ -172,7 +172,7 @@ WRONG = [
     (TABLE.assign(confidence=1.2), {}, StatementError, ["confidence 1.2"]),
     (TABLE, {"qi": ["Education", "Education"]}, TableError, ["'Education'", "twice"]),
     (TABLE.assign(confidence="high"), {}, BadProbability, ["'high'", "number"]),
-    (TABLE, {"support": 604}, BadProbability, ["support=604", "between 0 and 1"]),
+    (TABLE, {"support": 604}, BadProbability, ["support", "between 0 and 1"]),
     (TABLE, {"confidence": np.nan}, BadProbability, ["confidence"]),
     (TABLE, {"attributes": 2}, StatementError, ["Education=Doctorate => 50K+", "[2]"]),
     ([1], {}, TableError, ["DataFrame"]),
