@@ -50,7 +50,7 @@ class Scales:
         for attribute in np.argsort(-np.ptp(here, axis=0) / self.width, kind="stable"):
             column = here[:, attribute]
             median = np.median(column)
-            for low in (column <= median, column < median):  # many may have the median itself
+            for low in (column <= median, column < median):  # ties at the median go to one side, or to the other
                 if k <= low.sum() <= len(records) - k:
                     yield low
 

@@ -203,6 +203,8 @@ class GroupPatterns:
 
     def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
         """Let groups grow from kinds that are hard to place, by the kind that makes each safest."""
+        # Pricing: a new pattern helps if its dual prices add up to more than its cost. Chains start with expensive kinds
+        # and are extended greedily, by violation less a random weight times price, until they are safe.
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
         grown = [np.empty((0, 1), dtype=np.int64)]
@@ -309,7 +311,7 @@ class Grouping:
         group, n, again = np.full(len(pool), -1), 0, tries
         left = np.arange(len(pool))
         while len(left):
-            pile = self.pile(pool[left], size)
+            pile = self.pile(pool[left], size)  # as Anatomy does: one record from each of the largest piles
             order = np.argsort(pile, kind="stable")
             left = left[order]
             drawn = draw(pile[order], size, self.rng)
@@ -323,7 +325,7 @@ class Grouping:
             left = np.delete(left, safe)
             if kept.all():
                 break
-            again -= 1
+            again -= 1  # an unsafe draw is repeated some times before larger groups are tried
             if not again:
                 size, again = size + 1 + size // 4, tries
             if size > max(LARGEST, self.smallest):

@@ -118,6 +118,8 @@ class TableRows:
 
 def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
     """Give all tables, in arrays of shape (tables, types); some are empty, so that the search can be interrupted."""
+    # Depth-first over the types of records, breadth-first within a batch: each entry of the stack is a set of partial
+    # tables of one depth, of which only the row sums are kept, and a linked list (trail) from which tables are rebuilt.
     order = _order(rows)
     at = np.empty(len(order), dtype=np.int64)
     checked: dict[int, list[Median]] = {}
@@ -133,7 +135,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
             type_ = int(order[depth])
             least, most = bounds.range(depth, type_, sums)
             number = (most - least + 1).clip(min=0)
-            if len(sums) > 1 and number.sum() > BATCH:
+            if len(sums) > 1 and number.sum() > BATCH:  # too many children for the memory: the second half waits
                 half = len(sums) // 2
                 stack.append((depth, sums[half:], _part(trail, np.arange(half, len(sums)))))
                 sums, trail = sums[:half], _part(trail, np.arange(half))
@@ -145,7 +147,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
                 kept = bounds.possible(depth + 1, sums)
                 trail = (type_, value[kept], parent[kept], trail)
                 sums = sums[kept]
-            for median in checked.get(depth, ()):
+            for median in checked.get(depth, ()):  # decided as soon as all its types are
                 kept = median.holds(_tables(trail, len(order), len(sums)))
                 sums, trail = sums[kept], _part(trail, np.flatnonzero(kept))
             depth += 1
@@ -210,6 +212,8 @@ class _Bounds:
     def possible(self, depth: int, sums: np.ndarray) -> np.ndarray:
         """Whether the types from a depth on can satisfy every row, given the sums of those before."""
         rows = self.rows
+        # A row can still add what its types can each (box), or what the people who remain in its smallest group can,
+        # each by at most the largest coefficient: the tighter of both.
         fewest = (rows.low[self.group] - sums[:, self.group]).clip(min=0)
         most = (rows.high[self.group] - sums[:, self.group]).clip(min=0)
         smallest, largest = self.coefficient[:, depth]

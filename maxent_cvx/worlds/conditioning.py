@@ -132,6 +132,7 @@ class ResidualGroup:
         if not len(others):
             return p
         if self._to_values(np.broadcast_to(u, (len(c), len(u))), c):
+            # All c at once: an end state of the lattice is the places that c leaves, weighted by the share of c.
             lattice = Lattice(self.places)
             log_ends = np.full(int(np.prod(self.places + 1)), -np.inf)
             log_ends[(self.places - c) @ lattice.stride] = np.log(share) - log_weight
@@ -328,14 +329,17 @@ class _Sweep:
         classes = np.flatnonzero(np.isfinite(place.log_prior[kind]) & (place.left > 0))
         self._allow(at, len(self.states.local) * (len(classes) + 1.0) + len(inside.rows) * (len(classes) + 1.0))
         bit = self._bit(person, at, alone)
+        # `stay` renumbers local states, since new rows may have been inserted; `move` is the state with the person here.
         stay, move = inside.add(kind, classes)
         states = self.states
         waits = np.ones(len(states.local), dtype=bool) if alone else (states.waiting & bit) > 0
         here, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
+        # Many states share a residual: each is evaluated once per value. A false residual ends its worlds at once.
         left, which = np.unique(states.residual, return_inverse=True)
         residual = self.residuals.table(left, person, place.classes[classes])[which.reshape(-1)[here], c]
         true = residual != FALSE
         here, c, residual = here[true], c[true], residual[true]
+        # At the last bucket of a person, states in which the person is still waiting have no continuation.
         away = np.flatnonzero(~waits if self.last[person] == at else np.ones(len(waits), dtype=bool))
         self._go(
             _States(
@@ -348,7 +352,7 @@ class _Sweep:
             np.concatenate([classes[c], np.full(len(away), -1)]),
             (at, i),
         )
-        reached, local = np.unique(self.states.local, return_inverse=True)
+        reached, local = np.unique(self.states.local, return_inverse=True)  # drop local states that no state uses
         inside.rows, self.states.local = inside.rows[reached], local.reshape(-1)
         if self.last[person] == at and not alone:
             self.free.append(self.bit.pop(person))
@@ -360,6 +364,7 @@ class _Sweep:
         log_weight = np.full(len(inside.rows), -np.inf)
         log_weight[reached] = self.places[at].weight(u[reached], c[reached])
         self.closed.append((inside.rows, self.states.local))
+        # Outside the bucket only residuals and waiting people matter: all local states become one.
         possible = np.flatnonzero(np.isfinite(log_weight[self.states.local]))
         states = _States(self.states.residual[possible], self.states.waiting[possible], np.zeros_like(possible))
         self._go(states, possible, log_weight[self.states.local[possible]], None, (at, -1))
@@ -413,6 +418,8 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         return Conditioned(-np.inf, [], [])
     assert (sweep.states.residual == TRUE).all()
     log_total = float(sweep.log_weight[0])
+    # The backward pass: a transition's share of all worlds is (weight of the ways to its source) x (its own weight) x
+    # (weight of the ways on from its target) / (total weight).
     taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     after = np.zeros(1)
     for step, before in zip(reversed(sweep.steps), reversed(sweep.before[:-1]), strict=True):
@@ -434,6 +441,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
 
 def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
     """An order in which places that sentences link, or that share somebody, are near each other."""
+    # The number of states is exponential in the number of sentences and people that are open at a time.
     held = residuals.held[root]
     groups = [residuals.people_of[part] for part in held[2:]] if len(held) > 2 else [residuals.people_of[root]]
     links = [(at, ("person", person)) for at, place in enumerate(places) for person in place.people.tolist()]

@@ -195,6 +195,7 @@ class Groups:
     def without_world(self) -> np.ndarray:
         """Mark the groups of which the prior rules out every world."""
         without = np.zeros(len(self), dtype=bool)
+        # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
         for one in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
             n, m = (slice(*table.indptr[one : one + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
@@ -284,6 +285,8 @@ def shares(
     layers = lattice.layers()
     n_states = int(np.prod(places + 1))
     before = forward_weights(log_factor, lattice, layers)
+    # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight of
+    # the ways there, times the factor, times the weight of the ways on.
     after = np.full_like(before, -np.inf)
     if log_ends is None:
         after[:, n_states - 1] = 0.0
@@ -362,6 +365,7 @@ def weighed(
     if strict:
         check_steps(groups, cost.min(axis=1), limit)
     p, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
+    # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
     to_values = cost[:, 0] <= cost[:, 1]
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for dealt, kinds, some, transposed in (

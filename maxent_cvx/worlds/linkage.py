@@ -86,6 +86,7 @@ class Published:
         if self.signature is not None:
             log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, left)
             return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, log_rest)
+        # Values that no sentence mentions are interchangeable: one class, split by their shares afterwards.
         named = np.isin(classes, mentioned)
         if n_others := int(left[~named].sum()):
             others[classes[~named]] = left[~named] / n_others
@@ -221,7 +222,8 @@ class _Linked:
         """Put in what is said of those whom no sentence mentions, but who may be in a bucket with others of a part."""
         mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
         touched = [self.published.touched(self.q[part.people]) for part in every]
-        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple alike, whoever else is described
+        # A person without sentences is affected if a linked person may take a place in one of the person's buckets.
+        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple are alike
             own = self.published.buckets_of(q)
             beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(own, of_part).any()]
             if not beside:
@@ -236,6 +238,7 @@ class _Linked:
         """Where they may be: buckets in which several of them may, and for everybody all others together."""
         q = self.q[part.people]
         mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
+        # A bucket that only one linked person may be in only adds to this person's own distribution.
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():

@@ -226,7 +226,7 @@ def _draw(
     log_weight, world = np.zeros(n), np.arange(n)
     residual = np.full(n, lookahead.root)
     for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
-        foresight = left / np.maximum(need, NOBODY)
+        foresight = left / np.maximum(need, NOBODY)  # supply of each value per expected later demand
         odds = own * foresight
         if named := j < len(lookahead.people):
             which, after, hope = lookahead.step(j, residual)
@@ -234,6 +234,7 @@ def _draw(
         odds = np.cumsum(odds, axis=1)
         total = odds[:, -1]
         value = (odds < (1 - rng.random(n))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
+        # P(w) / q(w) is a product over tuples of A_j(x) / (A_j(x) foresight(x) / total).
         with np.errstate(divide="ignore", invalid="ignore"):
             log_weight += np.log(total) - np.log(foresight[world, value])
             if named:
