@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,9 +17,6 @@ from ..worlds.worst_case import Safety
 from .anatomy import SafeGroups
 
 __all__ = [
-    "Scales",
-    "generalized",
-    "is_number",
     "mondrian",
     "mondrian_table",
 ]
@@ -55,14 +52,14 @@ class Scales:
                     yield low
 
 
-def is_number(level: pd.Index) -> bool:
+def _is_number(level: pd.Index) -> bool:
     """Whether the values of an attribute are numbers, truth values not counted."""
     return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
 
 
 def _positions(level: pd.Index) -> np.ndarray:
     """Where values stand on their scale."""
-    return level.to_numpy(dtype=float) if is_number(level) else np.arange(len(level), dtype=float)
+    return level.to_numpy(dtype=float) if _is_number(level) else np.arange(len(level), dtype=float)
 
 
 def mondrian(
@@ -228,40 +225,24 @@ def mondrian_table(
 
     while left:  # sequential: whether a cut is safe depends on all groups so far
         records = left.pop()
-        halves = _cut(records, scales, k, allowed)
-        if halves is None:
-            groups.append(records)
+        for low in scales.cuts(records, k):
+            if allowed(halves := [records[low], records[~low]]):
+                left += halves
+                break
         else:
-            left += halves
-    cells = generalized(scales, groups, data.qi).set_axis(table.index)
-    return cells.assign(**{name: table[name] for name in data.sa})
-
-
-def generalized(scales: Scales, groups: list[np.ndarray], qi: tuple[str, ...]) -> pd.DataFrame:
-    """The QI of all records, the same for all records of a group."""
-    columns = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
+            groups.append(records)
+    columns = {name: np.empty(len(table), dtype=object) for name in data.qi}
     for records in groups:
-        for i, name in enumerate(qi):
+        for i, name in enumerate(data.qi):
             cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
             columns[name][records] = [cell] * len(records)
-    return pd.DataFrame(columns)
-
-
-def _cut(
-    records: np.ndarray, scales: Scales, k: int, allowed: Callable[[list[np.ndarray]], bool]
-) -> list[np.ndarray] | None:
-    """Cut a group in two at a median; None if no cut that is allowed leaves k records on both sides."""
-    for low in scales.cuts(records, k):
-        halves = [records[low], records[~low]]
-        if allowed(halves):
-            return halves
-    return None
+    return pd.DataFrame(columns, table.index).assign(**{name: table[name] for name in data.sa})
 
 
 def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Write the values of a group as one."""
     if len(codes) == 1:
         return level[codes[0]]
-    if is_number(level):
+    if _is_number(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])
