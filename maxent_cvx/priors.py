@@ -134,7 +134,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
         raise TableError(
-            f"{where} lacks {int(missing.to_numpy().sum())} entries, for {_label(table.index[first])} that of "
+            f"{where} lacks {pluralize(int(missing.to_numpy().sum()), 'entry', 'entries')}, for {_label(table.index[first])} that of "
             f"{join_names(table.columns[missing.iloc[first]])}; write 0 for impossible values"
         )
     if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts

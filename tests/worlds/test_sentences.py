@@ -118,9 +118,9 @@ def test_bad_objects():
         at_most(1, 3)
     with refused(StatementError):
         at_most(1, [ANN, 3])
-    with refused(StatementError, "person=['Ann']"):
+    with refused(StatementError, "person"):
         has(["Ann"], "HIV")
-    with refused(StatementError, "value=None"):
+    with refused(StatementError, "value"):
         has("Ann", None)
     deep = ANN
     with refused(StatementError, "100 levels"):
