@@ -133,8 +133,9 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             raise TableError(f"{where} has a {what} twice: {join_names(labels[labels.duplicated()].unique())}")
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
+        number = pluralize(int(missing.to_numpy().sum()), "entry", "entries")
         raise TableError(
-            f"{where} lacks {pluralize(int(missing.to_numpy().sum()), 'entry', 'entries')}, for {_label(table.index[first])} that of "
+            f"{where} lacks {number}, for {_label(table.index[first])} that of "
             f"{join_names(table.columns[missing.iloc[first]])}; write 0 for impossible values"
         )
     if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
