@@ -27,9 +27,6 @@ __all__ = [
     "similar_linkage_groups",
 ]
 
-# Which groups are safe: the conditions of possible worlds, asked of many candidate groups at once.
-
-
 #: Steps of enumeration that the worlds of one candidate may take: those of fourteen values.
 FEW_STEPS = 3e5
 
@@ -621,7 +618,7 @@ def similar_linkage(
     suppress: int = 0,
     seed: int = 0,
 ) -> Release:
-    """Publish a table as buckets in which P(t : x) <= 1 / r for everybody, also for who knows the prior: r-robust.
+    """Publish a table as buckets with P(t : x) <= 1 / r for everybody and an adversary with this prior: r-robust.
 
     Parameters
     ----------
@@ -630,49 +627,47 @@ def similar_linkage(
     qi, sa : str or list of str
         Column names.
     prior : QIDistribution
-        What the adversary knows, of one attribute set or several, each of which is asked.
+        Beliefs of the adversary, by one attribute set or several; the release is r-robust for each.
     r : float
         At least 1.
     condition : str
-        How a group is known to be safe. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which proves it.
-        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused; groups with more than
-        fourteen values or so as if "sound". "delta": by the paper's condition, after which the release may **not** be
-        r-robust; then that raises.
+        How groups are checked. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which is sufficient. "exact": by
+        :func:`maxent_cvx.worlds.posterior`, which is necessary, too; groups with more than about fourteen values as if
+        "sound". "delta": by the paper's condition, which is neither; an error is raised if the release is not r-robust.
     exempt : int
-        How many of the most frequent sensitive values are not protected, and may repeat in a bucket.
+        Number of most frequent sensitive values that are not protected, and may repeat in a bucket.
     suppress : int
-        How many records may be left out of the release, if they fit nowhere; none unless allowed.
+        Maximum number of records to leave out of the release if they fit into no group.
     seed : int
-        What goes together is random.
+        Random seed.
 
     Returns
     -------
     Release
-        Buckets in which no value that is not exempt occurs twice, of ceil(r) records as far as the condition holds;
-        smaller where all values are exempt.
+        Buckets without repeated values (except exempt ones), of ceil(r) records where the condition holds for these;
+        smaller if all values are exempt.
 
     Raises
     ------
     TableError
-        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
-        an r with which all fit; or if the release is not r-robust after all (condition="delta").
+        If values are too frequent for r, or no safe group is found for some records (the message gives an r for which
+        all fit); or if the release is not r-robust (condition="delta").
     UnknownName
-        If the table lacks a column, the prior a signature or a value, or there is no such condition.
+        If the table lacks a column, the prior lacks a signature or a value, or the condition is unknown.
     StatementError
         If the prior is not a :class:`maxent_cvx.QIDistribution`, or a number is out of range.
 
     Notes
     -----
-    Those with one signature are grouped as Anatomy does, from the largest piles of values: by the prior they are
-    indistinguishable. Who is left over is grouped with those of similar signatures, and so on upwards; a group that
-    does not satisfy the condition is drawn again, and larger. For those who are left over in the end a linear program
-    chooses among safe patterns of groups, which are found as they are needed, how often each should be there; at last
-    some groups are taken apart and drawn anew, as long as that places more. That merging more helps is not sure: the
-    conditions are not monotone. So it ends when attempts fail, and nothing is published then.
+    People with the same signature, whom the prior does not distinguish, are grouped as Anatomy does, from the largest
+    piles of values. The remaining people are grouped with those of similar signatures, and so on upwards; groups that
+    violate the condition are drawn again, and larger. For the final remainder a linear program chooses among safe
+    patterns of groups (column generation); then some groups are dissolved and drawn again as long as that places more
+    people. Since the conditions are not monotone, merging groups may not help; if records remain, an error is raised.
 
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
-    which all possible worlds confirm before it is returned (in groups of many values swaps). The guarantee is about
-    adversaries who do not reason about how the groups were chosen.
+    which is checked over all possible worlds before it is returned (by swaps in groups with many values). The guarantee
+    is about adversaries who do not reason about how the groups were chosen.
 
     Examples
     --------
@@ -710,7 +705,7 @@ def similar_linkage_groups(
     suppress: int = 0,
     seed: int = 0,
 ) -> pd.Series:
-    """Assign every record to a bucket, as :func:`similar_linkage` does; this is the publisher's secret.
+    """Assign every record to a bucket, as :func:`similar_linkage` does; the assignment must stay secret.
 
     Parameters
     ----------
@@ -724,17 +719,12 @@ def similar_linkage_groups(
     Returns
     -------
     Series
-        Named "Bucket", indexed like the table: numbers from 1; 0 of records that are left out.
+        Named "Bucket", indexed like the table: numbers from 1; 0 for records that are left out.
 
     Raises
     ------
-    TableError
-        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
-        an r with which all fit; or if the release is not r-robust after all (condition="delta").
-    UnknownName
-        If the table lacks a column, the prior a signature or a value, or there is no such condition.
-    StatementError
-        If the prior is not a :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+    TableError, UnknownName, StatementError
+        As :func:`similar_linkage`.
 
     Examples
     --------
@@ -745,7 +735,7 @@ def similar_linkage_groups(
     >>> bucket = mx.anonymize.similar_linkage_groups(hospital, qi=qi, sa="Disease", prior=prior, r=2)
     >>> bucket.value_counts().to_list()
     [2, 2, 2, 2, 2]
-    >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # together are those of one signature
+    >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # one signature per bucket
     True
     """
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))

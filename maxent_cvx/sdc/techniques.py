@@ -441,7 +441,7 @@ def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tupl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable(Published):
-    """All records, with noise on every attribute, in no order.
+    """All records, with noise on every attribute, in random order.
 
     Attributes
     ----------
@@ -508,45 +508,44 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class BinomialNoise(DomainTechnique):
-    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is of somebody like the person with probability w_r.
+    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r, where w_r is the probability that record r is of a matching person.
 
     Parameters
     ----------
     percent : float
-        The noise of an attribute with the domain D is B - M/2 places, B binomial (M, 1/2), M being `percent` % of
-        ``|D| - 1``, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two
-        values has noise from 100 % on only.
+        An attribute with the domain D is moved by B - M/2 places, with B binomial (M, 1/2) and M = `percent` % of
+        ``|D| - 1``, rounded to the nearest even number, ties to the larger. So an attribute with two values has noise
+        only at 100 %.
     seed : int
-        The same noise is drawn for the same seed.
+        Random seed.
     prior : Series, optional
-        What the intruder takes for the distribution of the confidential attribute, by value; by default all values of
-        the domain are equally likely, as in the paper's other techniques.
+        The intruder's prior of the confidential attribute, by value; by default uniform over the domain, as in the
+        paper's other techniques.
 
     Raises
     ------
     BadProbability, StatementError, TableError
-        If an argument is out of range, or the prior no distribution; from `infer`, if no published record can be of
-        anybody as described, or the prior makes values impossible that explain what is published.
+        If an argument is out of range, or the prior is not a distribution; from `infer`, if no published record can
+        belong to a matching person, or the prior is 0 for values that explain the published records.
 
     Notes
     -----
-    CAE, section 5: noise on all attributes, numerical and categorical. A domain is ordered (see
+    CAE, section 5: noise on all attributes, numerical and categorical. Domains are ordered (see
     :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
 
-    The paper prints algorithm 2 again for its algorithm 3, so this is derived here. The intruder knows T_a(x, y), the
-    probability that the value x of attribute a is published as y, and pi, how frequent each combination x of the other
-    attributes is in the population. Assumed is that records are independent of each other, x drawn from pi, and the
-    confidential d from the prior, whatever x is; and that the person is any of the records r, equally likely. With Mo
-    the combinations that match what is known, Bayes' rule says
+    The paper prints algorithm 2 again for its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
+    probability that the value x of attribute a is published as y, and the frequency pi of each combination x of the
+    other attributes in the population. We assume that records are independent, with x drawn from pi and the
+    confidential d from the prior, independently of x, and that the person is equally likely to be any record r. With Mo
+    the combinations that match the intruder's knowledge, Bayes' rule gives
 
         P(r, d | Y, x_r in Mo) ~ P(x_r in Mo, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_r in Mo | y_r) P(d | y_rC),
 
-    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all attributes of
-    the population that are published, known or not: what is published of the others tells, too, whose record it can be.
-    And P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise p(d) is the frequency of d in Mo.
+    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all published
+    attributes of the population, known or not, and P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise
+    p(d) is the frequency of d in Mo.
 
-    That every person has exactly one record, an intruder could use as well, at the price of a permanent; and that d
-    depends on x, with a prior for each x.
+    Not used: that every person has exactly one record (this needs a permanent), and that d depends on x.
 
     Examples
     --------
@@ -643,7 +642,7 @@ class BinomialNoise(DomainTechnique):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(Published):
-    """The records that were drawn, in no order, with all attributes.
+    """The sampled records, in random order, with all attributes.
 
     Attributes
     ----------
@@ -663,28 +662,27 @@ class Sample(Published):
 
 @dataclass(frozen=True)
 class Sampling(DomainTechnique):
-    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: in the sample, or not, and then anything is equally likely.
+    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: people outside the sample have any value, equally likely.
 
     Parameters
     ----------
     factor : float
-        The share of the records that is published, drawn at random without replacement; their number is rounded, in
-        the middle of two to the even one.
+        Share of the records to publish, drawn at random without replacement; their number is rounded half to even.
     seed : int
-        With one seed, a smaller sample is part of a larger one.
+        Random seed; with the same seed, a smaller sample is part of a larger one.
 
     Raises
     ------
     BadProbability, StatementError
         If the factor is not a share above 0, or the seed not an integer.
     TableError
-        From `infer`: if more people of the sample than of the population are as described.
+        From `infer`: if more people match in the sample than in the population.
 
     Notes
     -----
-    CAE, section 5 and "Details of experiments": Mo are the records of the population that match what is known, Ms
-    those of the sample, f_i how many of them have the value d_i of the domain D. The printed formula multiplies by
-    ``|D|``, which gives no probabilities.
+    CAE, section 5 and "Details of experiments": Mo are the records of the population that match the intruder's
+    knowledge, Ms those of the sample, f_i the number of the latter with the value d_i of the domain D. The printed
+    formula multiplies by ``|D|``, which does not give probabilities.
 
     Examples
     --------
@@ -744,7 +742,7 @@ class Sampling(DomainTechnique):
 
 @runtime_checkable
 class Technique(Protocol):
-    """publish() says what is disclosed, infer() what an intruder concludes; any class with both is a technique.
+    """A class with publish(), what is disclosed, and infer(), what an intruder concludes from it.
 
     Notes
     -----
@@ -771,7 +769,7 @@ class Technique(Protocol):
     """
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Any:
-        """Disclose what this technique discloses of the table; the same each time.
+        """Apply the technique to a table; deterministic.
 
         Parameters
         ----------
@@ -783,20 +781,20 @@ class Technique(Protocol):
         Returns
         -------
         object
-            Whatever :meth:`infer` reads; a :class:`Published` of the techniques of this package.
+            The input of :meth:`infer`; for the techniques of this package a :class:`Published`.
         """
 
     def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
-        """P(confidential value | published, known), by value; a value that is left out has none.
+        """P(confidential value | published, known), by value; missing values have probability 0.
 
         Parameters
         ----------
         published : object
             What :meth:`publish` returned.
         known : dict
-            Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
+            Supplementary knowledge (SK) about one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
-            Everybody's other attributes, which the intruder has too: ``|Mo|``, how many are as the person is, is known.
+            Everybody's other attributes, which the intruder knows, so that ``|Mo|`` is known.
 
         Returns
         -------
