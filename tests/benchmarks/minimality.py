@@ -48,7 +48,9 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     for sa, k, l in CASES[: options.cases]:
         samples = [adult.sample(options.records, random_state=seed) for seed in range(options.samples)]
         figures = pd.DataFrame([case(people, sa, k, l, options.n) for people in samples])
-        rows.append({"sensitive": sa, "k": k, "l": l} | figures.mean().to_dict() | {"moved by": figures["moved by"].max()})
+        rows.append(
+            {"sensitive": sa, "k": k, "l": l} | figures.mean().to_dict() | {"moved by": figures["moved by"].max()}
+        )
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     print(table.round(3).to_string(index=False))
