@@ -29,17 +29,9 @@ __all__ = [
     "positions",
 ]
 
-# Priors from records: shares of the sensitive values, by signature, perhaps smoothed.
-
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
-    """(n(s, x) + a) / (n(s) + a |X|) of every signature s that occurs, and every value x; a is the smoothing, records.
-
-    Returns
-    -------
-    DataFrame
-        Probabilities: a row a signature, a column a value.
-    """
+    """(n(s, x) + a) / (n(s) + a |X|) for every signature s that occurs and every value x; a is the smoothing."""
     (s, signatures), (x, values) = data.tuples(), data.values()
     n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
     total = n.sum(axis=1, keepdims=True) + smoothing * len(values)
@@ -50,26 +42,7 @@ def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
 
 
 def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
-    """Find the signature of every row in the index of a table.
-
-    Parameters
-    ----------
-    index : Index
-        The signatures that have priors, a level an attribute of `key`.
-    people : DataFrame or MultiIndex
-        With a column, or a level, for every attribute.
-    key : tuple of str
-        The attribute set.
-
-    Returns
-    -------
-    ndarray of int, one a row of `people`
-
-    Raises
-    ------
-    UnknownName
-        If nothing is said about a signature.
-    """
+    """Find the signature of every row in the index of a table."""
     code, distinct = _distinct(people, key)
     at = index.get_indexer(distinct)
     if (at < 0).any():
@@ -115,10 +88,12 @@ def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any
         elif isinstance(table, Mapping):
             for attributes, one in table.items():
                 if isinstance(attributes, set | frozenset) and len(attributes) > 1:
-                    raise TableError(f"{short_repr(attributes)} has no order, and its signatures have; write a tuple")
+                    raise TableError(
+                        f"the attribute set {short_repr(attributes)} must be ordered like its signatures; use a tuple"
+                    )
                 yield names(attributes, "an attribute set"), one
         else:
-            raise TableError(f"a prior is a dictionary or a DataFrame, not {short_repr(table)}")
+            raise TableError(f"a prior must be a dictionary or a DataFrame, not {short_repr(table)}")
 
 
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
@@ -135,14 +110,12 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     where = f"the prior by {', '.join(map(str, attributes))}"
     if not all(isinstance(name, str) for name in attributes) or len(set(attributes)) < len(attributes):
         raise TableError(
-            f"{join_names(attributes)} are no attribute set: name QI attributes, each once; of a DataFrame they are the "
-            "names of its index"
+            f"{join_names(attributes)} is not an attribute set: name QI attributes, each once; for a DataFrame they are "
+            "the names of its index"
         )
     if isinstance(table, Mapping):
         if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
-            raise TableError(
-                f"{where} holds {short_repr(strange[0])} for a signature; {{value: probability}} is expected"
-            )
+            raise TableError(f"{where} has {short_repr(strange[0])} for a signature; expected {{value: probability}}")
         keys = list(table)
         of_values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
         entries = [[row.get(x, np.nan) for x in of_values] for row in table.values()]
@@ -152,7 +125,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     if table.empty:
         raise TableError(f"{where} is empty")
     if table.index.nlevels != len(attributes):
-        raise TableError(f"{where} needs an index of {len(attributes)} levels, and has {table.index.nlevels}")
+        raise TableError(f"the index of {where} must have {len(attributes)} levels, got {table.index.nlevels}")
     if set(table.index.names) == set(attributes) and table.index.names != list(attributes):
         table = table.reorder_levels(list(attributes))
     for what, labels in (("signature", table.index), ("value", table.columns)):
@@ -160,28 +133,29 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             raise TableError(f"{where} has a {what} twice: {join_names(labels[labels.duplicated()].unique())}")
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
+        number = pluralize(int(missing.to_numpy().sum()), "entry", "entries")
         raise TableError(
-            f"{where} lacks entries ({int(missing.to_numpy().sum())}), of {_label(table.index[first])} that of "
-            f"{join_names(table.columns[missing.iloc[first]])}; write 0 for what cannot be"
+            f"{where} lacks {number}, for {_label(table.index[first])} that of "
+            f"{join_names(table.columns[missing.iloc[first]])}; write 0 for impossible values"
         )
     if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
-        raise BadProbability(f"{where} must hold real numbers, and has complex ones")
+        raise BadProbability(f"{where} must contain real numbers, got complex ones")
     try:
         p = table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"{where} must hold numbers: {error}") from error
+        raise BadProbability(f"{where} must contain numbers: {error}") from error
     if (bad := ~((p >= 0) & (p <= 1))).any():
         i, x = np.argwhere(bad)[0]
         raise BadProbability(
-            f"{where} says {p[i, x]:g} for {_label(table.columns[x])} of {_label(table.index[i])}; "
-            "from 0 to 1 is expected"
+            f"{where} has {p[i, x]:g} for {_label(table.columns[x])} of {_label(table.index[i])}; probabilities must be "
+            "between 0 and 1"
         )
     total = p.sum(axis=1)
     if (off := np.abs(total - 1) > ROUNDING).any():
         i = int(off.argmax())
         raise BadProbability(
             f"{where} sums to {total[i]:.10g} over the values of {_label(table.index[i])}, not to 1 "
-            f"(so in {int(off.sum())} of {len(total)} rows); divide each row by its sum, or add the missing values"
+            f"(in {int(off.sum())} of {len(total)} rows); divide each row by its sum, or add the missing values"
         )
     index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
     return pd.DataFrame(p, index=index.set_names(list(attributes)), columns=table.columns)
@@ -191,7 +165,7 @@ def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.
     """Read the keys of a dictionary as signatures."""
     tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
     if odd := [key for key, one in zip(keys, tuples, strict=True) if len(one) != len(attributes)]:
-        raise TableError(f"{where} has the signature {short_repr(odd[0])}; {len(attributes)} values are expected")
+        raise TableError(f"{where} has the signature {short_repr(odd[0])}; expected {len(attributes)} values")
     return pd.MultiIndex.from_tuples(tuples, names=attributes)
 
 
@@ -200,26 +174,23 @@ def _label(label: object) -> str:
     return join_names(label if isinstance(label, tuple) else (label,))
 
 
-# What an adversary believes before anything is published: P(s | signature), by some QI attributes of people.
-
-
 @dataclass(frozen=True, eq=False, init=False)
 class QIDistribution(ReprMixin):
-    """G = {(s : x, p(s : x))}: for each signature s, the values of a set of QI attributes, how likely each value x is.
+    """G = {(s : x, p(s : x))}: P(value x | signature s), where a signature is a tuple of values of some QI attributes.
 
     Parameters
     ----------
     *tables : dict, or DataFrame
         A dictionary from an attribute set, ``"Gender"`` or ``("Gender", "Age")``, to its table: a dictionary
-        ``{signature: {value: probability}}`` or a DataFrame. Or a DataFrame alone, a row a signature and a column a
-        value, whose index is named by its attributes. Tables of different sets have the same values.
+        ``{signature: {value: probability}}`` or a DataFrame. Or a DataFrame alone, one row per signature and one column
+        per value, whose index is named by its attributes. All tables have the same values.
     about : str
-        Where the probabilities are from, to be shown.
+        Origin of the probabilities, shown in the repr.
 
     Attributes
     ----------
     tables : dict of tuple of str to DataFrame
-        Probabilities by attribute set, a row a signature (a MultiIndex), a column a sensitive value.
+        Probabilities by attribute set, one row per signature (a MultiIndex), one column per sensitive value.
 
     Raises
     ------
@@ -245,21 +216,21 @@ class QIDistribution(ReprMixin):
     about: str
 
     def __init__(self, *tables: Mapping[Any, Any] | pd.DataFrame, about: str = "given") -> None:
-        found: dict[tuple[str, ...], pd.DataFrame] = {}
+        checked_tables: dict[tuple[str, ...], pd.DataFrame] = {}
         for attributes, table in tables_given(tables):
-            if any(set(attributes) == set(other) for other in found):
+            if any(set(attributes) == set(other) for other in checked_tables):
                 raise TableError(f"the attribute set {join_names(attributes)} has two tables; give one")
-            found[attributes] = checked(table, attributes)
-        if not found:
-            raise TableError("no table is given; write {attributes: {signature: {value: probability}}}")
-        first = next(iter(found.values())).columns
-        for attributes, table in found.items():
+            checked_tables[attributes] = checked(table, attributes)
+        if not checked_tables:
+            raise TableError("a prior needs at least one table, {attributes: {signature: {value: probability}}}")
+        first = next(iter(checked_tables.values())).columns
+        for attributes, table in checked_tables.items():
             if len(odd := first.symmetric_difference(table.columns, sort=False)):
                 raise TableError(
-                    f"the tables are not of the same values: that of {join_names(attributes)} and the first differ in "
-                    f"{join_names(odd)}; write 0 for what cannot be"
+                    f"all tables must have the same values: that of {join_names(attributes)} and the first differ in "
+                    f"{join_names(odd)}; write 0 for impossible values"
                 )
-        object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in found.items()})
+        object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in checked_tables.items()})
         object.__setattr__(self, "about", about)
 
     @classmethod
@@ -271,18 +242,14 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         table : DataFrame
-            One row a person.
+            One row per person.
         qi : str, list of str, or list of lists
             An attribute set, ``["sex", "race"]``; or a list of attribute sets, ``[["sex"], ["sex", "race"]]``.
         sa : str or list of str
             The sensitive attribute.
         smoothing : float
-            How many records are added to each value of every signature that occurs. With 0, the default, what nobody
-            of a signature has is held to be impossible, and possible worlds with it are ruled out.
-
-        Returns
-        -------
-        QIDistribution
+            Number of records added to each value of every signature that occurs. With 0, the default, values that
+            nobody with a signature has are impossible, and possible worlds with them are ruled out.
 
         Raises
         ------
@@ -303,8 +270,8 @@ class QIDistribution(ReprMixin):
         smoothing = check_float(smoothing, "smoothing", 0.0, 2.0**53)
         sets = attribute_sets(qi)
         Microdata.of_people(table, tuple(dict.fromkeys(name for each in sets for name in each)), names(sa, "sa"))
-        found = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
-        return cls(found, about=f"estimated from {pluralize(len(table), 'record')}, smoothing {smoothing:g}")
+        tables = {each: shares(Microdata(table, each, names(sa, "sa")), smoothing) for each in sets}
+        return cls(tables, about=f"estimated from {pluralize(len(table), 'record')}, smoothing {smoothing:g}")
 
     @property
     def attribute_sets(self) -> list[tuple[str, ...]]:
@@ -329,10 +296,6 @@ class QIDistribution(ReprMixin):
         attributes : str or list of str
             Its attributes, in any order.
 
-        Returns
-        -------
-        QIDistribution
-
         Raises
         ------
         UnknownName
@@ -350,24 +313,24 @@ class QIDistribution(ReprMixin):
         return type(self)({key: self.tables[key]}, about=self.about)
 
     def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
-        """The signature of every tuple: its values of an attribute set (Definition 1), a row of `people` each.
+        """The signature of every tuple: its values of an attribute set (Definition 1).
 
         Parameters
         ----------
         people : DataFrame
-            With the attributes as columns; a row a tuple.
+            With the attributes as columns; one row per tuple.
         attributes : str or list of str, optional
-            The attribute set; may be left out if there is one.
+            The attribute set; may be left out if there is one only.
 
         Returns
         -------
         MultiIndex
-            One signature a row of `people`.
+            One signature per row of `people`.
 
         Raises
         ------
         UnknownName
-            If nothing is said about a tuple's signature.
+            If the prior lacks a signature.
 
         Examples
         --------
@@ -382,24 +345,12 @@ class QIDistribution(ReprMixin):
         return self.tables[key].index.take(self.rows(people, key))
 
     def of(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.DataFrame:
-        """p(t.s : x) of every tuple and value: the rows of the tuples' signatures, probabilities, indexed as `people`.
-
-        Parameters
-        ----------
-        people : DataFrame
-            With the attributes as columns; a row a tuple.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one.
+        """p(t.s : x) of every tuple and value, indexed as `people`; parameters as for :meth:`signatures`.
 
         Returns
         -------
         DataFrame
-            A row a tuple, a column a sensitive value.
-
-        Raises
-        ------
-        UnknownName
-            If nothing is said about a tuple's signature.
+            One row per tuple, one column per sensitive value.
 
         Examples
         --------
@@ -417,23 +368,11 @@ class QIDistribution(ReprMixin):
         return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
 
     def rows(self, people: pd.DataFrame | pd.MultiIndex, attributes: AttributeSet | None = None) -> np.ndarray:
-        """The position of every tuple's signature in the table of an attribute set.
-
-        Parameters
-        ----------
-        people : DataFrame or MultiIndex
-            With a column, or a level, for every attribute.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one.
+        """The position of every tuple's signature in the table; parameters as for :meth:`signatures`.
 
         Returns
         -------
-        ndarray of int, one a tuple
-
-        Raises
-        ------
-        UnknownName
-            If nothing is said about a tuple's signature.
+        ndarray of int, one per tuple
 
         Examples
         --------
@@ -447,25 +386,12 @@ class QIDistribution(ReprMixin):
         return positions(self.tables[key].index, people, key)
 
     def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
-        """p(s : x) of every QI tuple and sensitive value of a view, probabilities, shape (tuples, values).
-
-        Parameters
-        ----------
-        tuples : MultiIndex
-            The view's `quasi_identifiers`.
-        values : Index
-            Its `sensitive_values`.
-        attributes : str or list of str, optional
-            The attribute set; may be left out if there is one.
-
-        Returns
-        -------
-        ndarray
+        """p(s : x) for the `quasi_identifiers` and `sensitive_values` of a view, shape (tuples, values).
 
         Raises
         ------
         UnknownName
-            If nothing is said about a signature, or a value.
+            If the prior lacks a signature or a value.
 
         Examples
         --------
@@ -482,18 +408,14 @@ class QIDistribution(ReprMixin):
     def columns(self, values: pd.Index) -> np.ndarray:
         """The position of every sensitive value of a view in the tables.
 
-        Parameters
-        ----------
-        values : Index
-
         Returns
         -------
-        ndarray of int, one a value
+        ndarray of int, one per value
 
         Raises
         ------
         UnknownName
-            If the prior has no entry for one.
+            If the prior lacks a value.
 
         Examples
         --------
@@ -510,7 +432,7 @@ class QIDistribution(ReprMixin):
         return at
 
     def attribute_set(self, attributes: AttributeSet | None = None) -> tuple[str, ...]:
-        """Find an attribute set, its attributes in any order; None is the only one.
+        """Find an attribute set, given its attributes in any order; None for the only one.
 
         Parameters
         ----------
@@ -526,7 +448,7 @@ class QIDistribution(ReprMixin):
         UnknownName
             If the prior has no such set.
         StatementError
-            If none is chosen, and there is more than one.
+            If `attributes` is None and there are several.
 
         Examples
         --------
@@ -539,15 +461,15 @@ class QIDistribution(ReprMixin):
         if attributes is None:
             if len(self.tables) > 1:
                 raise StatementError(
-                    f"the prior has {len(self.tables)} attribute sets, {join_names(self.tables)}, and one is needed; "
-                    "choose it, as with .select(...)"
+                    f"the prior has {len(self.tables)} attribute sets, {join_names(self.tables)}; choose one, for "
+                    "example with .select(...)"
                 )
             return next(iter(self.tables))
-        asked = names(attributes, "attributes of the prior")
+        attribute_set = names(attributes, "attributes of the prior")
         for known in self.tables:
-            if set(known) == set(asked):
+            if set(known) == set(attribute_set):
                 return known
-        raise unknown_name("attribute set of the prior", asked, self.tables)
+        raise unknown_name("attribute set of the prior", attribute_set, self.tables)
 
     def __repr__(self) -> str:
         sets = "; ".join(f"{', '.join(a)}: {pluralize(len(t), 'signature')}" for a, t in self.tables.items())

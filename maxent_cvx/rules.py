@@ -59,9 +59,6 @@ __all__ = [
     "rule_patterns",
 ]
 
-# Printed scores: how they are rounded, and the numbers of records that they say.
-
-
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 
@@ -72,30 +69,7 @@ NEAR_INTEGER = 1e-9
 def records_of_scores(
     score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read shares of records: the least and the most records that each says.
-
-    Parameters
-    ----------
-    score : ndarray
-        Shares, as they are printed.
-    of : ndarray of int
-        Of how many records each is a share.
-    names : sequence of str
-        What each is about, for errors.
-    what : str
-        What the scores are: "confidence", say.
-    decimals : int or None
-        To how many decimals they are printed; None is exactly.
-    integer : bool
-        Whether numbers of records are known to be integers.
-
-    Raises
-    ------
-    StatementError
-        If a score is of no integer number of records, or not written with so many decimals.
-    Infeasible
-        If no number of records has a score: the rules are of other people.
-    """
+    """The least and the most numbers of records that are consistent with each published score."""
     if decimals is None:
         records = score * of
         nearest = np.rint(records)
@@ -140,38 +114,26 @@ def rounding(score: float) -> float:
     return 0.5 * 10.0 ** -decimals_of(score) + 1e-12
 
 
-# Which patterns are rules: the thresholds of support and confidence, compared as integers.
-
-
 #: Products up to this are exact in 64 bits.
 LARGEST = 2**62
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >."""
 
-    Attributes
-    ----------
-    support, confidence : Fraction
-        As typed: 0.1 is a tenth, and not the float beside it.
-    strict : bool
-    """
-
-    support: Fraction
-    confidence: Fraction
+    support: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
+    confidence: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
     strict: bool = False
 
     @classmethod
     def of(cls, support: object, confidence: object, strict: bool = False) -> Thresholds:
-        """Read what a user typed; a ``BadProbability`` if it is no share of people."""
+        """Read what a user typed; a ``BadProbability`` if it is not a share of people."""
         return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
 
     def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
-        """The smallest number n(Q, X) that makes a rule, of n(Q) records among n; one less is the most of a non-rule.
-
-        max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
-        """
+        """The smallest number n(Q, X) that makes a rule; one less is the largest that makes none."""
+        # max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
         return np.maximum(self._up(self.confidence, n_q), self.least_support(n))
 
     def least_support(self, n: int) -> int:
@@ -205,10 +167,10 @@ class Thresholds:
 
 def exact(value: object, what: str) -> Fraction:
     """Read a share of records as it is written: 0.1 is one tenth."""
-    found = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
-    if not 0 <= found <= 1:
-        raise BadProbability(f"{what}={float(found):.12g}: a share of the people is expected, between 0 and 1")
-    return found
+    share = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
+    if not 0 <= share <= 1:
+        raise BadProbability(f"{what} must be a share of the people, between 0 and 1, got {float(share):.12g}")
+    return share
 
 
 # Rules in CSV files, with a first line that says what they are.
@@ -220,41 +182,24 @@ NEEDED = ("qi", "sa", "support", "confidence")
 ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
-def write_rules(table: pd.DataFrame, said: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write a first line that says what the rules are, then a row a rule.
-
-    Parameters
-    ----------
-    table : DataFrame
-        A row a rule; the empty text in a column of an attribute that is not set.
-    said : dict
-        By the names of RuleSet's arguments; ``qi`` and ``sa`` as lists, thresholds exactly.
-    path : str or path-like
-    """
-    for column in (*said["qi"], *said["sa"]):
+def write_rules(table: pd.DataFrame, arguments: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write a first line that says what the rules are, then one row per rule."""
+    for column in (*arguments["qi"], *arguments["sa"]):
         if (table[column] == "").any():
             raise TableError(
                 f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
                 "give that value a name"
             )
-    first = {name: _written(value) if name in SCORES else value for name, value in said.items()}
+    first = {name: _written(value) if name in SCORES else value for name, value in arguments.items()}
     text = f"# {json.dumps(first)}\n{table.to_csv(index=False)}"
     write_beside(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
-def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any]:
-    """Read the arguments of a RuleSet from a file, with those that a user adds.
-
-    Raises
-    ------
-    TableError
-        If there is no such file.
-    StatementError
-        If an argument is missing, or is not what the file says.
-    """
+def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Read the arguments of a RuleSet from a file, with those that a user adds."""
     for role in ("qi", "sa"):
-        if said.get(role) is not None:
-            names(said[role], role)
+        if arguments.get(role) is not None:
+            names(arguments[role], role)
     first = read_file_text(path, "path").partition("\n")[0]
     held: dict[str, Any] = {}
     if first.startswith("# {"):
@@ -271,7 +216,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 f"the first line of {str(path)!r} describes rules by {join_names(sorted(unknown))}; expected are "
                 f"{join_names(ARGUMENTS, 20)}"
             )
-    for name, value in said.items():
+    for name, value in arguments.items():
         if name in held and not _agree(name, held[name], value):
             convention = (
                 ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
@@ -280,14 +225,12 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} says {name}={held[name]!r}, and {name}={short_repr(value)} is asked for{convention}; "
+                f"{str(path)!r} has {name}={held[name]!r}, but the argument is {name}={short_repr(value)}{convention}; "
                 "leave it out"
             )
-    told = held | said
-    if missing := [name for name in NEEDED if name not in told]:
-        raise StatementError(
-            f"{str(path)!r} does not say what {join_names(missing)} of its rules is; pass it: {missing[0]}=..."
-        )
+    merged = held | arguments
+    if missing := [name for name in NEEDED if name not in merged]:
+        raise StatementError(f"{str(path)!r} lacks {join_names(missing)} of its rules; pass {missing[0]}=...")
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
     try:
         rows = pd.read_csv(
@@ -295,7 +238,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
             dtype=str,
         )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        raise TableError(f"{str(path)!r} is no table of rules: {' '.join(str(error).split())}") from error
+        raise TableError(f"{str(path)!r} is not a table of rules: {' '.join(str(error).split())}") from error
     header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
     if (twins := header[header.notna() & header.duplicated()]).size:
         raise TableError(
@@ -304,7 +247,7 @@ def read_rules(path: str | PathLike[str], said: dict[str, Any]) -> dict[str, Any
     table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
-    return {"table": table, **told}
+    return {"table": table, **merged}
 
 
 def _written(threshold: Fraction) -> float | str:
@@ -312,34 +255,27 @@ def _written(threshold: Fraction) -> float | str:
     return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
 
 
-def _agree(name: str, held: Any, said: Any) -> bool:
-    """Whether what a user says is what a file says; that some rules are not all can be said of any."""
+def _agree(name: str, held: Any, given: Any) -> bool:
+    """Whether an argument agrees with a file; complete=False agrees with any."""
     if name in SCORES:
-        return exact(held, name) == exact(said, name)
+        return exact(held, name) == exact(given, name)
     if name == "complete":
-        return bool(held) or not said
+        return bool(held) or not given
     if name in ("qi", "sa", "attributes"):
-        lists = ([one] if isinstance(one, str | int) else one for one in (held, said))
-        held, said = (one if one is None else list(one) for one in lists)
-    return bool(held == said)
+        lists = ([one] if isinstance(one, str | int) else one for one in (held, given))
+        held, given = (one if one is None else list(one) for one in lists)
+    return bool(held == given)
 
 
 # Rules as mlxtend's ``association_rules`` returns them.
 
 
 def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
-    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute.
-
-    Warns
-    -----
-    RulesLeftOut
-        If rules that are not of the form QI => SA say something of the sensitive attribute. Rules among QI say
-        nothing that those who know everybody's QI do not know.
-    """
+    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute."""
     columns = ["antecedents", "consequents", *SCORES]
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
-        found = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
-        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {found}")
+        received = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
+        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {received}")
     if rules.columns.has_duplicates:
         raise TableError(f"the rules have more than one column {join_names(rules.columns[rules.columns.duplicated()])}")
     for items in ("antecedents", "consequents"):
@@ -366,27 +302,12 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
 
 
-def least_scores(table: pd.DataFrame, said: dict[str, Any], exact: str) -> dict[str, Any]:
-    """The thresholds as said, or, where none is, the least score that a rule has: true of these, if not of all rules.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The rules.
-    said : dict
-        The thresholds, or None.
-    exact : str
-        What is said that the least scores do not do for, as "complete=True"; else empty.
-
-    Raises
-    ------
-    StatementError
-        If none is said, and the rules are to be all that there are, or are none.
-    """
-    unsaid = [f"{name}=..." for name in SCORES if said[name] is None]
+def least_scores(table: pd.DataFrame, scores: dict[str, Any], exact: str) -> dict[str, Any]:
+    """The thresholds as given, or, where none is, the least score of any rule."""
+    unsaid = [f"{name}=..." for name in SCORES if scores[name] is None]
     if unsaid and (exact or table.empty):
         raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
-    return {name: table[name].min() if said[name] is None else said[name] for name in SCORES}
+    return {name: table[name].min() if scores[name] is None else scores[name] for name in SCORES}
 
 
 def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
@@ -432,29 +353,9 @@ def check_names(columns: Sequence[str]) -> None:
 def named_rules(
     table: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...], attributes: Sequence[int] | None
 ) -> pd.DataFrame:
-    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+".
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a rule.
-    qi, sensitive : tuple of str
-        Its columns of attributes.
-    attributes : sequence of int, optional
-        How many QI attributes a rule may set.
-
-    Returns
-    -------
-    DataFrame
-        With None where an attribute is not set, and the scores that are there.
-
-    Raises
-    ------
-    UnknownName, TableError, StatementError
-        If a column is missing or named twice, or a rule is incomplete, repeated, or sets another number of attributes.
-    """
+    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+"."""
     if not isinstance(table, pd.DataFrame):
-        raise TableError(f"rules must be a pandas DataFrame, a row a rule, not a {type(table).__name__}")
+        raise TableError(f"rules must be a pandas DataFrame, one row per rule, not a {type(table).__name__}")
     columns = [*qi, *sensitive]
     check_names(columns)
     if twice := [name for name in columns if list(table.columns).count(name) > 1]:
@@ -524,19 +425,19 @@ class RuleSet(ReprMixin):
     Parameters
     ----------
     table : DataFrame
-        One row a rule: a column for each QI attribute, missing (NaN, None) where the rule does not set it, a column
-        for each sensitive attribute, and, if they are published, the scores "support" and "confidence".
+        One row per rule: a column for each QI attribute, missing (NaN, None) if the rule does not set it, a column for
+        each sensitive attribute, and, if published, the scores "support" and "confidence".
     qi, sa : str or list of str
-        The attributes that were mined; any of `qi` may be set by a rule.
+        The attributes that were mined; a rule sets some of `qi`.
     support, confidence : float
-        The thresholds: shares of all records, and of those with Q. A number means what it is written as: 0.1 is one
-        tenth, and five sixths are ``Fraction(5, 6)``.
+        The thresholds: shares of all records, and of those with Q, read exactly: 0.1 is one tenth; five sixths are
+        ``Fraction(5, 6)``.
     strict : bool
-        Whether a rule is above the thresholds, or may be equal to them.
+        Whether rules exceed the thresholds (>) or may equal them (>=).
     complete : bool
-        Whether these are all rules, so that whatever is missing is known to be none.
+        Whether these are all rules, so that missing patterns are known not to be rules.
     attributes : int or list of int, optional
-        How many QI attributes a rule may set; None is any number.
+        Number of QI attributes of a rule; None for any number.
 
     Attributes
     ----------
@@ -547,7 +448,7 @@ class RuleSet(ReprMixin):
     Raises
     ------
     UnknownName, TableError, StatementError, BadProbability
-        If a column is missing, or a rule is incomplete, repeated, or short of the thresholds.
+        If a column is missing, or a rule is incomplete, repeated, or below the thresholds.
 
     Notes
     -----
@@ -598,32 +499,24 @@ class RuleSet(ReprMixin):
 
     @property
     def strict(self) -> bool:
-        """Whether rules are above the thresholds, or may be equal to them."""
+        """Whether rules exceed the thresholds (>) or may equal them (>=)."""
         return self.thresholds.strict
 
     @property
     def sa(self) -> str | tuple[str, ...]:
-        """The sensitive attribute's column; of several, all their columns."""
+        """The column of the sensitive attribute; a tuple of columns if there are several."""
         return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
 
     def __len__(self) -> int:
         return len(self.table)
 
     def head(self, n: int) -> RuleSet:
-        """The first n rules; unless they are all, what is missing is no longer known to be none.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        RuleSet
+        """The first n rules, which are not complete unless they are all.
 
         Raises
         ------
         StatementError
-            If `n` is no integer from 0 on.
+            If `n` is not an integer from 0 on.
 
         Examples
         --------
@@ -637,20 +530,16 @@ class RuleSet(ReprMixin):
         return self.at(np.arange(len(self)) < n)
 
     def at(self, rules: np.ndarray) -> RuleSet:
-        """Publish some of the rules only, by a mask or by position; if any is left out, the set is not complete.
+        """Select rules by a mask or by positions; if any is left out, the result is not complete.
 
         Parameters
         ----------
         rules : ndarray of bool or of int
 
-        Returns
-        -------
-        RuleSet
-
         Raises
         ------
         StatementError
-            If it is neither a mask of the rules nor positions of some.
+            If `rules` is neither a mask nor positions.
 
         Examples
         --------
@@ -659,7 +548,7 @@ class RuleSet(ReprMixin):
         >>> rules = mx.RuleSet(table, qi="Gender", sa="Pay", support=0.1, confidence=0.6, complete=True)
         >>> rules.at(rules.table["confidence"].to_numpy() > 0.8).table.index.to_list()
         ['Gender=Male => 50K+']
-        >>> rules.complete, rules.head(1).complete                   # what is left out may be a rule, too
+        >>> rules.complete, rules.head(1).complete
         (True, False)
         """
         kept = self.table.iloc[check_positions(rules, "rules", len(self))]
@@ -667,10 +556,6 @@ class RuleSet(ReprMixin):
 
     def incomplete(self) -> RuleSet:
         """The same rules, without the claim that they are all.
-
-        Returns
-        -------
-        RuleSet
 
         Examples
         --------
@@ -685,20 +570,16 @@ class RuleSet(ReprMixin):
         return self._with(self.table, complete=False)
 
     def without_scores(self, *names: str) -> RuleSet:
-        """Withhold some scores, by default both: users then know the thresholds alone.
+        """Drop some scores, by default both, so that only the thresholds are known.
 
         Parameters
         ----------
         *names : "support" or "confidence"
 
-        Returns
-        -------
-        RuleSet
-
         Raises
         ------
         StatementError
-            If a name is no score's.
+            If a name is not that of a score.
 
         Examples
         --------
@@ -713,20 +594,12 @@ class RuleSet(ReprMixin):
         return self._with(self.table.drop(columns=[n for n in names or SCORES if n in self.table]), self.complete)
 
     def rounded(self, decimals: int) -> RuleSet:
-        """Print the scores to so many decimals.
-
-        Parameters
-        ----------
-        decimals : int
-
-        Returns
-        -------
-        RuleSet
+        """Round the scores.
 
         Raises
         ------
         StatementError
-            If `decimals` is no integer from 0 to 300.
+            If `decimals` is not an integer from 0 to 300.
 
         Examples
         --------
@@ -743,7 +616,7 @@ class RuleSet(ReprMixin):
         )
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the rules for :meth:`from_csv`, and others; the first line, "# {...}", says what they are.
+        """Write the rules as CSV; the first line, "# {...}", contains the thresholds and roles for :meth:`from_csv`.
 
         Parameters
         ----------
@@ -752,7 +625,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         TableError
-            If the file cannot be written, or the empty text is a value.
+            If the file cannot be written, or an empty string is a value.
 
         Examples
         --------
@@ -765,20 +638,20 @@ class RuleSet(ReprMixin):
         ...     pathlib.Path(folder, "rules.csv").read_text().splitlines()[1:]
         ['Gender,Pay,confidence', 'Male,50K+,0.875', 'Female,50K-,0.625']
         """
-        said = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
+        arguments = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
         more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
-        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **said, **more}, path)
+        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **arguments, **more}, path)
 
     @classmethod
-    def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:
-        """Read rules from a CSV file: a row a rule, an empty cell where an attribute is not set.
+    def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
+        """Read rules from a CSV file: one row per rule, an empty cell for an attribute that is not set.
 
         Parameters
         ----------
         path : str or path
-        **said
-            The arguments of :class:`RuleSet`, as far as the file's first line, which :meth:`to_csv` writes, does not
-            say them. Values are texts, and are found in a view by how they are written.
+        **arguments
+            The arguments of :class:`RuleSet` that are not in the first line of the file (see :meth:`to_csv`). Values are
+            strings, and matched with those of a view by their text.
 
         Returns
         -------
@@ -789,7 +662,7 @@ class RuleSet(ReprMixin):
         TableError
             If there is no such file.
         StatementError
-            If an argument is missing, or is not what the file says.
+            If an argument is missing, or contradicts the file.
 
         Examples
         --------
@@ -800,8 +673,8 @@ class RuleSet(ReprMixin):
         ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
         <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
-        check_keywords(said, "argument of RuleSet", ARGUMENTS)
-        return cls(**read_rules(path, said))
+        check_keywords(arguments, "argument of RuleSet", ARGUMENTS)
+        return cls(**read_rules(path, arguments))
 
     @classmethod
     def from_mlxtend(
@@ -817,24 +690,23 @@ class RuleSet(ReprMixin):
         separator: str = "_",
         attributes: int | Iterable[int] | None = None,
     ) -> RuleSet:
-        """Read what mlxtend's ``association_rules`` returns.
+        """Read the result of mlxtend's ``association_rules``.
 
-        It compares by >=, but in floating point, where (4/12) / (5/12) is less than 0.8: a rule that has just the
-        confidence of the threshold may be missing. Take thresholds that no rule meets exactly.
+        mlxtend compares by >= in floating point, where (4/12) / (5/12) is less than 0.8: a rule that meets a threshold
+        exactly may be missing. Use thresholds that no rule meets exactly.
 
         Parameters
         ----------
         rules : DataFrame
-            With "antecedents" and "consequents", sets of items "attribute_value", as ``pandas.get_dummies`` names
-            columns, and "support" and "confidence". A column of True and False is an item by its name alone. mlxtend's
-            miners need ``use_colnames=True``: else items are numbers.
+            With "antecedents" and "consequents", sets of items "attribute_value" as ``pandas.get_dummies`` names columns,
+            or names of boolean columns, and with "support" and "confidence". Mine with ``use_colnames=True``.
         qi, sa : str, or several
         support, confidence : float, optional
-            The thresholds of mining; None is the least that any of the rules has. Not if `complete` or `strict`.
+            The thresholds of mining; by default the smallest scores, unless `complete` or `strict`.
         strict, complete : bool
             See :class:`RuleSet`.
         separator : str
-            What stands between attribute and value.
+            Separator between attribute and value.
         attributes : int, or several, optional
             See :class:`RuleSet`.
 
@@ -845,12 +717,12 @@ class RuleSet(ReprMixin):
         Raises
         ------
         UnknownName, TableError, StatementError, BadProbability
-            If it is no such table, an item is of no attribute or of several, or a rule is no rule by the thresholds.
+            If `rules` is not such a table, an item matches no attribute or several, or a rule is below the thresholds.
 
         Warns
         -----
         RulesLeftOut
-            If rules are not of the form QI => SA, but say something of the sensitive attribute.
+            If rules about the sensitive attribute are left out because they are not of the form QI => SA.
 
         Examples
         --------
@@ -869,8 +741,8 @@ class RuleSet(ReprMixin):
         return cls(table, qi=qi, sa=sa, strict=strict, complete=complete, attributes=attributes, **scores)
 
     def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
-        said: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
-        return RuleSet(table, **said | {name: getattr(self.thresholds, name) for name in SCORES})
+        arguments: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
+        return RuleSet(table, **arguments | {name: getattr(self.thresholds, name) for name in SCORES})
 
     def __repr__(self) -> str:
         rules = f"{pluralize(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
@@ -885,39 +757,19 @@ class RuleSet(ReprMixin):
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns Q => X, by the QI tuples of a view.
+    """Patterns Q => X, by the QI tuples of a view."""
 
-    Attributes
-    ----------
-    names : ndarray of str
-        "Education=Doctorate, Gender=Female => 50K+".
-    members : csr_array, shape (patterns, QI tuples)
-        1 for the view's QI tuples that Q describes.
-    s : ndarray of int
-        The position of X among the view's sensitive values.
-    n_q : ndarray of int
-        Records with Q.
-    """
-
-    names: np.ndarray
-    members: sp.csr_array
-    s: np.ndarray
-    n_q: np.ndarray
+    names: np.ndarray  # "Education=Doctorate, Gender=Female => 50K+"
+    members: sp.csr_array  # (patterns, QI tuples): 1 for the view's QI tuples that Q describes
+    s: np.ndarray  # the position of X among the view's sensitive values
+    n_q: np.ndarray  # records with Q
 
     def __len__(self) -> int:
         return len(self.s)
 
 
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
-    """Find which QI tuples of a view each rule is about.
-
-    Raises
-    ------
-    UnknownName
-        If an attribute or a value is not in the view.
-    StatementError
-        If nobody is as a rule says.
-    """
+    """Find which QI tuples of a view each rule is about."""
     if stranger := [name for name in rules.qi if name not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}, and rules were mined of it", stranger[0], view.qi)
     if rules.sensitive != view.sensitive:
@@ -935,8 +787,8 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     n_q = np.asarray(members @ view.n_q).astype(np.int64)
     if (n_q == 0).any():
         raise StatementError(
-            f"nobody in the {view.noun} is as the rule {table.index[int((n_q == 0).argmax())]!r} says: each value "
-            "occurs, but not together; the rules are not of these people"
+            f"nobody in the {view.noun} matches the rule {table.index[int((n_q == 0).argmax())]!r}: its values do not "
+            "occur together; the rules were mined from other people"
         )
     return Patterns(table.index.to_numpy(dtype=object), members, s, n_q)
 
@@ -1004,43 +856,16 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class NonRules:
-    """Patterns that are no rules, as far as they say something that others do not.
-
-    Attributes
-    ----------
-    patterns : Patterns
-    given : ndarray of str
-        Their left sides alone.
-    n_pruned : int
-        How many Theorem 3 leaves, before those that cannot bind are left out.
-    """
+    """Patterns that are no rules, as far as they say something that others do not."""
 
     patterns: Patterns
-    given: np.ndarray
-    n_pruned: int
+    given: np.ndarray  # their left sides alone
+    n_pruned: int  # how many Theorem 3 leaves, before those that cannot bind are left out
 
 
-def non_rules(rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
-    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Complete.
-    found : Patterns
-        The rules' own patterns in the view.
-    integer : bool
-        Whether numbers of records are known to be integers.
-    prune : bool
-        Leave out what follows from a non-rule that sets fewer attributes: where c P(Q) <= s for that one already
-        (Theorem 3), or where both have the same bound.
-
-    Raises
-    ------
-    StatementError
-        If a part of a rule is none, though it has at least the rule's support.
-    """
-    walk = _Walk(rules, found, view, integer=integer, prune=prune)
+def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
+    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind."""
+    walk = _Walk(rules, patterns_of_rules, view, integer=integer, prune=prune)
     seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
     walk.check_all_found()
     cube, pattern, s = (np.concatenate([np.empty(0, dtype=int), *part]) for part in walk.parts(seen))
@@ -1057,16 +882,16 @@ def count_patterns(rules: RuleSet, view: View) -> int:
     """How many patterns Q => X occur in a view, rules or not: rows without any pruning."""
     never = np.zeros((1, 1), dtype=bool)
     sizes = sizes_of(rules.attributes, len(rules.qi))
-    found = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
-    return sum(map(len, found)) * len(view.sensitive_values)
+    lattice = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
+    return sum(map(len, lattice)) * len(view.sensitive_values)
 
 
 class _Walk:
     """The walk down the lattice of patterns, with what is known of the level above."""
 
-    def __init__(self, rules: RuleSet, found: Patterns, view: View, *, integer: bool, prune: bool) -> None:
+    def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
         self.thresholds, self.n = rules.thresholds, view.n_records
-        self.rules, self.found = rules, found
+        self.rules, self.found = rules, patterns
         self.tuples = _mined(rules, view)
         self.n_values = len(view.sensitive_values)
         self.integer, self.prune = integer, prune
@@ -1076,7 +901,7 @@ class _Walk:
         self.rules_of: dict[tuple[int, ...], list[int]] = {}
         for i, row in enumerate(sets):
             self.rules_of.setdefault(tuple(np.flatnonzero(row)), []).append(i)
-        first = found.members.indices[found.members.indptr[:-1]]
+        first = patterns.members.indices[patterns.members.indptr[:-1]]
         self.first, self.is_found = first, np.zeros(len(rules), dtype=bool)
         self.bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.binding: dict[tuple[int, ...], np.ndarray] = {}
@@ -1118,10 +943,9 @@ class _Walk:
         """Refuse rules below a pattern that is none, and has at least their support."""
         if self.prune and not self.is_found.all():
             raise StatementError(
-                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, and some pattern that sets fewer "
-                f"attributes is none, which has at least its support, and with {self.thresholds} that would be "
-                "enough: the set is not complete, or was mined by other thresholds; correct them, or pass "
-                "non_rules=False"
+                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
+                f"least its support, is not, although that suffices for {self.thresholds}: the set is not complete, or "
+                "was mined with other thresholds; correct them, or pass non_rules=False"
             )
 
     def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:

@@ -1,4 +1,4 @@
-"""The publisher's side: ways to disguise microdata before they are published."""
+"""The publisher's side: methods of anonymization of microdata."""
 
 from __future__ import annotations
 

@@ -58,23 +58,7 @@ def rank(ordered: np.ndarray) -> np.ndarray:
 
 
 def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw one record from each of the l largest piles for every bucket, as long as there are l piles.
-
-    Parameters
-    ----------
-    pile : ndarray of int
-        Of each record, sorted; the first of a pile is drawn first.
-    l : int
-
-    Returns
-    -------
-    ndarray of int
-        The bucket of each record, from 0; -1 of those that are left over.
-
-    References
-    ----------
-    Xiao, X. and Tao, Y. (2006). Anatomy: Simple and effective privacy preservation. VLDB, 139-150, Figure 3.
-    """
+    """Draw one record from each of the l largest piles for every bucket, as long as there are l piles."""
     # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
     sizes = np.bincount(pile)
     heap = [(-int(sizes[one]), float(rng.random()), int(one)) for one in np.flatnonzero(sizes)]
@@ -95,15 +79,7 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Give each left-over record a bucket without its like, at random; -1 where there are too few.
-
-    Parameters
-    ----------
-    left : ndarray of int
-        The values, or piles, of those that are left over.
-    bucket, value : ndarray of int
-        Of all others.
-    """
+    """Give each left-over record a bucket without its like, at random; -1 where there are too few."""
     chosen = np.full(len(left), -1)
     every = np.unique(bucket)
     for one in np.unique(left):
@@ -125,17 +101,7 @@ def exempt_values(frequency: np.ndarray, exempt: int) -> np.ndarray:
 
 
 def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        One a record.
-    is_exempt : ndarray of bool
-        Whether the value of each record may repeat.
-    l : int
-    rng : Generator
-    """
+    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value."""
     n = len(value)
     n_buckets = n // l
     # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
@@ -151,24 +117,14 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
 
 
 def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int, part: str = "") -> None:
-    """Check that every value that counts fits into as many buckets as it has records.
-
-    Parameters
-    ----------
-    frequency : Series
-        Records of every value.
-    is_exempt : ndarray of bool
-    n_buckets, l : int
-    part : str
-        The partition that is looked at, if it is not the whole table.
-    """
+    """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
         enough = f"exempt the most frequent values (exempt={int(is_exempt.sum()) + len(too_many)})"
         remedy = "spread people evenly over the partitions, exempt more values" if part else enough
         raise TableError(
             f"{part}{': ' * bool(part)}"
-            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once a bucket "
+            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once per bucket "
             f"({pluralize(n_buckets, 'bucket')} of l={l}), "
             f"{join_names(too_many.index[:1])} {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
         )
@@ -190,13 +146,13 @@ def anatomy_of_partitions(
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
-    found = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
-    if not found:
+    assigned = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
+    if not assigned:
         raise TableError("the table has no rows; at least one record is needed")
-    values, numbers = CountedTuples.united([each.values for _, _, each in found])
+    values, numbers = CountedTuples.united([each.values for _, _, each in assigned])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, each), own in zip(found, numbers, strict=True):
+    for (i, part, each), own in zip(assigned, numbers, strict=True):
         check_partition(each, is_exempt[own], l, part.name)
         make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
         dealers.append((Records(make, part.name), each))
@@ -228,22 +184,9 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
 def bucketized(
     rows: pd.DataFrame, roles: Roles, values: pd.MultiIndex, is_exempt: np.ndarray, dealing: Sequence[int]
 ) -> pd.DataFrame:
-    """Give every record of a partition a bucket, the same ones in whatever order the records come.
-
-    A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
-    are alike it does not matter which is in which bucket.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    roles : Roles
-    values : MultiIndex
-        The sensitive values of the whole table.
-    is_exempt : ndarray of bool
-        One a value.
-    dealing : sequence of int
-        l, the seed, the partition's number, and that of its first bucket.
-    """
+    """Give every record of a partition a bucket, the same ones in whatever order the records come."""
+    # A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
+    # are alike it does not matter which is in which bucket.
     l, seed, number, first = dealing
     value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
     tuples, _ = number_rows(rows[list(roles.qi)])
@@ -259,22 +202,7 @@ def bucketized(
 
 
 def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, safety: Safety) -> np.ndarray:
-    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        The number of every record's value.
-    is_exempt : ndarray of bool
-        Which values may repeat, and need not be safe.
-    l, seed : int
-    safety : Safety
-
-    Raises
-    ------
-    TableError
-        If none is that the values allow: one that is not exempt occurs at most once a bucket.
-    """
+    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe."""
     n, frequency = len(value), np.bincount(value)
     largest = n // int(frequency[~is_exempt].max(initial=1))
     p = np.inf
@@ -285,7 +213,7 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         if p < safety.c:
             return bucket
     raise TableError(
-        f"safe=({safety.c:g}, {safety.k}): with l={largest}, the most that the values allow, the disclosure is still "
+        f"safe=({safety.c:g}, {safety.k}) cannot be reached: with l={largest}, the largest possible, the disclosure is "
         f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt more values"
     )
 
@@ -327,45 +255,44 @@ def anatomy(
     Parameters
     ----------
     table : DataFrame or dask.dataframe.DataFrame
-        One row a person. Each partition of a Dask DataFrame is bucketized by itself, where it lies.
+        One row per person. The partitions of a Dask DataFrame are bucketized independently.
     qi, sa
         Column names.
     l : int
-        Records a bucket, and different sensitive values among them.
+        Number of records per bucket, and of different sensitive values among them.
     exempt : int
-        How many of the most frequent sensitive values may repeat in a bucket: they are not thought
-        of as sensitive (Privacy-MaxEnt, section 7, footnote 3).
+        Number of most frequent sensitive values that may repeat in a bucket, as they are not considered sensitive
+        (Privacy-MaxEnt, section 7, footnote 3).
     seed : int
-        Seed of the random choice which records go together. To an adversary who knows the algorithm the choice is
-        random only if the seed is secret; the default is not.
+        Random seed of the assignment. To an adversary who knows the algorithm the assignment is random only if the seed
+        is secret; the default is not.
     safe : tuple of float and int, optional
-        (c, k): after any k basic implications that an adversary knows, no value but the exempt ones has a probability
-        of c or more, see :func:`maxent_cvx.attacks.worst_case`. The smallest l that does it is taken, from `l` on. Of
-        a table in memory. This holds against an adversary who knows the release alone, or the release and this
-        algorithm, but not against one who also knows the seed and the order of the records.
+        (c, k): no value except the exempt ones has a probability of c or more for an adversary who knows k basic
+        implications, see :func:`maxent_cvx.attacks.worst_case`. The smallest sufficient l is used, from `l` on; only
+        for a table in memory. This holds against an adversary who knows the release, or the release and this algorithm,
+        but not against one who also knows the seed and the order of the records.
 
     Returns
     -------
     Release or PartitionedRelease
-        floor(N / l) buckets of l records; the up to l - 1 records that are left over join buckets that
-        lack their value. Of a Dask DataFrame a release in its partitions.
+        floor(N / l) buckets of l records; the up to l - 1 remaining records join buckets without their value. For a
+        Dask DataFrame a release with the same partitions.
 
     Raises
     ------
     TableError
-        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
-        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+        If the table is smaller than l, a value that is not exempt occurs in more than 1/l of it, no possible l is safe,
+        or `l`, `exempt`, `seed` or `safe` is out of range.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
-    What differs with a Dask DataFrame: people are in a bucket with others of their own partition only, so that up to
-    l - 1 records are left over in each, and each must be large and mixed enough by itself (a value that is not exempt
-    is in at most 1/l of it); an error names the partition. The exempt values are the most frequent ones of the whole
-    table. Buckets are numbered through all partitions. Each draws from a random stream of its own, of the seed and
-    the partition's number, so that the same partitions give the same buckets, and others give others. A table that is
-    sorted should be shuffled before.
+    With a Dask DataFrame, buckets do not cross partitions, so that up to l - 1 records remain in each, and each must be
+    large and mixed enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
+    partition. The exempt values are the most frequent ones of the whole table. Buckets are numbered through all
+    partitions. Each partition has its own random stream, given by the seed and its number, so that the result depends
+    on the partitions. Shuffle sorted tables first.
 
     References
     ----------
@@ -422,7 +349,7 @@ def anatomy_buckets(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     l, exempt, seed : int
@@ -438,8 +365,8 @@ def anatomy_buckets(
     Raises
     ------
     TableError
-        If the table is smaller than l, or a value that is not exempt occurs in more than 1/l of it; no l that values
-        allow is safe; or `l`, `exempt`, `seed` or `safe` is out of range.
+        If the table is smaller than l, a value that is not exempt occurs in more than 1/l of it, no possible l is safe,
+        or `l`, `exempt`, `seed` or `safe` is out of range.
     UnknownName
         If the table lacks a column.
 
@@ -476,24 +403,12 @@ def anatomy_buckets(
 
 
 class SafeGroups:
-    """What implications can do to all groups of a table, for they may link people of different groups.
+    """What implications can do to all groups of a table, for they may link people of different groups."""
 
-    A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it. A
-    factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than the
-    fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of the
-    halves is no larger, and there the person goes.
-
-    Parameters
-    ----------
-    value : ndarray of int
-        The sensitive value of every record.
-    safety : Safety
-
-    Raises
-    ------
-    TableError
-        If all records as one group are not safe.
-    """
+    # A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it.
+    # A factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than
+    # the fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of
+    # the halves is no larger, and there the person goes.
 
     def __init__(self, value: np.ndarray, safety: Safety) -> None:
         self.value, self.safety = value, safety

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,35 +17,19 @@ from ..worlds.worst_case import Safety
 from .anatomy import SafeGroups
 
 __all__ = [
-    "Scales",
-    "generalized",
-    "is_number",
     "mondrian",
     "mondrian_table",
 ]
 
-# Where Mondrian may cut a group: at medians, the widest attribute first. Nothing here looks at sensitive values.
-
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """The QI of records as positions on scales.
+    """The QI of records as positions on scales."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records, attributes)
-    levels : list of Index
-        The distinct values of each attribute, sorted.
-    place : ndarray, shape (records, attributes)
-        Numbers are where they are, others at their ranks.
-    width : ndarray
-        How far the whole table reaches in each attribute.
-    """
-
-    codes: np.ndarray
-    levels: list[pd.Index]
-    place: np.ndarray
-    width: np.ndarray
+    codes: np.ndarray  # (records, attributes)
+    levels: list[pd.Index]  # the distinct values of each attribute, sorted
+    place: np.ndarray  # (records, attributes): numbers are where they are, others at their ranks
+    width: np.ndarray  # how far the whole table reaches in each attribute
 
     @classmethod
     def of(cls, table: pd.DataFrame, qi: tuple[str, ...]) -> Self:
@@ -63,19 +47,19 @@ class Scales:
         for attribute in np.argsort(-np.ptp(here, axis=0) / self.width, kind="stable"):
             column = here[:, attribute]
             median = np.median(column)
-            for low in (column <= median, column < median):  # many may have the median itself
+            for low in (column <= median, column < median):  # ties at the median go to one side, or to the other
                 if k <= low.sum() <= len(records) - k:
                     yield low
 
 
-def is_number(level: pd.Index) -> bool:
+def _is_number(level: pd.Index) -> bool:
     """Whether the values of an attribute are numbers, truth values not counted."""
     return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
 
 
 def _positions(level: pd.Index) -> np.ndarray:
     """Where values stand on their scale."""
-    return level.to_numpy(dtype=float) if is_number(level) else np.arange(len(level), dtype=float)
+    return level.to_numpy(dtype=float) if _is_number(level) else np.arange(len(level), dtype=float)
 
 
 def mondrian(
@@ -88,34 +72,34 @@ def mondrian(
     id: str | None = None,
     safe: tuple[float, int] | None = None,
 ) -> Release:
-    """Publish a table whose QI are generalised, so that at least k records have the same.
+    """Publish a table with generalised QI, each combination of which occurs in at least k records.
 
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     k : int
-        People of a group, at least (k-anonymity).
+        Minimum number of people per group (k-anonymity).
     l : int, optional
-        Different sensitive values of a group, at least (distinct l-diversity).
+        Minimum number of different sensitive values per group (distinct l-diversity).
     id : str, optional
         The column of pseudonyms, for a :class:`maxent_cvx.ReleaseSeries`.
     safe : tuple of float and int, optional
-        (c, k): after any k basic implications that an adversary knows, nobody's value has a probability of c or more,
-        see :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and
-        not against one who also knows the algorithm, see the notes.
+        (c, k): no value has a probability of c or more for an adversary who knows k basic implications, see
+        :func:`maxent_cvx.attacks.worst_case`. This holds against an adversary who knows the release alone, and not
+        against one who also knows the algorithm, see the notes.
 
     Returns
     -------
     Release
-        Of the generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
+        With generalised QI, see :meth:`maxent_cvx.Release.from_generalized`.
 
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values, or is not safe as one group.
+        If the whole table has fewer than k records or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
@@ -139,7 +123,7 @@ def mondrian(
     [21, 38]    0.00  0.67  0.33
     [44, 60]    0.33  0.33  0.33
 
-    "The first has not HIV", and the first group's Flu is certain; so nothing is cut if that is to be avoided:
+    If the second person is known not to have HIV, the flu becomes certain. With `safe` the table is not cut:
 
     >>> mx.attacks.worst_case(release, k=1)["disclosure"].item()
     1.0
@@ -160,10 +144,10 @@ def mondrian(
     """
     if id is not None:
         check_columns(table, {"id": (id,)}, "the table")
-    found = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
+    published = mondrian_table(table, qi=qi, sa=sa, k=k, l=l, safe=safe)
     if id is not None:
-        found[id] = table[id]
-    release = Release.from_generalized(found, qi=qi, sa=sa, id=id)
+        published[id] = table[id]
+    release = Release.from_generalized(published, qi=qi, sa=sa, id=id)
     assert isinstance(release, Release)
     return release
 
@@ -182,34 +166,33 @@ def mondrian_table(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     k, l : int
-        People, and different sensitive values, of a group at least, as in :func:`mondrian`.
+        As in :func:`mondrian`.
     safe : tuple of float and int, optional
         (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
 
     Returns
     -------
     DataFrame
-        The QI and sensitive columns, indexed like the table: a number becomes the closed Interval of its group,
-        anything else the set of its group's values, "*" if that is all there are; a value that the whole group has
-        stays.
+        The QI and sensitive columns, indexed like the table. Numbers become the closed Interval of their group, other
+        values the set of values of their group, or "*" if these are all; a value that the whole group has stays.
 
     Raises
     ------
     TableError
-        If the whole table has not k records, or l values, or is not safe as one group.
+        If the whole table has fewer than k records or l values, or is not safe as one group.
     UnknownName
         If the table lacks a column.
 
     Notes
     -----
-    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or the next one,
-    as long as both halves have k records and l values (the strict variant), and all groups that there are then are
-    (c, k)-safe together: implications may link people of different groups. Values that are not numbers are cut in the
-    order of their names, or of their categories.
+    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or else of the
+    next one, if both halves have k records and l values (the strict variant), and all groups are then (c, k)-safe
+    together, since implications may link people of different groups. Values that are not numbers are ordered by name,
+    or by category.
 
     Examples
     --------
@@ -240,42 +223,26 @@ def mondrian_table(
         enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
         return enough and (safe_groups is None or safe_groups.cut(halves))
 
-    while left:  # a group after the other: which is cut where depends on the cuts before
+    while left:  # sequential: whether a cut is safe depends on all groups so far
         records = left.pop()
-        halves = _cut(records, scales, k, allowed)
-        if halves is None:
-            groups.append(records)
+        for low in scales.cuts(records, k):
+            if allowed(halves := [records[low], records[~low]]):
+                left += halves
+                break
         else:
-            left += halves
-    found = generalized(scales, groups, data.qi).set_axis(table.index)
-    return found.assign(**{name: table[name] for name in data.sa})
-
-
-def generalized(scales: Scales, groups: list[np.ndarray], qi: tuple[str, ...]) -> pd.DataFrame:
-    """The QI of all records, the same for all records of a group."""
-    found = {name: np.empty(len(scales.codes), dtype=object) for name in qi}
+            groups.append(records)
+    columns = {name: np.empty(len(table), dtype=object) for name in data.qi}
     for records in groups:
-        for i, name in enumerate(qi):
+        for i, name in enumerate(data.qi):
             cell = _cell(np.unique(scales.codes[records, i]), scales.levels[i])
-            found[name][records] = [cell] * len(records)
-    return pd.DataFrame(found)
-
-
-def _cut(
-    records: np.ndarray, scales: Scales, k: int, allowed: Callable[[list[np.ndarray]], bool]
-) -> list[np.ndarray] | None:
-    """Cut a group in two at a median; None if no cut that is allowed leaves k records on both sides."""
-    for low in scales.cuts(records, k):
-        halves = [records[low], records[~low]]
-        if allowed(halves):
-            return halves
-    return None
+            columns[name][records] = [cell] * len(records)
+    return pd.DataFrame(columns, table.index).assign(**{name: table[name] for name in data.sa})
 
 
 def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Write the values of a group as one."""
     if len(codes) == 1:
         return level[codes[0]]
-    if is_number(level):
+    if _is_number(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])

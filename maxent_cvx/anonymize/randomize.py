@@ -16,29 +16,28 @@ __all__ = [
 
 
 def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: int = 0) -> pd.Series:
-    """Report r instead of s with probability T(s, r), one record independently of the other.
+    """Report r instead of s with probability T(s, r), independently for each record.
 
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     sa : str
         The sensitive attribute.
     transition : DataFrame
-        T, probabilities: a row for every value, a column for every value that can be reported, see
-        :class:`maxent_cvx.RandomizedResponse`.
+        T, probabilities: one row per value, one column per reported value, see :class:`maxent_cvx.RandomizedResponse`.
     seed : int
-        What is drawn is the same for the same seed.
+        Random seed.
 
     Returns
     -------
     Series
-        What everybody reports, indexed like the table.
+        The reported values, indexed like the table.
 
     Raises
     ------
     TableError, BadProbability, StatementError
-        If `transition` is no transition matrix, or lacks a value; or the seed is no whole number.
+        If `transition` is not a transition matrix, or lacks a value; or the seed is not an integer.
     UnknownName
         If the table lacks the attribute.
 
@@ -47,8 +46,8 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     >>> import maxent_cvx as mx, pandas as pd
     >>> truth = pd.DataFrame({"Smokes": ["yes"] * 300 + ["no"] * 700})
     >>> flip = pd.DataFrame([[0.8, 0.2], [0.2, 0.8]], index=["yes", "no"], columns=["yes", "no"])
-    >>> told = mx.anonymize.randomize(truth, sa="Smokes", transition=flip)
-    >>> pd.crosstab(truth["Smokes"], told).loc["yes"].to_dict()             # about a fifth of 300 say the opposite
+    >>> reported = mx.anonymize.randomize(truth, sa="Smokes", transition=flip)
+    >>> pd.crosstab(truth["Smokes"], reported).loc["yes"].to_dict()             # about a fifth of 300 report the opposite
     {'no': 79, 'yes': 221}
     """
     RandomizedResponse(transition, reported=sa)  # checks the matrix
@@ -59,5 +58,5 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
         raise StatementError(f"transition has no row for {join_names(table[sa][row < 0].unique())}")
     cumulative = transition.to_numpy(dtype=float).cumsum(axis=1)
     drawn = np.random.default_rng(seed).random(len(table))
-    told = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
-    return pd.Series(np.asarray(transition.columns, dtype=object)[told], index=table.index, name=sa)
+    published = (drawn[:, None] >= cumulative[row]).sum(axis=1).clip(max=transition.shape[1] - 1)
+    return pd.Series(np.asarray(transition.columns, dtype=object)[published], index=table.index, name=sa)

@@ -23,26 +23,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Who is published again, and what was published before.
+    """Who is published again, and what was published before."""
 
-    Attributes
-    ----------
-    bucket : ndarray of int
-        Everybody's old bucket; -1 of newcomers.
-    value : ndarray of int
-        Everybody's sensitive value, by its position in `values`.
-    values : Index
-    places : (ndarray, ndarray) of int
-        Bucket and value of each place that somebody has left.
-    n_buckets : int
-        How many old buckets there are; new ones are numbered after them.
-    """
-
-    bucket: np.ndarray
-    value: np.ndarray
+    bucket: np.ndarray  # everybody's old bucket; -1 of newcomers
+    value: np.ndarray  # everybody's sensitive value, by its position in `values`
     values: pd.Index
-    places: tuple[np.ndarray, np.ndarray]
-    n_buckets: int
+    places: tuple[np.ndarray, np.ndarray]  # bucket and value of each place that somebody has left
+    n_buckets: int  # how many old buckets there are; new ones are numbered after them
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +104,9 @@ def _alone(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Give those who are left buckets of their own, with counterfeits of other values."""
     if len(left) and n_values < l:
-        raise TableError(f"a bucket of {l} different values is asked for, and there are {n_values}; choose a smaller l")
+        raise TableError(
+            f"l={l} different values per bucket are requested, but there are {n_values}; choose a smaller l"
+        )
     order, number = shuffled(left, rng)
     bucket = np.empty(len(left), dtype=np.int64)
     bucket[order] = number  # one of a value a bucket
@@ -139,33 +128,33 @@ def republish(
     Parameters
     ----------
     release : Release
-        What was published before, with pseudonyms.
+        The earlier release, with pseudonyms.
     table : DataFrame
-        One row a person, with the release's columns but for the bucket, and the pseudonyms. Who was in the release
-        has the value of then; who has another value is a new person.
+        One row per person, with the columns of the release except the bucket, and the pseudonyms. People in the earlier
+        release must have the same value; somebody with another value is a new person.
     method : str
-        "independent": Anatomy, as if nothing had been published. "history_guided": everybody stays in the old bucket,
-        the places of those who have left are filled with newcomers who have their values, as far as there are any, and
-        the other newcomers get buckets of their own. "m_invariant": the same, but what is not filled is
-        published as if somebody had it (a counterfeit), so that a bucket has the same values for ever.
+        "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
+        newcomers take the places of people who left and had the same value, and the other newcomers get new buckets.
+        "m_invariant": the same, but places that remain empty are published as counterfeits, so that the values of a
+        bucket never change.
     l : int
-        Different values of a bucket.
+        Number of different values per bucket.
     exempt : int
-        How many of the most frequent values may repeat in a bucket, see :func:`anatomy`; "independent" only.
+        Number of most frequent values that may repeat in a bucket, see :func:`anatomy`; "independent" only.
     seed : int
-        What goes together is random.
+        Random seed of the assignment.
 
     Returns
     -------
     Release
-        With the columns and pseudonyms of the earlier one, to be put into a :class:`maxent_cvx.ReleaseSeries` with it.
+        With the columns and pseudonyms of the earlier one, for a :class:`maxent_cvx.ReleaseSeries` of both.
 
     Raises
     ------
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If somebody has another value than before, or newcomers cannot be put into buckets of l different values; or a
+        If a person has another value than before, newcomers cannot be put into buckets of l different values, or a
         number is out of range.
     UnknownName
         If the table lacks a column of the release.
@@ -237,22 +226,24 @@ def _places(
     return np.repeat(at, number), np.repeat(which, number)
 
 
-def _publish(release: Release, table: pd.DataFrame, history: History, found: Assignment) -> Release:
+def _publish(release: Release, table: pd.DataFrame, history: History, assignment: Assignment) -> Release:
     """Write the tables of people and of values, counterfeits among them, and read them as a release."""
     assert release.persons is not None
     name, bare = release.persons.id, release.persons.id in release.qi
     numeric = pd.api.types.is_integer_dtype(release.buckets)
-    n_new = max(int(found.bucket.max()) + 1 - len(release.buckets), 0)
+    n_new = max(int(assignment.bucket.max()) + 1 - len(release.buckets), 0)
     if numeric:  # new buckets have names that no old one has
         fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
     else:
         used = set(map(str, release.buckets))
         fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
     names = pd.Series([*release.buckets, *fresh])
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: names.to_numpy()[found.bucket]})
-    every = np.append(history.value, found.added_value)
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(
+        **{release.bucket: names.to_numpy()[assignment.bucket]}
+    )
+    every = np.append(history.value, assignment.added_value)
     held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    held[release.bucket] = names.to_numpy()[np.append(found.bucket, found.added_bucket)]
+    held[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
     return Release.from_tables(
         people,
         held,

@@ -36,54 +36,23 @@ __all__ = [
 
 
 def multipliers_of(post: Posterior, label: str) -> np.ndarray:
-    """The multipliers of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats; minus their prices.
-
-    Parameters
-    ----------
-    post : Posterior
-        Of a model of linear knowledge.
-    label : str
-        Its label in the model.
-
-    Returns
-    -------
-    ndarray, one a row of the knowledge, in its order
-        Infinite where a row forces zeros.
-
-    Raises
-    ------
-    SolverError
-        If the model holds a convex constraint.
-    Inaccurate
-        If the answer has no multipliers to the precision that is needed.
-    """
+    """Minus the prices of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats."""
     model = model_of(post)
     if model.convex:
         raise SolverError(
-            "what to withhold is chosen by multipliers of linear knowledge: leave your own constraint out"
+            "rules to withhold are chosen by the multipliers of linear knowledge: leave out convex constraints"
         )
     form = model.form
     multipliers = multipliers_from_counts(form, post.counts)
     if np.isnan(multipliers).any():
-        raise Inaccurate("the answer has no multipliers to the precision that is needed to choose what to withhold")
+        raise Inaccurate("the multipliers are not accurate enough to choose the rules to withhold")
     return form.by_label(multipliers * form.scale / post.space.n_records)[label]
 
 
 def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
-    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned.
-
-    log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
-    sensitive attributes x is a value of each.
-
-    Parameters
-    ----------
-    post : Posterior
-    rows : Rows
-        Knowledge of the posterior's model, with coefficients of 1.
-    multipliers : ndarray
-        One a row, nats; infinite where the row forces zeros.
-    limit : float
-    """
+    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned."""
+    # log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
+    # sensitive attributes x is a value of each.
     _, records = post.space.groups
     covered, table = _covered(post, rows)
     event = events(post.space.view)
@@ -97,10 +66,8 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
 
 
 def events(view: View) -> np.ndarray:
-    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute.
-
-    That somebody of a population is not in the release is no value.
-    """
+    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute."""
+    # That somebody of a population is not in the release is no value.
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
         return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
@@ -110,18 +77,9 @@ def events(view: View) -> np.ndarray:
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
-    """How much the divergence of the truth from the posterior rises without each row, to second order; records x nats.
-
-    m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
-    records that it counts, everybody's value being drawn from the posterior.
-
-    Parameters
-    ----------
-    post, rows, multipliers
-        See :func:`pull`.
-    original : DataFrame
-        The records.
-    """
+    """The rise of the divergence of the truth from the posterior without each row, to second order, records x nats."""
+    # m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
+    # records that it counts, everybody's value being drawn from the posterior.
     space = post.space
     covered, table = _covered(post, rows)
     inside = _sum_values(covered, table.shape[1])
@@ -170,9 +128,6 @@ def _ones(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-# Association rules, mined from microdata to be published.
-
-
 def mine_rules(
     table: pd.DataFrame,
     *,
@@ -188,16 +143,15 @@ def mine_rules(
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
-        Column names; Q sets some of `qi`, and X is a value of `sa` (of several, a combination).
+        Column names; Q is about some of `qi`, and X is a value of `sa` (a combination if there are several).
     support, confidence : float
-        The thresholds, compared as integer numbers of records: 0.1 is one tenth exactly, and five sixths are
-        ``Fraction(5, 6)``.
+        The thresholds, compared exactly, in numbers of records: 0.1 is one tenth; five sixths are ``Fraction(5, 6)``.
     strict : bool
-        By > instead of >=.
+        Compare by > instead of >=.
     attributes : int or list of int, optional
-        How many QI attributes a rule may set; None is any number.
+        Number of QI attributes of a rule; None for any number.
 
     Returns
     -------
@@ -207,9 +161,9 @@ def mine_rules(
     Raises
     ------
     UnknownName, TableError
-        If the table cannot play its role.
+        If the table lacks a column or has missing values.
     BadProbability, StatementError
-        If a threshold is no share of records, or `attributes` is out of range.
+        If a threshold is not a share of records, or `attributes` is out of range.
 
     Notes
     -----
@@ -240,13 +194,13 @@ def mine_rules(
             level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
             columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
     values = mined.sensitive_values[ranked["s"]]
-    found = pd.DataFrame(columns).assign(
+    rules = pd.DataFrame(columns).assign(
         **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
         support=ranked["support"] / len(table),
         confidence=ranked["support"] / ranked["n_q"],
     )
     return RuleSet(
-        found, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
+        rules, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
         strict=strict, complete=True, attributes=attributes,
     )  # fmt: skip
 
@@ -262,18 +216,10 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound.
+    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound."""
 
-    Attributes
-    ----------
-    bound : float
-        A probability, or bits.
-    original : DataFrame, optional
-        The records that the divergence is from; None limits P(x | q).
-    """
-
-    bound: float
-    original: pd.DataFrame | None
+    bound: float  # a probability, or bits
+    original: pd.DataFrame | None  # the records that the divergence is from; None limits P(x | q)
 
     @property
     def is_upper(self) -> bool:
@@ -303,21 +249,10 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Withholding:
-    """One greedy search.
+    """One greedy search."""
 
-    Attributes
-    ----------
-    model : MaxEnt
-        What the adversary knows without the rules.
-    rules : RuleSet
-        What would be published.
-    scores, decimals
-        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
-    limit : Limit
-    """
-
-    model: MaxEnt
-    rules: RuleSet
+    model: MaxEnt  # what the adversary knows without the rules
+    rules: RuleSet  # what would be published
     scores: str | list[str] | None
     decimals: int | None
     limit: Limit
@@ -329,24 +264,7 @@ class Withholding:
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
     def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
-        """Withhold rules, `step` at a time, and try to restore them.
-
-        Returns
-        -------
-        RuleSet
-            What to publish.
-        DataFrame
-            What was withheld, in that order, with the measure after it.
-        Posterior
-            What is inferred from what is published.
-        float
-            What is measured then.
-
-        Raises
-        ------
-        StatementError
-            If the limit cannot be kept by publishing no rule at all.
-        """
+        """Withhold rules, `step` at a time, and try to restore them."""
         kept = np.ones(len(self.rules), dtype=bool)
         if self.rules.complete:
             post = self.solve(kept, None, complete=True)
@@ -367,9 +285,8 @@ class Withholding:
                 bar.update(len(out))
             if not self.limit.holds(value):
                 raise StatementError(
-                    f"without any rule the measure is {value:.6g} already, and {self.limit.bound:.6g} is asked for: "
-                    "what else is known, or published, decides it; "
-                    f"{'allow more' if self.limit.is_upper else 'ask for less'}"
+                    f"without any rule the measure is {value:.6g}, and the limit is {self.limit.bound:.6g}; "
+                    f"use a {'larger' if self.limit.is_upper else 'smaller'} limit"
                 )
             for rule in reversed(order) if restore else ():
                 kept[rule] = True
@@ -396,19 +313,19 @@ class Withholding:
 
 @dataclass(frozen=True, eq=False)
 class Sanitized(ReprMixin):
-    """Which rules may be published, and what is inferred from them.
+    """The rules that may be published, and what the adversary infers from them.
 
     Attributes
     ----------
     rules : RuleSet
-        What to publish, with the scores that are published. If it is not complete, that must not be said of it.
+        The rules and scores to publish. If not `complete`, they must not be published as all rules.
     withheld : DataFrame
-        A row a rule, in the order of withholding: the `measure` after it, and its scores.
+        One row per rule, in the order of withholding: the `measure` after it, and its scores.
     posterior : Posterior
         What the adversary infers from `rules`.
     measure : float
-        What was limited: the largest P(x | q), of several sensitive attributes also of each alone; or the overall
-        divergence in bits.
+        The limited quantity: the largest P(x | q), also for single sensitive attributes; or the overall divergence,
+        bits.
     limit : float
 
     Examples
@@ -418,12 +335,12 @@ class Sanitized(ReprMixin):
     >>> rules = mx.anonymize.mine_rules(hospital, qi="Degree", sa="Disease", support=0.1, confidence=0.5)
     >>> diseases = hospital["Disease"].unique()
     >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
-    >>> found = mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
-    >>> print(found.withheld[["measure", "confidence"]].round(3))
+    >>> result = mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
+    >>> print(result.withheld[["measure", "confidence"]].round(3))
                                     measure  confidence
     rule
     Degree=junior => Breast Cancer      0.5         1.0
-    >>> print(found.posterior.conditional().loc[["graduate", "junior"]].round(2))
+    >>> print(result.posterior.conditional().loc[["graduate", "junior"]].round(2))
     Disease   Flu  Pneumonia  Breast Cancer  HIV  Lung Cancer
     Degree
     graduate  0.5        0.0            0.0  0.0          0.5
@@ -466,47 +383,46 @@ def sanitize(
     Parameters
     ----------
     rules : RuleSet
-        What would be published.
+        The rules to publish.
     view : View or MaxEnt
-        Whom it is about; or a model of what the adversary knows without the rules.
+        The people; or a model of what the adversary knows without the rules.
     max_p : float, optional
-        The largest P(x | q) that is allowed, of any x and q; of several sensitive attributes of each alone.
+        Upper limit of P(x | q) for all x and q; with several sensitive attributes, of each alone.
     divergence : float, optional
-        Instead: the least overall divergence from the original data, in bits.
+        Instead: lower limit of the overall divergence from the original data, bits.
     original : DataFrame, optional
         The records, for `divergence`.
     scores, decimals
-        What is published with the rules, see :class:`maxent_cvx.PublishedRules`.
+        The scores that are published, see :class:`maxent_cvx.PublishedRules`.
     step : int
-        How many rules to withhold before solving again.
+        Number of rules to withhold before solving again.
     restore : bool
-        In the end, try to publish each withheld rule after all, the last one first.
+        In the end, try to publish each withheld rule, the last one first.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     Sanitized
-        With ``.rules``, to be published, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
+        ``.rules`` to publish, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
 
     Raises
     ------
     StatementError
-        If not one of the two limits is given, or it cannot be kept by publishing no rule at all; or an argument cannot
-        be read.
+        If not exactly one limit is given, or the limit cannot be kept even without any rule; or an argument is invalid.
     BadProbability
-        If the limit is no number.
+        If the limit is not a number.
     TableError
         If a column is called "measure", or the original records are not the people of the view.
 
     Notes
     -----
-    First the claim that these are all rules is given up, so that nothing follows from what is missing; it must not be
-    made when the rest is published. Then the rule goes that gains most: of max_p, its multiplier m (which is minus its
-    price) times how it moves log P(x | q) of those above the limit; of the divergence D, m (n(Q, X) - N P*(Q, X)) +
-    m^2 V / 2, V being the variance of the number of records that it counts: what D gains to second order. Rules that
-    force zeros come first. Every step is solved from the multipliers of the one before. An adversary who knows that
-    rules were withheld by this method may infer from that, which no measure here includes.
+    A greedy search. First the claim that these are all rules is dropped, so that nothing follows from missing rules.
+    Then the rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on
+    log P(x | q) above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the
+    number of records that it counts, which is the gain of D to second order. Rules that force zeros come first. Every
+    step starts from the multipliers of the one before. The measure does not include what an adversary infers who knows
+    that rules were withheld by this method.
 
     Published rules, section VII (future work).
 
@@ -519,33 +435,33 @@ def sanitize(
     >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
     >>> mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
     <Sanitized: 4 of 5 rules are kept, no longer said to be all; 0.5 is reached, 0.6 was asked for>
-    >>> found = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
-    >>> found.rules.table.index.to_list()
+    >>> result = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
+    >>> result.rules.table.index.to_list()
     ['Degree=graduate => Lung Cancer', 'Degree=high school => Pneumonia']
     """
     check_optional_bool(progress, "progress")
     check_bool(restore, "restore")
     if (max_p is None) == (divergence is None):
-        raise StatementError("one limit is expected: max_p=..., or divergence=... with original=...")
+        raise StatementError("pass exactly one limit: max_p=..., or divergence=... with original=...")
     if not isinstance(scores, str) and scores is not None:
         scores = check_list(scores, "scores", "'confidence' and 'support'")
     if original is not None and divergence is None:
-        raise StatementError("original= is what a divergence is from, and max_p= is no divergence; leave it out")
+        raise StatementError("original= is for divergence= only; leave it out with max_p=")
     if divergence is not None and not isinstance(original, pd.DataFrame):
-        raise StatementError("the divergence is from the original data: pass original=, the table of records")
+        raise StatementError("divergence= needs original=, the table of records")
     if not isinstance(rules, RuleSet):
-        raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+        raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
     if "measure" in (*rules.qi, *rules.sensitive):
-        raise TableError("a column is called 'measure', as one of the report is; rename the column")
+        raise TableError("a column is called 'measure', a name that the result uses; rename the column")
     if decimals is not None:
         rules = rules.rounded(decimals)
     limit = check_number(max_p if max_p is not None else divergence, "the limit")
     if max_p is not None and not 0 < limit <= 1:
-        raise StatementError(f"max_p={max_p!r}: a probability above 0 is expected")
+        raise StatementError(f"max_p must be a probability above 0, got {max_p!r}")
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
     if not isinstance(model, MaxEnt):
-        raise StatementError(f"a view, such as a QITable, or a model is expected, not {short_repr(view)}")
+        raise StatementError(f"view must be a View, such as a QITable, or a MaxEnt, not {short_repr(view)}")
     search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
     kept, withheld, post, value = search.run(step, restore, progress)
     return Sanitized(kept, withheld, post, value, limit)

@@ -27,32 +27,18 @@ __all__ = [
     "similar_linkage_groups",
 ]
 
-# Which groups are safe: the conditions of possible worlds, asked of many candidate groups at once.
-
-
 #: Steps of enumeration that the worlds of one candidate may take: those of fourteen values.
 FEW_STEPS = 3e5
 
 
 @dataclass(frozen=True, eq=False)
 class PrivacyCriterion:
-    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known.
-
-    Attributes
-    ----------
-    tables : list of (ndarray, ndarray)
-        For every attribute set the position of each joint signature in its table, and the table, probabilities.
-    protected : ndarray of bool
-        The sensitive values that are protected; the others may repeat in a group.
-    r : float
-    condition : str
-        One of :data:`CONDITIONS`.
-    """
+    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known."""
 
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray
+    protected: np.ndarray  # the sensitive values that are protected; the others may repeat in a group
     r: float
-    condition: str
+    condition: str  # one of :data:`CONDITIONS`
 
     def kept(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Which groups satisfy the condition; records are given by group (from 0), joint signature and value."""
@@ -134,41 +120,19 @@ NODES, FEW_PATTERNS = 500, 1_000
 
 @dataclass(eq=False)
 class GroupPatterns:
-    """Safe patterns over the kinds of records.
-
-    Attributes
-    ----------
-    criterion : PrivacyCriterion
-    signature, value : ndarray of int
-        Of each kind.
-    records : ndarray of int
-        How many records there are of each kind.
-    table : csr_array, shape (patterns, kinds)
-        How many of each kind a group of each pattern has; those that there are first.
-    there : ndarray of int
-        How many groups of each pattern there are; 0 of new ones.
-    rng : Generator
-    work : float
-        What has been spent.
-    """
+    """Safe patterns over the kinds of records."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray
-    value: np.ndarray
-    records: np.ndarray
-    table: sp.csr_array
-    there: np.ndarray
+    signature: np.ndarray  # of each kind
+    value: np.ndarray  # of each kind
+    records: np.ndarray  # how many records there are of each kind
+    table: sp.csr_array  # (patterns, kinds)
+    there: np.ndarray  # how many groups of each pattern there are; 0 of new ones
     rng: np.random.Generator
-    work: float = 0.0
+    work: float = 0.0  # what has been spent
 
     def best(self, work: float) -> np.ndarray:
-        """Find patterns until no more is gained, and how many groups of each there should be, integers.
-
-        Parameters
-        ----------
-        work : float
-            How much may be spent on checking new patterns, see :meth:`PrivacyCriterion.work`.
-        """
+        """Find patterns until no more is gained, and how many groups of each there should be, integers."""
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
         with progress_bar(None, "rearranging groups", unit=" rounds", leave=False) as bar:
@@ -198,10 +162,10 @@ class GroupPatterns:
         n = self.table.shape[0]
         cost, columns, most = self._program(np.arange(n))
         bounds = np.column_stack([np.zeros(len(most)), most])
-        found = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
-        if found.x is None:  # everybody can be left over, so that there is an answer
-            raise SolverError(f"the linear program over patterns of groups has no answer: {found.message}")
-        return found.x[: 2 * n], found.eqlin.marginals
+        answer = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
+        if answer.x is None:  # everybody can be left over, so that there is an answer
+            raise SolverError(f"the linear program over patterns of groups has no answer: {answer.message}")
+        return answer.x[: 2 * n], answer.eqlin.marginals
 
     def _integer(self, used: np.ndarray) -> np.ndarray:
         """Integer numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
@@ -235,17 +199,13 @@ class GroupPatterns:
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
     def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
-        """Let groups grow from kinds that are hard to place, by the kind that makes each safest, until they are safe.
-
-        Returns
-        -------
-        ndarray of int, shape (patterns, records of the largest)
-            Kinds; -1 where there are no more.
-        """
+        """Let groups grow from kinds that are hard to place, by the kind that makes each safest."""
+        # Pricing: a new pattern helps if its dual prices add up to more than its cost. Chains start with expensive kinds
+        # and are extended greedily, by violation less a random weight times price, until they are safe.
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
-        found = [np.empty((0, 1), dtype=np.int64)]
-        chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else found[0]
+        grown = [np.empty((0, 1), dtype=np.int64)]
+        chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else grown[0]
         price_weight = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # of dual prices, beside the violation
         longest = min(len(self.criterion.protected), LONGEST)
         while len(chains) and chains.shape[1] < longest and self.work < work:
@@ -259,11 +219,11 @@ class GroupPatterns:
             order = np.lexsort((violation - price_weight[chain] * prices[kind], chain))
             best = order[np.unique(chain[order], return_index=True)[1]]
             safe = violation[best] <= 1 + DEVIATION_ROUNDING
-            found.append(groups[best[safe]])
+            grown.append(groups[best[safe]])
             chains, price_weight = groups[best[~safe]], price_weight[chain[best[~safe]]]
-        width = max(some.shape[1] for some in found)
+        width = max(some.shape[1] for some in grown)
         return np.concatenate(
-            [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in found]
+            [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in grown]
         )
 
     def _offers(self, chains: np.ndarray, prices: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -280,10 +240,8 @@ class GroupPatterns:
 
 
 def distinct_rows(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """The first of each of the distinct rows of a table of counts, and the number of every row's among them.
-
-    By a random number for each column two different rows differ in their sums.
-    """
+    """The first of each of the distinct rows of a table of counts, and the number of every row's among them."""
+    # By a random number for each column two different rows differ in their sums.
     sums = table @ np.random.default_rng(0).random(table.shape[1])
     _, first, number = np.unique(sums, return_index=True, return_inverse=True)
     return first, number
@@ -298,26 +256,14 @@ LARGEST = 24
 
 @dataclass(eq=False)
 class Grouping:
-    """Records, and the group that each is in so far.
-
-    Attributes
-    ----------
-    criterion : PrivacyCriterion
-    signature, value : ndarray of int
-        Of each record; similar signatures have numbers next to each other.
-    rng : Generator
-    group : ndarray of int
-        -1 of those that are left over.
-    next : int
-        The number of the next group.
-    """
+    """Records, and the group that each is in so far."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray
-    value: np.ndarray
+    signature: np.ndarray  # of each record; similar signatures have numbers next to each other
+    value: np.ndarray  # of each record; similar signatures have numbers next to each other
     rng: np.random.Generator
-    group: np.ndarray
-    next: int = 0
+    group: np.ndarray  # -1 of those that are left over
+    next: int = 0  # the number of the next group
 
     @classmethod
     def of(
@@ -337,13 +283,7 @@ class Grouping:
         return np.flatnonzero(self.group < 0)
 
     def from_the_bottom(self, parts: list[tuple[int, int]]) -> None:
-        """Group those with one signature; who is left over goes up, to be grouped with those of similar signatures.
-
-        Parameters
-        ----------
-        parts : list of (int, int)
-            Ranges of signatures, each after both halves of it.
-        """
+        """Group those with one signature; who is left over goes up, to be grouped with those of similar signatures."""
         records = self.rng.permutation(len(self.value))
         records = records[np.argsort(self.signature[records], kind="stable")]
         start = np.searchsorted(self.signature[records], np.arange(parts[-1][1] + 1))
@@ -364,19 +304,11 @@ class Grouping:
         self.next += int(group.max(initial=-1)) + 1
 
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
-        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger.
-
-        Returns
-        -------
-        ndarray of int
-            The new group of each record of the pool, from 0; -1 of those that are left over.
-        int
-            How many groups there are.
-        """
+        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger."""
         group, n, again = np.full(len(pool), -1), 0, tries
         left = np.arange(len(pool))
         while len(left):
-            pile = self.pile(pool[left], size)
+            pile = self.pile(pool[left], size)  # as Anatomy does: one record from each of the largest piles
             order = np.argsort(pile, kind="stable")
             left = left[order]
             drawn = draw(pile[order], size, self.rng)
@@ -390,7 +322,7 @@ class Grouping:
             left = np.delete(left, safe)
             if kept.all():
                 break
-            again -= 1
+            again -= 1  # an unsafe draw is repeated some times before larger groups are tried
             if not again:
                 size, again = size + 1 + size // 4, tries
             if size > max(LARGEST, self.smallest):
@@ -420,20 +352,7 @@ MOST_KINDS = 5_000
 
 
 def rearrange(grouping: Grouping, work: float) -> bool:
-    """Choose among safe patterns of groups so that fewer are left over; groups that can stay do.
-
-    Parameters
-    ----------
-    grouping : Grouping
-        Changed in place.
-    work : float
-        See :meth:`GroupPatterns.best`.
-
-    Returns
-    -------
-    bool
-        Whether the search for patterns ended because its work was spent.
-    """
+    """Choose among safe patterns of groups so that fewer are left over; groups that can stay do."""
     n_values = len(grouping.criterion.protected)
     kinds, kind = np.unique(grouping.signature * n_values + grouping.value, return_inverse=True)
     if not len(grouping.left) or len(kinds) > MOST_KINDS:
@@ -472,15 +391,7 @@ TRIES = 3
 
 
 def place_left(grouping: Grouping, patience: int) -> None:
-    """Take groups apart and draw them anew with some of those who are left over, as long as that places more.
-
-    Parameters
-    ----------
-    grouping : Grouping
-        Changed in place.
-    patience : int
-        Attempts that place nobody, before twice as many groups are taken apart; after three times as many it ends.
-    """
+    """Take groups apart and draw them anew with some of those who are left over, as long as that places more."""
     among, failed = AMONG, 0
     while len(left := grouping.left) and failed < 3 * patience:
         some = grouping.rng.permutation(left)[:AT_A_TIME]
@@ -553,25 +464,13 @@ def _offers(
 
 
 def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Halve the signatures again and again where their odds are furthest apart: an order and its parts, smallest first.
-
-    Parameters
-    ----------
-    log_prior : ndarray, shape (signatures, values)
-
-    Returns
-    -------
-    order : ndarray of int
-        The signatures, similar ones next to each other.
-    parts : list of (int, int)
-        Ranges of the order: each comes after both halves of it.
-    """
+    """Halve the signatures repeatedly where their odds are furthest apart: an order, and its parts, smallest first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
-    found, left = [], [(0, len(order))]
+    parts, left = [], [(0, len(order))]
     while left:
         low, high = left.pop()
-        found.append((low, high))
+        parts.append((low, high))
         if high - low == 1:
             continue
         own = order[low:high]
@@ -582,7 +481,7 @@ def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
         order[low:high] = np.concatenate([own[below], own[~below]])
         middle = low + int(below.sum())
         left += [(low, middle), (middle, high)]
-    return order, found[::-1]
+    return order, parts[::-1]
 
 
 # Similar linkage, the search: signatures by similarity, groups from the bottom up, and who is left over placed.
@@ -602,30 +501,14 @@ PATIENCE = 20
 
 @dataclass(frozen=True, eq=False)
 class Linking:
-    """The records of a table as the adversary's prior shows them.
+    """The records of a table as the adversary's prior shows them."""
 
-    Attributes
-    ----------
-    value : ndarray of int
-        The sensitive value of each record, by its position in `values`.
-    values : Index
-    signature : ndarray of int
-        The joint signature of each record; similar ones have numbers next to each other.
-    parts : list of (int, int)
-        Ranges of signatures, each after both halves of it.
-    tables : list of (ndarray, ndarray)
-        For every attribute set the position of each joint signature in its table, and the table, probabilities.
-    protected : ndarray of bool
-        The sensitive values that count.
-    seed : int
-    """
-
-    value: np.ndarray
+    value: np.ndarray  # the sensitive value of each record, by its position in `values`
     values: pd.Index
-    signature: np.ndarray
-    parts: list[tuple[int, int]]
+    signature: np.ndarray  # the joint signature of each record; similar ones have numbers next to each other
+    parts: list[tuple[int, int]]  # ranges of signatures, each after both halves of it
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray
+    protected: np.ndarray  # the sensitive values that count
     seed: int
 
     @classmethod
@@ -647,37 +530,31 @@ class Linking:
         return cls(value, values, signature, parts, tables, protected, seed)
 
     def groups(self, r: float, condition: str, suppress: int) -> Grouping:
-        """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world.
-
-        Raises
-        ------
-        TableError
-            If values are too frequent, records fit nowhere, or groups are not safe after all.
-        """
+        """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world."""
         self._check_frequent(r, suppress)
-        found, _ = self._grouped(r, condition, WORK)
-        if len(found.left) > suppress:
+        grouping, _ = self._grouped(r, condition, WORK)
+        if len(grouping.left) > suppress:
             others = [(r, "exact")] if condition == "sound" else []
             others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
             trials = ((other, *self._grouped(*other, WORK_OF_ADVICE)) for other in others)
             # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
             works = next((other for other, trial, spent in trials if not len(trial.left) and not spent), None)
-            raise self._left_over(found, suppress, works)
-        _check_worlds(found)
-        return found
+            raise self._left_over(grouping, suppress, works)
+        _check_worlds(grouping)
+        return grouping
 
     def _grouped(self, r: float, condition: str, work: float) -> tuple[Grouping, bool]:
         """Group the records, and say whether all work was spent."""
         criterion = PrivacyCriterion(self.tables, self.protected, r, condition)
-        found = Grouping.of(criterion, self.signature, self.value, np.random.default_rng(self.seed))
-        found.from_the_bottom(self.parts)
+        grouping = Grouping.of(criterion, self.signature, self.value, np.random.default_rng(self.seed))
+        grouping.from_the_bottom(self.parts)
         spent = False
-        while before := len(found.left):
-            spent |= rearrange(found, work)
-            place_left(found, PATIENCE)
-            if len(found.left) >= min(before, FEW_LEFT):
+        while before := len(grouping.left):
+            spent |= rearrange(grouping, work)
+            place_left(grouping, PATIENCE)
+            if len(grouping.left) >= min(before, FEW_LEFT):
                 break
-        return found, spent
+        return grouping, spent
 
     def _check_frequent(self, r: float, suppress: int) -> None:
         """Check that every value that counts has as many groups to be in as it has records, but for some left out."""
@@ -696,28 +573,28 @@ class Linking:
                 f"frequent values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
             )
 
-    def _left_over(self, found: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
+    def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
         """Say who fits nowhere, and what would help."""
-        left = found.left
-        often = pd.Series(found.value[left]).value_counts()
+        left = grouping.left
+        often = pd.Series(grouping.value[left]).value_counts()
         allowed = f", and suppress={suppress} are allowed to be left out" if suppress else ""
         remedy = "" if works is None else f"; with r={works[0]:g}, condition={works[1]!r} all records fit"
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
-            f"{len(left)} of {len(found.value)} records fit into no group that keeps r={found.criterion.r:g}{allowed}, "
+            f"{len(left)} of {len(grouping.value)} records fit into no group that keeps r={grouping.criterion.r:g}{allowed}, "
             f"of {most_of} most of them: the prior expects these values of too many; taking groups apart did not "
             f"help{remedy}, or leave them out (suppress={len(left)}), or exempt the value"
         )
 
 
-def _check_worlds(found: Grouping) -> None:
+def _check_worlds(grouping: Grouping) -> None:
     """Check the groups against all possible worlds, where these are not too many; else against the sound condition."""
-    inside = found.group >= 0
+    inside = grouping.group >= 0
     if not inside.any():
         return
-    criterion = found.criterion
+    criterion = grouping.criterion
     violation = replace(criterion, condition="exact").violation(
-        densely(found.group[inside]), found.signature[inside], found.value[inside]
+        densely(grouping.group[inside]), grouping.signature[inside], grouping.value[inside]
     )
     if (unsafe := violation > 1 + ROUNDING).any():
         those = pluralize(len(unsafe), "group that satisfies", "groups that satisfy")
@@ -741,58 +618,56 @@ def similar_linkage(
     suppress: int = 0,
     seed: int = 0,
 ) -> Release:
-    """Publish a table as buckets in which P(t : x) <= 1 / r for everybody, also for who knows the prior: r-robust.
+    """Publish a table as buckets with P(t : x) <= 1 / r for everybody and an adversary with this prior: r-robust.
 
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     prior : QIDistribution
-        What the adversary knows, of one attribute set or several, each of which is asked.
+        Beliefs of the adversary, by one attribute set or several; the release is r-robust for each.
     r : float
         At least 1.
     condition : str
-        How a group is known to be safe. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which proves it.
-        "exact": by :func:`maxent_cvx.worlds.posterior`, so that no safe group is refused; groups with more than
-        fourteen values or so as if "sound". "delta": by the paper's condition, after which the release may **not** be
-        r-robust; then that raises.
+        How groups are checked. "sound": by :func:`maxent_cvx.worlds.sound_condition`, which is sufficient. "exact": by
+        :func:`maxent_cvx.worlds.posterior`, which is necessary, too; groups with more than about fourteen values as if
+        "sound". "delta": by the paper's condition, which is neither; an error is raised if the release is not r-robust.
     exempt : int
-        How many of the most frequent sensitive values are not protected, and may repeat in a bucket.
+        Number of most frequent sensitive values that are not protected, and may repeat in a bucket.
     suppress : int
-        How many records may be left out of the release, if they fit nowhere; none unless allowed.
+        Maximum number of records to leave out of the release if they fit into no group.
     seed : int
-        What goes together is random.
+        Random seed.
 
     Returns
     -------
     Release
-        Buckets in which no value that is not exempt occurs twice, of ceil(r) records as far as the condition holds;
-        smaller where all values are exempt.
+        Buckets without repeated values (except exempt ones), of ceil(r) records where the condition holds for these;
+        smaller if all values are exempt.
 
     Raises
     ------
     TableError
-        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
-        an r with which all fit; or if the release is not r-robust after all (condition="delta").
+        If values are too frequent for r, or no safe group is found for some records (the message gives an r for which
+        all fit); or if the release is not r-robust (condition="delta").
     UnknownName
-        If the table lacks a column, the prior a signature or a value, or there is no such condition.
+        If the table lacks a column, the prior lacks a signature or a value, or the condition is unknown.
     StatementError
-        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+        If the prior is not a :class:`maxent_cvx.QIDistribution`, or a number is out of range.
 
     Notes
     -----
-    Those with one signature are grouped as Anatomy does, from the largest piles of values: by the prior they are
-    indistinguishable. Who is left over is grouped with those of similar signatures, and so on upwards; a group that
-    does not satisfy the condition is drawn again, and larger. For those who are left over in the end a linear program
-    chooses among safe patterns of groups, which are found as they are needed, how often each should be there; at last
-    some groups are taken apart and drawn anew, as long as that places more. That merging more helps is not sure: the
-    conditions are not monotone. So it ends when attempts fail, and nothing is published then.
+    People with the same signature, whom the prior does not distinguish, are grouped as Anatomy does, from the largest
+    piles of values. The remaining people are grouped with those of similar signatures, and so on upwards; groups that
+    violate the condition are drawn again, and larger. For the final remainder a linear program chooses among safe
+    patterns of groups (column generation); then some groups are dissolved and drawn again as long as that places more
+    people. Since the conditions are not monotone, merging groups may not help; if records remain, an error is raised.
 
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
-    which all possible worlds confirm before it is returned (in groups of many values swaps). The guarantee is about
-    adversaries who do not reason about how the groups were chosen.
+    which is checked over all possible worlds before it is returned (by swaps in groups with many values). The guarantee
+    is about adversaries who do not reason about how the groups were chosen.
 
     Examples
     --------
@@ -830,12 +705,12 @@ def similar_linkage_groups(
     suppress: int = 0,
     seed: int = 0,
 ) -> pd.Series:
-    """Assign every record to a bucket, as :func:`similar_linkage` does; this is the publisher's secret.
+    """Assign every record to a bucket, as :func:`similar_linkage` does; the assignment must stay secret.
 
     Parameters
     ----------
     table : DataFrame
-        One row a person.
+        One row per person.
     qi, sa : str or list of str
         Column names.
     prior, r, condition, exempt, suppress, seed
@@ -844,17 +719,12 @@ def similar_linkage_groups(
     Returns
     -------
     Series
-        Named "Bucket", indexed like the table: numbers from 1; 0 of records that are left out.
+        Named "Bucket", indexed like the table: numbers from 1; 0 for records that are left out.
 
     Raises
     ------
-    TableError
-        If values are too frequent for r, or records fit into no group that can be found: how many, of which values, and
-        an r with which all fit; or if the release is not r-robust after all (condition="delta").
-    UnknownName
-        If the table lacks a column, the prior a signature or a value, or there is no such condition.
-    StatementError
-        If the prior is no :class:`maxent_cvx.QIDistribution`, or a number is out of range.
+    TableError, UnknownName, StatementError
+        As :func:`similar_linkage`.
 
     Examples
     --------
@@ -865,7 +735,7 @@ def similar_linkage_groups(
     >>> bucket = mx.anonymize.similar_linkage_groups(hospital, qi=qi, sa="Disease", prior=prior, r=2)
     >>> bucket.value_counts().to_list()
     [2, 2, 2, 2, 2]
-    >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # together are those of one signature
+    >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # one signature per bucket
     True
     """
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
@@ -874,6 +744,6 @@ def similar_linkage_groups(
     check_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = check_int(exempt, "exempt", 0), check_int(suppress, "suppress", 0)
-    found = Linking.of(data, prior, exempt, check_int(seed, "seed", 0)).groups(r, condition, suppress)
-    number = np.unique(found.group, return_inverse=True)[1] + (0 if len(found.left) else 1)
+    groups = Linking.of(data, prior, exempt, check_int(seed, "seed", 0)).groups(r, condition, suppress)
+    number = np.unique(groups.group, return_inverse=True)[1] + (0 if len(groups.left) else 1)
     return pd.Series(number, index=table.index, name="Bucket")

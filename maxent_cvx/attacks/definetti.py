@@ -34,15 +34,7 @@ __all__ = [
 
 
 class Classifier:
-    """log P(s | q) of a classifier that is fitted to every QI tuple with every value, weighed by expected records.
-
-    Parameters
-    ----------
-    release : Release
-    classifier : scikit-learn classifier
-        With `predict_proba`, and sample weights. A Pipeline is given quasi-identifiers as they are, a column each;
-        anything else gets numbers from 0 to 1, and of all others a column for each value (one-hot).
-    """
+    """log P(s | q) of a classifier that is fitted to every QI tuple with every value, weighed by expected records."""
 
     def __init__(self, release: Release, classifier: object) -> None:
         try:
@@ -75,20 +67,7 @@ class Classifier:
         self.weight = f"{self.model.steps[-1][0]}__sample_weight"
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Fit the classifier to expected records.
-
-        Parameters
-        ----------
-        expected : ndarray, shape (tuples, values)
-            How many records with each QI tuple have each value.
-
-        Returns
-        -------
-        log_f : ndarray, shape (tuples, values)
-            log P(s | q); of a value that the classifier does not know -inf.
-        penalty : float
-            0: what else a classifier maximises is its own.
-        """
+        """Fit the classifier to expected records."""
         q, s = expected.nonzero()
         try:
             self.model.fit(self.features.iloc[q], s, **{self.weight: expected[q, s]})
@@ -96,7 +75,7 @@ class Classifier:
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(said) & (said >= 0)).all():
-            raise BadProbability("the classifier predicts something that is no probability; choose another")
+            raise BadProbability("the classifier predicts something that is not a probability; choose another")
         p = np.zeros_like(expected)
         p[:, self.model.classes_] = said
         with np.errstate(divide="ignore"):
@@ -108,16 +87,15 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model that was learnt from the release alone: :func:`~maxent_cvx.attacks.definetti`.
+    """P(s | bucket, QI tuple) by a model learnt from the release alone.
 
     Attributes
     ----------
     table, baseline, records, error
-        As of every attack; the baseline is the bucket's shares, n(s, b) / n(b). The error is 0: probabilities are exact
-        over the worlds as the model weighs them. How right the model is, `judge` says.
+        As in :class:`maxent_cvx.attacks.AttackResult`.
     log : DataFrame
-        A row an iteration: `change`, the largest of any probability; `log_likelihood` of what is published, nats;
-        `objective`, which naive Bayes also adds the smoothing to, and which never falls then.
+        One row per iteration: `change`, the largest change of a probability; `log_likelihood` and `objective`, nats,
+        see the notes of :func:`maxent_cvx.attacks.definetti`.
     converged : bool
         Whether the last change was within the tolerance.
 
@@ -126,8 +104,8 @@ class DeFinettiResult(AttackResult):
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> found = mx.attacks.definetti(release, iterations=2)
-    >>> found.converged, found.log["objective"].is_monotonic_increasing
+    >>> result = mx.attacks.definetti(release, iterations=2)
+    >>> result.converged, result.log["objective"].is_monotonic_increasing
     (False, True)
     """
 
@@ -147,14 +125,7 @@ class DeFinettiResult(AttackResult):
 
 
 class NaiveBayes:
-    """P(q, s) = P(s) prod_a P(q_a | s), P(q_a = v | s) = (n(v, s) + c) / (n(s) + c |A|), P(s) as published.
-
-    Parameters
-    ----------
-    release : Release
-    smoothing : float
-        c, records that are added to each of the ``|A|`` values of every attribute, for every sensitive value.
-    """
+    """P(q, s) = P(s) prod_a P(q_a | s), P(q_a = v | s) = (n(v, s) + c) / (n(s) + c |A|), P(s) as published."""
 
     def __init__(self, release: Release, smoothing: float) -> None:
         self.codes = [densely(np.asarray(code, dtype=np.int64)) for code in release.quasi_identifiers.codes]
@@ -162,20 +133,7 @@ class NaiveBayes:
         self.smoothing = smoothing
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Maximise the expected log-likelihood, and what smoothing adds to it.
-
-        Parameters
-        ----------
-        expected : ndarray, shape (tuples, values)
-            How many records with each QI tuple have each value.
-
-        Returns
-        -------
-        log_f : ndarray, shape (tuples, values)
-            log P(q, s).
-        penalty : float
-            c sum log P(v | s) over all attributes, their values and sensitive values, nats.
-        """
+        """Maximise the expected log-likelihood, and what smoothing adds to it."""
         log_f, penalty = np.tile(self.log_prior, (len(expected), 1)), 0.0
         n_s, every = expected.sum(axis=0), np.arange(len(expected))
         nobody = (n_s == 0) & (self.smoothing == 0)  # has a value: 0 / 0 people then, who are not expected
@@ -193,10 +151,9 @@ class NaiveBayes:
 
 @dataclass(frozen=True, eq=False)
 class BucketWorlds:
-    """The worlds of all buckets, which deal each bucket's values to its people.
+    """The worlds of all buckets, which deal each bucket's values to its people."""
 
-    A counterfeit is dealt to somebody of whom no quasi-identifiers are published: one QI tuple more, the last.
-    """
+    # A counterfeit is dealt to somebody of whom no quasi-identifiers are published: one QI tuple more, the last.
 
     release: Release
 
@@ -255,17 +212,9 @@ class BucketWorlds:
         return np.asarray(of @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
-        """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats.
-
-        Parameters
-        ----------
-        log_f : ndarray, shape (tuples, values)
-            log P(q, s), or log P(s | q).
-        limit : float
-            Steps that a bucket may take.
-        """
+        """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
         n_s = self.release.n_s
-        found, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
+        share, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
                 f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: whoever "
@@ -273,7 +222,7 @@ class BucketWorlds:
             )
         here, row, value = self._pairs
         p = np.zeros((len(self.records), len(n_s)))
-        p[row, value] = found[here]
+        p[row, value] = share[here]
         return p, float(total.sum())
 
 
@@ -292,52 +241,52 @@ def definetti(
     limit: float = STEPS,
     progress: bool | None = None,
 ) -> DeFinettiResult:
-    """P(t : s) in proportion to the worlds' weights, prod_t P(q_t, s_t), by a model that these worlds are fitted to.
+    """P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
 
-    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket says
-    something about everybody else. A model of it and everybody's value are estimated in turn, by expectation
-    maximisation: who has which value, exactly, over all ways to deal a bucket's values to its people; then the model
-    from everybody, each counted as having every value with its probability. The adversary knows the release and the
-    exact quasi-identifiers, and nobody's sensitive value.
+    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket tells
+    something about everybody else. The model and everybody's value are estimated in turn, by expectation maximisation:
+    P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from everybody
+    weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, and nobody's
+    sensitive value.
 
     Parameters
     ----------
     release : Release
-        Of exact quasi-identifiers. If all of a bucket are published as alike, as in a generalised table, nothing
-        distinguishes them, and the answer is the baseline; give its `population` then. A counterfeit belongs to
-        somebody of whom no quasi-identifier is known.
+        With exact quasi-identifiers. If all people of a bucket have the same, as in a generalised table, the answer is
+        the baseline; make the release with its `population` then. A counterfeit belongs to a person without known
+        quasi-identifiers.
     classifier : scikit-learn classifier, optional
-        The model of s given q, with `predict_proba` and sample weights; it is left as it is, and copies are fitted. A
-        Pipeline gets the quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers
-        scaled to 0 to 1, and a column for each value of all else (one-hot). By default naive Bayes, P(q, s) = P(s)
-        prod_a P(q_a | s), all attributes categorical.
+        The model of s given q, with `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
+        quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
+        and all else one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), all attributes
+        categorical.
     smoothing : float
-        Of naive Bayes: records that are added to each value of every attribute for every s (Laplace). None are added to
-        P(s), which is published. A classifier has its own.
+        For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
+        not smoothed.
     iterations : int
-        How many at most.
+        Maximum number of iterations.
     tolerance : float
-        The largest change of any probability with which it ends.
+        Stop if no probability changes by more.
     start : DataFrame, optional
         P(s | bucket, QI tuple) before the first iteration, labelled as the `table` of a result; by default the
         `baseline`, the bucket's shares.
     limit : float
-        How many steps a bucket may take, see :func:`maxent_cvx.worlds.posterior`.
+        Steps that are allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DeFinettiResult
-        An :class:`AttackResult` of P(s | bucket, QI tuple), with `log` and `converged`. To `judge` it, give the
-        original records their secret bucket in a column.
+        An :class:`AttackResult` with P(s | bucket, QI tuple), `log` and `converged`. `judge` needs the original records
+        with their bucket as a column.
 
     Raises
     ------
     StatementError
-        If `release` is no Release, `classifier` no such classifier, or scikit-learn is not installed.
+        If `release` is not a Release, `classifier` not such a classifier, or scikit-learn is not installed.
     BadProbability
-        If a number is out of range, or `start` or the classifier gives what is no probability.
+        If a number is out of range, or `start` or the classifier contains something else than probabilities.
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
@@ -347,18 +296,17 @@ def definetti(
 
     Notes
     -----
-    With naive Bayes no iteration lowers ``log["objective"]``: the log-likelihood of what is published,
-    sum_b log sum_worlds prod_t P(q_t, s_t), and c sum log P(v | s), the logarithm of the Dirichlet prior that smoothing
-    is. What it ends in is a local maximum. A classifier that minimises the logarithmic loss, without a penalty, raises
-    sum_b log sum_worlds prod_t P(s_t | q_t); another need not.
+    With naive Bayes no iteration lowers ``log["objective"]``: the log-likelihood of the release,
+    sum_b log sum_worlds prod_t P(q_t, s_t), plus c sum log P(v | s), the logarithm of the Dirichlet prior that smoothing
+    amounts to. It converges to a local maximum. A classifier that minimises the logarithmic loss, without a penalty,
+    raises sum_b log sum_worlds prod_t P(s_t | q_t); others need not.
 
-    Probabilities are exact for the model, and too sure where it is too simple: naive Bayes counts what two attributes
-    say in common twice. In noise it finds patterns, too. ``judge(original).calibration`` shows both. An adversary
-    without the original records can still find out whether anything was learnt: learn from some buckets, and see
-    whether the values of the others are likelier where they are than exchanged between two buckets. Where all buckets
-    have the same values, nothing tells these apart, and the shares are what it begins and ends with.
+    Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
+    of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. An adversary
+    without the original records can check whether anything was learnt on held-out buckets: are their values likelier
+    where they are than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
 
-    The attack is the paper's; that all worlds of a bucket are weighed, exactly, is :func:`maxent_cvx.worlds.posterior`.
+    The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
     References
     ----------
@@ -366,7 +314,7 @@ def definetti(
 
     Examples
     --------
-    Buckets of two patients with two of three diseases. Nothing but the release says who coughs when:
+    Buckets of two patients with two of three diseases. That coughing goes with two of them is learnt from the release:
 
     >>> import maxent_cvx as mx, numpy as np, pandas as pd
     >>> rng = np.random.default_rng(0)
@@ -374,8 +322,8 @@ def definetti(
     >>> coughs = rng.random(1000) < np.where(disease == "Angina", 0.1, 0.8)
     >>> people = pd.DataFrame({"Coughs": coughs, "Disease": disease, "Bucket": np.arange(1000) // 2})
     >>> release = mx.Release.from_buckets(people, qi="Coughs", sa="Disease", bucket="Bucket")
-    >>> found = mx.attacks.definetti(release)
-    >>> print(found.judge(people))
+    >>> result = mx.attacks.definetti(release)
+    >>> print(result.judge(people))
     right for 72.8% of 1000 records; without the attack 50.0% (difference 0.23, standard error 0.0096)
     """
     how = "the attack is on buckets: on each release of a series, on parts after Release.from_partitions(...)"

@@ -34,26 +34,25 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntersectionResult(AttackResult):
-    """P(s | q, in all releases), beside P(s | q) of the one release that says most of each.
+    """P(s | q, in all releases), beside P(s | q) from the single release that tells most about q.
 
-    :meth:`judge` takes the records of people who are in all releases, who need not be known to the attack.
+    :meth:`judge` takes the records of people who are in all releases, whom the attack need not know.
 
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple, a column a value.
+        Probabilities, one row per QI tuple, one column per value.
     records : Series
-        The most people of each QI tuple who can be in all releases, or those who are, if that is known.
+        For each QI tuple the number of people in all releases if it is known, else the largest possible one.
     error : float
-        0 of an unknown overlap, exact over possible worlds; else how far P is from the maximum-entropy answer at most.
+        0 for an unknown overlap (exact over possible worlds); else a bound on the distance to the maximum-entropy answer.
     bounds : DataFrame
-        A row for every QI tuple and value that somebody in all releases can have: `low` and `high`, the smallest and
-        the largest share of these people who have it. Never narrower than the truth; attained where it is not known who
-        else is in all of them.
+        For each possible QI tuple and value, `low` and `high`: bounds on the share of the tuple's people in all
+        releases who have the value; attained if the overlap is unknown.
     known_overlap : bool
-        Whether it is known which QI the people have who are in all releases: then `records` are these people.
+        Whether the QI of the people in all releases are known; `records` then counts these people.
     impossible : MultiIndex
-        QI tuples that all releases have, and that nobody in all of them can have: no value is in all their groups.
+        QI tuples in all releases whose groups have no value in common: nobody with them can be in all releases.
 
     Examples
     --------
@@ -77,14 +76,14 @@ class IntersectionResult(AttackResult):
 
     @property
     def candidates(self) -> pd.Series:
-        """How many values somebody with each QI tuple, in all releases, can have."""
+        """The number of possible values of a person in all releases, by QI tuple."""
         levels = list(range(self.table.index.nlevels))
         some = self.bounds.loc[self.bounds["high"] > 0]
         return some.groupby(level=levels, sort=False).size().reindex(self.table.index).rename("values")
 
     @property
     def certain(self) -> pd.Series:
-        """The value of those with a QI tuple who are in all releases, where there is one only; of several a tuple."""
+        """The value of a person in all releases, for QI tuples with a single possible value."""
         one = (self.candidates == 1).to_numpy()
         likeliest = self.table.to_numpy()[one].argmax(axis=1)
         values = self.table.columns.to_flat_index()[likeliest]
@@ -92,7 +91,7 @@ class IntersectionResult(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         n = self.records.to_numpy()
         exposed = int(n[(self.candidates == 1).to_numpy()].sum())
         sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
@@ -116,33 +115,15 @@ EXPECTED = "None, a number of people, (least, most), 'everybody', or a DataFrame
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Who is in both.
+    """Who is in both."""
 
-    Attributes
-    ----------
-    tuples : MultiIndex
-        The QI tuples that are asked about, sorted.
-    people : ndarray or None
-        How many people of each are in both, counts; None if it is not known.
-    number : int
-        How many people are in both, at least; 0 if nothing is known of others than the person asked about.
-    """
-
-    tuples: pd.MultiIndex
-    people: np.ndarray | None
-    number: int
+    tuples: pd.MultiIndex  # the QI tuples that are asked about, sorted
+    people: np.ndarray | None  # how many people of each are in both, counts; None if it is not known
+    number: int  # how many people are in both, at least; 0 if nothing is known of others than the person asked about
 
     @classmethod
     def read(cls, overlap: object, releases: Sequence[Release | GroupedRelease]) -> Overlap:
-        """Read what a user says, and see whether it can be.
-
-        Raises
-        ------
-        StatementError
-            If it is none of these, or is said of generalised releases without saying who.
-        TableError, UnknownName
-            If the table of people in both lacks a column, or misses values.
-        """
+        """Read what a user says, and see whether it can be."""
         first = releases[0]
         if isinstance(overlap, pd.DataFrame):
             check_columns(overlap, {"qi": first.qi}, "the people in both")
@@ -172,18 +153,7 @@ class Overlap:
         return cls(tuples, None, least)
 
     def check(self, most: Sequence[np.ndarray]) -> None:
-        """Refuse people who are in both and not in one of the releases.
-
-        Parameters
-        ----------
-        most : sequence of ndarray
-            Of every release, how many people of each QI tuple may be in it.
-
-        Raises
-        ------
-        TableError
-            If a release has nobody, or too few, with the QI of those in both; or together too few.
-        """
+        """Refuse people who are in both and not in one of the releases."""
         fewest = np.min(most, axis=0)
         if self.people is not None:
             for number, here in enumerate(most, 1):
@@ -220,43 +190,23 @@ def _ordered(tuples: pd.MultiIndex, qi: tuple[str, ...]) -> pd.MultiIndex:
 
 @dataclass(frozen=True, eq=False)
 class RecordClasses:
-    """Kinds of records u of one release: those of one bucket with the same published QI are alike.
+    """Kinds of records u of one release: those of one bucket with the same published QI are alike."""
 
-    Attributes
-    ----------
-    n : ndarray
-        Records of each kind, counts.
-    bucket : ndarray of int
-        The bucket of each.
-    may_be : csr_array, shape (QI tuples, kinds)
-        1 where somebody with the exact QI tuple can be such a record.
-    most : ndarray
-        How many people of each QI tuple may be in the release, at most, counts.
-    n_sb : csc_array, shape (values, buckets)
-        Records of each value in each bucket, counts; values are those of all releases together.
-    """
-
-    n: np.ndarray
-    bucket: np.ndarray
-    may_be: sp.csr_array
-    n_sb: sp.csc_array
-    most: np.ndarray
+    n: np.ndarray  # records of each kind, counts
+    bucket: np.ndarray  # the bucket of each
+    may_be: sp.csr_array  # (QI tuples, kinds): 1 where somebody with the exact QI tuple can be such a record
+    n_sb: sp.csc_array  # (values, buckets)
+    most: np.ndarray  # how many people of each QI tuple may be in the release, at most, counts
 
     @classmethod
     def of(cls, release: Release | GroupedRelease, tuples: pd.MultiIndex, values: pd.Index) -> Self:
-        """Lay out a release for people with some QI tuples, and for the values of all releases.
-
-        Raises
-        ------
-        TableError
-            If its QI cannot be compared with those of other releases.
-        """
+        """Lay out a release for people with some QI tuples, and for the values of all releases."""
         at = values.get_indexer(release.sensitive_values)
         s, b = release.n_sb.nonzero()
         held = np.asarray(release.sensitive_values.to_flat_index()[s] != OUTSIDE)
         shape = (len(values), len(release.buckets))
         n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[held], (at[s[held]], b[held])), shape=shape))
-        there, found = _places(release, tuples)
+        there, known = _places(release, tuples)
         if isinstance(release, GroupedRelease):
             size = np.asarray(n_sb.sum(axis=0))
             bucket = np.flatnonzero(size).astype(np.int64)
@@ -264,7 +214,7 @@ class RecordClasses:
         else:
             q, bucket = (np.asarray(code, dtype=np.int64) for code in release.n_qb.nonzero())
             n, own = release.n_qb.data, sp.csr_array((np.ones(len(q)), (q, np.arange(len(q)))))
-        pick = sp.csr_array((np.ones(len(there)), (there, found)), shape=(len(tuples), own.shape[0]))
+        pick = sp.csr_array((np.ones(len(there)), (there, known)), shape=(len(tuples), own.shape[0]))
         may_be = sp.csr_array(pick @ own)
         most = np.minimum(may_be @ n, pick @ release.n_q).astype(np.int64)
         return cls(n, bucket, may_be, n_sb, most)
@@ -281,11 +231,11 @@ def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[n
     """Which QI tuples a release has, and where; its attributes may have another order."""
     known = release.quasi_identifiers
     try:
-        found = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
+        places = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
     except TypeError as error:
         raise TableError(f"QI of two releases cannot be compared: {error}; make their columns the same type") from error
-    there = np.flatnonzero(found >= 0)
-    return there, np.asarray(found)[there]
+    there = np.flatnonzero(places >= 0)
+    return there, np.asarray(places)[there]
 
 
 # Records of two releases that may be of one person: the terms, and what is published of them.
@@ -298,16 +248,10 @@ MOST_PAIRS = 30_000_000
 
 
 class MatchedRecords(View):
-    """Two releases with N people in all: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2.
+    """Two releases with N people in all: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2."""
 
-    A kind is: in both, one kind a QI tuple if it is known how many of each are, else one of all; in the first release
-    alone; in the second alone. Who is not in a release has its last record, "none".
-
-    Attributes
-    ----------
-    tuple_of : ndarray of int, one a term
-        The QI tuple of those in both, -1 of others.
-    """
+    # A kind is: in both, one kind a QI tuple if it is known how many of each are, else one of all; in the first release
+    # alone; in the second alone. Who is not in a release has its last record, "none".
 
     noun: ClassVar[str] = "pair of releases"
     qi, sensitive = ("kind",), ("value",)
@@ -372,7 +316,7 @@ class PublishedSlots(Source):
     label = "two releases"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a kind of records, and a row a value of each bucket, but for one a bucket, which follows."""
+        """Emit a row a kind of records, and one row per value of each bucket, but for one per bucket, which follows."""
         for side, slots in zip(SIDES, self.view.slots, strict=True):
             u, s = space.codes[side], space.codes["s"]
             here = np.flatnonzero(u < len(slots.n))
@@ -405,8 +349,8 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     n_values = np.diff(by_bucket.indptr)[slots[0].bucket[first.indices]]
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
-            f"{n_pairs} pairs of records may be of one person, with {size} values in all: {MOST_PAIRS} are allowed; "
-            "ask of fewer people, or with overlap=None, which looks at one release after the other"
+            f"{n_pairs} pairs of records may belong to one person, with {size} values in all; {MOST_PAIRS} are allowed: "
+            "ask about fewer people, or use overlap=None, which treats one release after the other"
         )
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
@@ -435,14 +379,7 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
 
 
 class Joint(NamedTuple):
-    """P(s | q, in both) with the bound on its error, and between which shares it lies for certain; (QI tuples, values).
-
-    Attributes
-    ----------
-    p : ndarray
-    error : float
-    low, high : ndarray
-    """
+    """P(s | q, in both), a bound on its error, and its certain bounds, each (QI tuples, values)."""
 
     p: np.ndarray
     error: float
@@ -451,13 +388,7 @@ class Joint(NamedTuple):
 
 
 def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have a row a QI tuple.
-
-    Raises
-    ------
-    Infeasible
-        If so many people, or those, cannot be in both.
-    """
+    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have one row per QI tuple."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
     each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
@@ -494,12 +425,12 @@ def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tup
 
 def _most(slots: RecordClasses) -> np.ndarray:
     """How many people of a QI tuple can have a value: in each kind of records no more than its bucket holds of it."""
-    found = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
+    most = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
     q, u = slots.may_be.nonzero()
     by_bucket = slots.n_sb.T.tocsr()
     held = by_bucket[slots.bucket[u]].tocoo()
-    np.add.at(found, (q[held.row], held.col), np.minimum(held.data, slots.n[u[held.row]]))
-    return found
+    np.add.at(most, (q[held.row], held.col), np.minimum(held.data, slots.n[u[held.row]]))
+    return most
 
 
 def intersection(
@@ -508,69 +439,68 @@ def intersection(
     *,
     prior: Mapping[object, float] | pd.Series | None = None,
 ) -> IntersectionResult:
-    """P(s | q, in all releases), in proportion to pi(s) prod_r P_r(s | q) / pi(s); P_r(s | q) is of one release alone.
+    """P(s | q, in all releases) ~ pi(s) prod_r (P_r(s | q) / pi(s)), where P_r(s | q) follows from release r alone.
 
-    Publishers who know nothing of each other publish overlapping people, without pseudonyms. Whoever knows somebody's
-    QI, and that she is in all releases, intersects the sets of values of her groups.
+    Independent publishers publish overlapping people, without pseudonyms. An adversary who knows a person's QI, and that
+    the person is in all releases, intersects the sets of values of the person's groups.
 
     Parameters
     ----------
     releases : sequence of Release or GroupedRelease
-        Two or more, with the same QI and sensitive attributes. Generalised ones are made with their `population`, see
-        :meth:`maxent_cvx.Release.from_generalized`: exact QI link them.
+        Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`,
+        see :meth:`maxent_cvx.Release.from_generalized`, since exact QI link them.
     overlap : optional
-        Who is in both. None: that is known of the person who is asked about, and of nobody else; this answer is exact
-        over possible worlds, for any number of releases. Of two releases also a number of people; ``(least, most)``,
-        which is answered for the least, as more people need not be linked; ``"everybody"`` of the smaller release; or
-        a DataFrame of the QI of those in both, a row a person. The answer is then the maximum-entropy one.
+        Who is in both. None: only the person in question is known to be; this answer is exact over possible worlds, for
+        any number of releases. For two releases also a number of people; ``(least, most)``, which is answered for the
+        least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
+        person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
-        pi(s) > 0, how frequent values are among the people whom publishers draw from; they need not sum to 1. By
-        default as frequent as they are published; of generalised releases, which group people who are alike, in the
-        groups that cover q. Equal numbers say that all possible worlds are as likely.
+        pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
+        those in the releases; for generalised releases, which group similar people, those in the groups that cover q.
+        With equal numbers all possible worlds are equally likely.
 
     Returns
     -------
     IntersectionResult
-        `table` by QI tuple; `baseline` is P_r(s | q) of the release whose largest is larger; `bounds`.
+        `table` by QI tuple; `baseline`, the P_r(s | q) with the larger maximum; `bounds`.
 
     Raises
     ------
     StatementError
-        If these are no releases, `overlap` is none of the above, or it is said of more than two, or of generalised
-        releases without saying who.
+        If an argument has the wrong type, or an overlap is given for more than two releases, or for generalised
+        releases without the people.
     TableError, UnknownName, BadProbability
-        If releases have other attributes, a generalised one no population, nobody can be in all of them, or `prior`
-        lacks a value.
+        If releases have different attributes, a generalised one has no population, or `prior` lacks a value.
     Infeasible
-        If releases contradict what is said of the overlap.
+        If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
-        If the answer to a known overlap is not certified, as it may be of a thousand people who are told by their QI.
+        If the answer to a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
 
     Notes
     -----
     Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008,
     section 2, whose sets are the values with ``bounds["high"] > 0``.
 
-    *Worlds.* Every record of a release is somebody. A world deals the values of each bucket to its records and says
-    which records of the two releases are of one person: these agree in value and QI. If people's values are drawn
-    from pi, a world weighs prod pi(s) over people: as every bucket's values are known, 1 / pi(s) a person in both.
-    With one such person, who is as likely any pair of records that can be hers, that is the formula above: without the
-    1 / pi, releases that say nothing of q would make frequent values more likely than they are.
+    *Worlds.* A world assigns the values of each bucket to its records, and links records of the two releases that
+    belong to one person, which agree in value and QI. If people's values are drawn from pi, the weight of a world is
+    prod pi(s) over people: as the values of every bucket are known, 1 / pi(s) for each person in both. With one such
+    person, equally likely to be any pair of matching records, this is the formula above. Without 1 / pi, releases that
+    are uninformative about q would make frequent values too likely.
 
-    Groups of Mondrian are of people who are alike. With frequencies in all of the release both groups' saying the same
-    of such people would be counted twice: on Adult probabilities are then surer by 0.15 than they are right, with those
-    of the groups by 0.01 to 0.03 (``python -m tests.benchmarks.intersection``, with and without ``--overall``).
+    Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
+    groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, with
+    frequencies from the groups by 0.01 to 0.03 (``python -m tests.benchmarks.intersection``, with and without
+    ``--overall``).
 
     *Maximum entropy.* With M people in both, x(q, s, u, v) people who are record u of the first and v of the second,
     and x(s, u, -), x(s, -, v) in one alone, the number of worlds is prod n(u)! prod n(v)! / prod x!, so that to first
     order of Stirling its logarithm, with the weights, is -sum x log x - sum over those in both of x log pi(s). It
-    is maximised subject to n(u), n(s, b) of both releases, and the number in both (of each q, if known). With M to 0 it
-    tends to the formula, which is why nothing else is assumed where nothing is known. Of whole worlds it is an
-    approximation, as for other models.
+    is maximised subject to n(u), n(s, b) of both releases, and the number in both (for each q, if known). As M tends to
+    0, it tends to the formula above. It approximates the posterior over worlds, as for other models.
 
     Examples
     --------
-    Two hospitals publish groups of four. Somebody of 28 was in both:
+    Two hospitals publish groups of four. A person of age 28 was in both:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> first = pd.DataFrame({"Age": [28, 28, 31, 35], "Disease": ["AIDS", "Flu", "Flu", "Ulcer"], "Bucket": 1})
@@ -593,22 +523,22 @@ def intersection(
     slots = [RecordClasses.of(release, known.tuples, values) for release in held]
     known.check([one.most for one in slots])
     if known.number and len(held) > 2:
-        raise StatementError("who is in both is said of two releases; of more, overlap=None")
+        raise StatementError("an overlap can be given for two releases only; with more, use overlap=None")
     if known.number and any(isinstance(one, Release) and one.with_counterfeits.any() for one in held):
-        raise TableError("a release has counterfeits, which are nobody's records: nobody in both has one; overlap=None")
+        raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
     alone = [one.shares() for one in slots]
     pi = _prior(prior, values, slots, alone if any(isinstance(one, GroupedRelease) for one in held) else None)
     possible = np.all([share > 0 for share in alone], axis=0)
     some = possible.any(axis=1)
     if known.people is not None and not some.all():
         raise Infeasible(
-            f"{int(known.people[~some].sum())} people are said to be in both whose groups have no value in common; "
-            "their values have changed, or others are in both"
+            f"{int(known.people[~some].sum())} people in the overlap have groups without a common value; their values "
+            "have changed, or others are in both"
         )
     if not some.any():
-        raise Infeasible("nobody can be in all releases: no QI tuple has a value that is in all its groups")
-    found = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
-    return _result(found, known, slots, alone, possible, values)
+        raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
+    linkage = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
+    return _result(linkage, known, slots, alone, possible, values)
 
 
 def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> Joint:
@@ -622,30 +552,30 @@ def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.
 
 
 def _result(
-    found: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
+    linkage: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
     values: pd.Index,
 ) -> IntersectionResult:  # fmt: skip
     """Label what was found, without QI tuples that nobody in all releases can have."""
-    some = np.asarray(found.p.sum(axis=1) > 0)
+    some = np.asarray(linkage.p.sum(axis=1) > 0)
     index = known.tuples[some] if known.tuples.nlevels > 1 else known.tuples[some].get_level_values(0)
     surest = np.max(alone, axis=2).argmax(axis=0)
     best = np.take_along_axis(np.array(alone), surest[None, :, None], axis=0)[0]
     most = np.min([one.most for one in slots], axis=0)
     n = most if known.people is None else known.people
     row, column = np.nonzero(possible[some])
-    ends = {"low": found.low[some][row, column], "high": found.high[some][row, column]}
+    ends = {"low": linkage.low[some][row, column], "high": linkage.high[some][row, column]}
     bounds = pd.DataFrame(ends, attach(known.tuples[some], row, values, column))
-    table, baseline = (pd.DataFrame(p[some], index, values) for p in (found.p, best))
+    table, baseline = (pd.DataFrame(p[some], index, values) for p in (linkage.p, best))
     records = pd.Series(n[some].astype(np.int64), index, name="records")
     impossible = known.tuples[~some & (most > 0)]
-    return IntersectionResult(table, baseline, records, found.error, bounds, impossible, known.people is not None)
+    return IntersectionResult(table, baseline, records, linkage.error, bounds, impossible, known.people is not None)
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:
     """Check that these are releases of the same attributes."""
     held = check_list(releases, "releases", "two releases or more")
     if len(held) < 2:
-        raise StatementError(f"{len(held)} release is given; two or more are intersected")
+        raise StatementError(f"at least two releases are needed, got {len(held)}")
     for number, release in enumerate(held, 1):
         check_instance(release, (Release, GroupedRelease), f"release {number}")
         for what, mine, first in (
@@ -654,13 +584,13 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
         ):
             if mine != first:
                 raise TableError(
-                    f"release {number} has its {what} in {join_names(sorted(mine))}, and release 1 in "
-                    f"{join_names(sorted(first))}; rename columns, or leave out what only one has"
+                    f"the {what} of release {number} are {join_names(sorted(mine))}, those of release 1 "
+                    f"{join_names(sorted(first))}; rename columns, or leave out those that only one has"
                 )
         if isinstance(release, Release) and release.generalized:
             raise TableError(
-                f"release {number} is generalised, and its groups' exact QI are not known; make it with "
-                "Release.from_generalized(table, ..., population=...), a table of people with exact QI"
+                f"release {number} is generalised, and the exact QI of its people are unknown; make it with "
+                "Release.from_generalized(table, ..., population=...)"
             )
     return held
 
@@ -675,7 +605,7 @@ def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
 def _prior(
     prior: object, values: pd.Index, slots: Sequence[RecordClasses], alike: Sequence[np.ndarray] | None
 ) -> np.ndarray:
-    """pi(s) of every value: given, or the shares of records; of groups of people who are alike, a row a QI tuple."""
+    """pi(s) of every value: given, or the shares of records; of groups of people who are alike, one row per QI tuple."""
     if prior is None and alike is not None:
         n = [one.may_be @ one.n for one in slots]
         held = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)
@@ -686,5 +616,5 @@ def _prior(
     if not isinstance(prior, pd.Series | Mapping):
         raise StatementError(f"prior must be a Series or a dictionary {{value: frequency}}, not {short_repr(prior)}")
     given = dict(prior)
-    found = [check_positive(given[check_label(s, "value of the prior", given)], "prior") for s in values]
-    return np.array(found) / np.sum(found)
+    weights = [check_positive(given[check_label(s, "value of the prior", given)], "prior") for s in values]
+    return np.array(weights) / np.sum(weights)

@@ -32,10 +32,7 @@ __all__ = [
     "membership",
 ]
 
-# How well the value of people is told from published answers: of those in the data, and of others.
-
-
-#: Whom a curve is of.
+#: The groups that curves compare.
 GROUPS = ("in the data", "not in the data")
 #: Probabilities that differ by less are one threshold: solvers differ by as much.
 SAME = 1e-9
@@ -43,16 +40,16 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AggregatesResult(AttackResult):
-    """P(s | q) from published answers, and how well P(target | q) tells who has the target value.
+    """P(s | q) from published answers, and how well P(target | q) separates people with the target value from others.
 
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities, a row a QI tuple of the population, a column a value; the baseline is their mean over the data.
+        Probabilities, one row per QI tuple of the population, one column per value; the baseline is their mean over the data.
     records : Series
         People of each QI tuple in the data, counts.
     error : float
-        How far P is from the maximum-entropy answer at most, for QI tuples in the data.
+        Bound on the distance of P from the maximum-entropy answer, for QI tuples in the data.
     truth : DataFrame
         People of each QI tuple with the target value (True) and without (False), in the data and not: columns of counts
         by these two.
@@ -87,33 +84,33 @@ class AggregatesResult(AttackResult):
 
     @property
     def groups(self) -> list[str]:
-        """Of the people in the data, and not in the data, those groups that have people with the value and without."""
+        """Those of the two groups, in the data and not, that have people with the target value and without."""
         return [group for group in GROUPS if min(self.truth[group, has].sum() for has in (False, True)) > 0]
 
     @cached_property
     def auc(self) -> pd.DataFrame:
-        """P(score of somebody with the target value > that of somebody without), a tie counting half.
+        """P(score of a person with the target value > score of a person without); ties count half.
 
-        A row a group: `people`, `auc`, and its `standard_error` (DeLong, DeLong and Clarke-Pearson, 1988).
+        One row per group: `people`, `auc`, and its `standard_error` (DeLong, DeLong and Clarke-Pearson, 1988).
         """
         rows = {group: self._area(group) for group in self.groups}
         return pd.DataFrame.from_dict(rows, orient="index", columns=["people", "auc", "standard_error"])
 
     @property
     def vulnerability(self) -> tuple[float, float]:
-        """What being in the data adds to the area, with its standard error: AUC of those in it, less that of others."""
+        """AUC for people in the data minus AUC for others, and its standard error."""
         area = self.auc["auc"].reindex(list(GROUPS))
         error = self.auc["standard_error"].reindex(list(GROUPS))
         return float(area.iloc[0] - area.iloc[1]), math.hypot(*error)
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
-        said = [
+        """The result as a sentence."""
+        clauses = [
             f"{area:.2f} (standard error {error:.2g}) of {people} people {group}"
             for group, (people, area, error) in ((group, self._area(group)) for group in self.groups)
         ]
-        return f"the area under the ROC is {' and '.join(said) or 'not defined: all have the value, or nobody'}"
+        return f"the area under the ROC is {' and '.join(clauses) or 'not defined: all have the value, or nobody'}"
 
     def _check_number(self, truth: np.ndarray) -> None:
         """Who is judged need not be in the data."""
@@ -148,9 +145,6 @@ class AggregatesResult(AttackResult):
         return int(n + m), area, math.sqrt(variance)
 
 
-# Attribute inference from published answers, of people in the data and of people who are not.
-
-
 def aggregates(
     answers: AnsweredQueries,
     population: pd.DataFrame,
@@ -159,26 +153,26 @@ def aggregates(
     members: str | None = None,
     sd: float = 0.1,
 ) -> AggregatesResult:
-    """P(s | q) in proportion to exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
+    """P(s | q) ~ exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
 
-    An attacker knows the QI of everybody in the data, and counts that were published of them. The more counts, the more
-    they say of single people, and not only of people who are like them. Of somebody who is not in the data, the same
-    function of q is what the answers say: how much better it is of those who are in it is what being in it costs them.
+    The attacker knows the QI of everybody in the data, and published counts. The more counts are published, the more
+    they tell about individuals, and not only about people who are like them. The same function of q is applied to
+    people who are not in the data: how much better it is for people in the data is the cost of being in the data.
 
     Parameters
     ----------
     answers : AnsweredQueries
         Counts of the people in the data, by QI and the sensitive attribute.
     population : DataFrame
-        A row a person: the attributes that queries name, the sensitive one, and `members`. The sensitive values of
-        people are not used for the attack but to judge it; which values there are is.
+        One row per person: the attributes in the queries, the sensitive attribute, and `members`. The attack uses the
+        set of sensitive values; who has which is only used to judge it.
     target : dict
-        The sensitive attribute and the value, or the values, that is looked for: ``{"Disease": "HIV"}``.
+        The sensitive attribute and the value, or list of values, to infer: ``{"Disease": "HIV"}``.
     members : str, optional
-        The column that says who is in the data, of True and False; by default everybody is.
+        A boolean column, True for people in the data; by default everybody is.
     sd : float
-        People: answers are taken to be this far from the truth, which keeps the m_j finite. They are held to softly, by
-        the likelihood of a Gaussian error (:func:`maxent_cvx.soft`). Of noisy answers, the noise's.
+        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter by the likelihood of a
+        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, that of the noise.
 
     Returns
     -------
@@ -188,19 +182,19 @@ def aggregates(
     Raises
     ------
     StatementError
-        If `answers` are no counts of AnsweredQueries, or name no quasi-identifier; or `target` is not one attribute.
+        If `answers` are not counts, or contain no quasi-identifier; or `target` is not one attribute.
     UnknownName, TableError, BadProbability
-        If the population lacks a column or the target value, nobody is in the data, a query names a value of
-        quasi-identifiers that only others have, or `sd` is not above 0.
+        If the population lacks a column or the target value, nobody is in the data, a query contains a QI value that
+        nobody in the data has, or `sd` is not positive.
 
     Notes
     -----
-    Of one value against the rest that is a logistic regression of the secret on the queries as features, fitted to the
-    answers alone. With as many queries as people, and none implied by others, scores are the people's values: linear
-    reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003); of marginals of
-    synthetic data Annamalai, Gadotti and Rocher, "A linear reconstruction approach for attribute inference attacks
-    against synthetic data", USENIX Security 2024, who as well tell what is learnt of a person from what is learnt of a
-    population.
+    For one value against the rest this is a logistic regression of the secret on the queries as features, fitted to the
+    answers alone. With as many linearly independent queries as people, scores are the people's values: linear
+    reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003). Annamalai, Gadotti
+    and Rocher, "A linear reconstruction approach for attribute inference attacks against synthetic data", USENIX
+    Security 2024, apply it to marginals of synthetic data; they also distinguish between what is learnt about a person
+    and about a population.
 
     Examples
     --------
@@ -220,16 +214,16 @@ def aggregates(
     """
     check_instance(answers, AnsweredQueries, "answers")
     if answers.of != "count":
-        raise StatementError(f"answers are counts here, and these are of={answers.of!r}")
+        raise StatementError(f"answers must be counts, got of={answers.of!r}")
     check_mapping(target, "target", "{sensitive attribute: value}")
     if len(target) != 1:
-        raise StatementError(f"target names {len(target)} attributes; one is looked for, {{attribute: value}}")
+        raise StatementError(f"target must have one attribute, {{attribute: value}}, got {len(target)}")
     ((sa, wanted),) = target.items()
     check_str(sa, "the sensitive attribute")
     check_positive(sd, "sd")
     qi = tuple(dict.fromkeys(str(name) for query in answers.queries for name in query if name != sa))
     if not qi:
-        raise StatementError("the queries name no quasi-identifier, and say the same of everybody")
+        raise StatementError("the queries contain no quasi-identifier, and so tell the same about everybody")
     roles = {"queries": qi, "target": (sa,)} | ({} if members is None else {"members": (members,)})
     check_columns(population, roles, "the population")
     inside = _inside(population, members)
@@ -238,8 +232,8 @@ def aggregates(
     is_target = choose(wanted, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
-    found = post.conditional()
-    table.iloc[table.index.get_indexer(found.index)] = found.to_numpy()  # by place: labels may be True and False
+    p = post.conditional()
+    table.iloc[table.index.get_indexer(p.index)] = p.to_numpy()  # by place: labels may be True and False
     return _judged(table, float(post.certificate.bound), population, inside, (qi, sa, is_target))
 
 
@@ -249,26 +243,26 @@ def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
         return np.ones(len(population), dtype=bool)
     column = population[members]
     if not pd.api.types.is_bool_dtype(column):
-        raise TableError(f"column {members!r} says who is in the data: True and False are expected")
+        raise TableError(f"column {members!r} must be boolean, True for people in the data")
     if not column.any():
-        raise TableError(f"nobody is in the data: {members!r} is False of everybody")
+        raise TableError(f"nobody is in the data: column {members!r} is False for everybody")
     return column.to_numpy(dtype=bool)
 
 
 def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.ndarray, sa: str) -> None:
-    """Refuse queries about values that only people have who are not in the data: they say nothing of those who are."""
+    """Refuse queries about values that nobody in the data has: they tell nothing about those who are."""
     for number, query in enumerate(answers.queries, 1):
         for name, chosen in query.items():
             if name == sa:
                 continue
             values = pd.Index(population[name].unique())
-            asked = choose(chosen, name).mask(values, name)
-            held = asked & values.isin(population.loc[inside, name])
+            marked = choose(chosen, name).mask(values, name)
+            held = marked & values.isin(population.loc[inside, name])
             named = not isinstance(chosen, pd.Interval)
-            if (held != asked).any() if named else not held.any():
+            if (held != marked).any() if named else not held.any():
                 raise TableError(
-                    f"query {number} asks for {name}={join_names(values[asked & ~held])}, which nobody in the data has, "
-                    "and others have: leave that out, and a query about nobody in the data altogether"
+                    f"query {number} contains {name}={join_names(values[marked & ~held])}, which nobody in the data has; "
+                    "leave it out, or the query if it then counts nobody"
                 )
 
 
@@ -280,24 +274,26 @@ def _people(table: pd.DataFrame, qi: tuple[str, ...], values: pd.Index) -> QITab
 def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> pd.DataFrame:
     """P(s | q) of the whole population, from the multipliers of the answers."""
     space = Space.of(view)
-    (asked,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
-    (said,) = answers.rows(post.space)
-    multipliers = np.zeros(len(asked))
-    if len(said):
-        *_, multipliers[_places(said.index, asked.index)] = post.multipliers.values()  # knowledge comes last
+    (query_rows,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
+    (answer_rows,) = answers.rows(post.space)
+    multipliers = np.zeros(len(query_rows))
+    if len(answer_rows):
+        *_, multipliers[_places(answer_rows.index, query_rows.index)] = (
+            post.multipliers.values()
+        )  # knowledge comes last
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
-    log[space.codes["q"], space.codes["s"]] = asked.matrix.T @ multipliers / space.n_records
+    log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
     p = np.exp(log - log.max(axis=1, keepdims=True))
     index = view.quasi_identifiers if len(view.qi) > 1 else view.quasi_identifiers.get_level_values(0)
     return pd.DataFrame(p / p.sum(axis=1, keepdims=True), index, view.sensitive_values)
 
 
-def _places(said: pd.Index | None, asked: pd.Index | None) -> list[int]:
+def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
     """Which queries have a row: those that say nothing have none, the others are in order."""
-    assert said is not None
-    assert asked is not None
-    rest = iter(enumerate(asked))
-    return [next(i for i, other in rest if other == name) for name in said]
+    assert answered is not None
+    assert queried is not None
+    rest = iter(enumerate(queried))
+    return [next(i for i, other in rest if other == name) for name in answered]
 
 
 def _judged(
@@ -320,10 +316,7 @@ def _judged(
     return AggregatesResult(table, baseline, records, error, pd.DataFrame(truth, table.index), scores)
 
 
-# Who of a population is in a release, and how surely.
-
-
-#: What is inferred: whether somebody is in the release.
+#: Name of the columns of a membership table.
 INSIDE = "in the release"
 
 
@@ -334,7 +327,7 @@ class MembershipResult(AttackResult):
     Attributes
     ----------
     table, baseline : DataFrame
-        Probabilities of False and True, a row a QI tuple of the population.
+        Probabilities of False and True, one row per QI tuple of the population.
     records : Series
         People of the population with it, counts.
     error : float
@@ -352,7 +345,7 @@ class MembershipResult(AttackResult):
     <3 of 5 people are in the release: P(in the release) is from 0 to 1, and surely 1 for 1 person>
     >>> result.delta
     (0.0, 1.0)
-    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, a row each
+    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, one row each
     0.8
     """
 
@@ -370,7 +363,7 @@ class MembershipResult(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         n = self.records.to_numpy()
         inside = round(float(n @ self.baseline[True].to_numpy()))
         sure = int(n[self.p.to_numpy() >= 1 - self.error].sum())
@@ -393,7 +386,7 @@ class MembershipResult(AttackResult):
         if len(original) != n:
             raise TableError(
                 f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
-                "in it, a row each"
+                "in it, one row each"
             )
         if (few := self.records.to_numpy() < inside).any():
             raise TableError(
@@ -421,7 +414,7 @@ def membership(
     release : Release or GroupedRelease
         Generalised or exact QI; how values are published does not matter.
     population : DataFrame, optional
-        The exact QI of everybody who may be in the release, a row a person. None if the release was made with its
+        The exact QI of everybody who may be in the release, one row per person. None if the release was made with its
         population.
     count : str, optional
         The column of the population that says how many people a row stands for.
@@ -436,7 +429,7 @@ def membership(
     Raises
     ------
     StatementError
-        If it is no release, or has a population of its own and another is given, or has none and none is given.
+        If it is not a release, or has a population of its own and another is given, or has none and none is given.
     UnknownName, TableError
         If the population lacks a column, or a group, or all of them, cover fewer people than there are records.
     Infeasible
@@ -466,12 +459,12 @@ def membership(
     covered = cover @ n_q
     if (few := covered < size).any():
         raise TableError(
-            f"{int(few.sum())} of {len(size)} groups hold more records than the population has people for them; the "
-            "records are of other people"
+            f"{int(few.sum())} of {len(size)} groups have more records than matching people in the population; pass the "
+            "population from which the release was made"
         )
     each = np.asarray(cover.sum(axis=0))
     if (within := int(n_q[each > 0].sum())) < size.sum():
-        raise TableError(f"there are {int(size.sum())} records, and {within} people for them in the population")
+        raise TableError(f"the release has {int(size.sum())} records, but only {within} people in the population match")
     if each.max() <= 1:
         p, error = np.asarray(cover.T @ (size / covered)), 0.0
     else:
@@ -493,13 +486,13 @@ def _groups(
     """The population's QI tuples, their people, the records of each group, and whom it covers."""
     if isinstance(release, GroupedRelease):
         if population is not None or count is not None or hierarchies is not None:
-            raise StatementError("the release was made with its population; leave population, count, hierarchies out")
+            raise StatementError("the release contains its population; leave out population, count and hierarchies")
         inside = np.asarray(release.sensitive_values.to_flat_index() != OUTSIDE)
         size = np.asarray(release.n_sb[np.flatnonzero(inside)].sum(axis=0))
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
-        raise StatementError("the release does not say of which population it is; give population=, a DataFrame")
+        raise StatementError("the release does not contain its population; pass population=, a DataFrame")
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
     people, alike = counted(population, {"qi": release.qi}, count, "the population")

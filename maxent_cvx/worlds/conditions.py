@@ -52,7 +52,7 @@ class DeltaCondition(ReprMixin):
     deviation : float or ndarray
         Delta_max, the largest of them (Definition 8).
     ceiling : float or ndarray
-        Delta_ceil; negative where the group has fewer than r tuples, so that nothing holds.
+        Delta_ceil; negative if the group has fewer than r tuples, so that the condition cannot hold.
     holds : bool or ndarray of bool
 
     Examples
@@ -68,7 +68,7 @@ class DeltaCondition(ReprMixin):
     holds: Any
 
     def __bool__(self) -> bool:
-        """Whether it holds for every value."""
+        """Whether the condition holds for every value."""
         return bool(np.all(self.holds))
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     n : int or array
         N, the tuples of a group.
     r : float or array
-        At least 1: what is promised is P(t : x) <= 1 / r.
+        At least 1, the promise being P(t : x) <= 1 / r.
     f_max : float or array
         The largest prior probability of the value among the group's tuples.
 
@@ -96,9 +96,9 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     Raises
     ------
     BadProbability
-        If `f_max` is no probability.
+        If `f_max` is not a probability.
     StatementError
-        If `n` is no integer of at least 1, `r` no number of at least 1, or shapes do not go together.
+        If `n` is not an integer of at least 1, `r` not a number of at least 1, or the shapes do not broadcast.
 
     Examples
     --------
@@ -108,64 +108,64 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 
     Notes
     -----
-    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, and no fact: in the paper's running example
-    (N = r = 2, priors .1 and .003) it is 0 and .097. And that in an extremely large group "there will be no privacy
-    breach" does not follow: Delta_ceil comes close to f_max as N grows and stays below it, and if all others have a
-    prior of 0, the one that is left has x for certain, in a group of any size.
+    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, not a fact: in the paper's running example
+    (N = r = 2, priors .1 and .003) they are 0 and .097. Nor does it follow that there is "no privacy breach" in an
+    extremely large group: Delta_ceil tends to f_max from below as N grows, and if all other tuples have a prior of 0,
+    the remaining one has x for certain, in a group of any size.
     """
     try:
         size = np.asarray(n, dtype=float)
     except (TypeError, ValueError, OverflowError):
         size = np.array(np.nan)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
-        raise StatementError(f"n={short_repr(n)}: whole numbers of tuples are expected, at least 1")
+        raise StatementError(f"n must be integers of at least 1, not {short_repr(n)}")
     r, f = checked_r(r), _probabilities(f_max)
     try:
         size, r, f = np.broadcast_arrays(size, r, f)
     except ValueError as error:
-        raise StatementError(f"n, r and f_max do not go together: {error}") from error
+        raise StatementError(f"n, r and f_max cannot be broadcast: {error}") from error
     # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
     above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
-    found = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
-    return found.item() if found.ndim == 0 else found
+    ceiling = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
+    return ceiling.item() if ceiling.ndim == 0 else ceiling
 
 
 def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     """Delta_max <= Delta_ceil, which in the two-valued model implies P(t : x) <= 1 / r for every tuple t (Theorem 1).
 
-    What it does guarantee: x occurs once in the group, and a world says who has it and nothing of the others, whose
-    factor is 1 - f. There the condition is sound, and tight. It is **not** sound where worlds deal three values or
-    more, of which each has a prior of its own, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
+    In the two-valued model x occurs once in the group, a world says who has it, and all others have the factor 1 - f.
+    There the condition is sound and tight. It is **not** sound if worlds assign three values or more, each with its own
+    prior, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
 
     Parameters
     ----------
     f : array, shape (tuples,) or (tuples, ...)
-        Prior probabilities of x, one a tuple; of more values at once along further axes.
+        Prior probabilities of x, one per tuple; further axes are for several values.
     r : float
         At least 1.
 
     Returns
     -------
     DeltaCondition
-        True or False as a whole, if asked so.
+        ``bool(condition)`` is whether it holds for all values.
 
     Raises
     ------
     BadProbability
-        If a prior is no probability.
+        If a prior is not a probability.
     StatementError
-        If `r` is no number of at least 1, or there is no tuple.
+        If `r` is not a number of at least 1, or there is no tuple.
 
     Examples
     --------
     >>> import maxent_cvx as mx
-    >>> found = mx.worlds.delta_condition([0.1, 0.08, 0.09], r=2)      # Example 2
-    >>> round(found.deviation, 4), round(found.ceiling, 4), found.holds
+    >>> result = mx.worlds.delta_condition([0.1, 0.08, 0.09], r=2)      # Example 2
+    >>> round(result.deviation, 4), round(result.ceiling, 4), result.holds
     (0.02, 0.0474, True)
     """
     r, f = one_r(r), np.atleast_1d(_probabilities(f))
     if not len(f):
-        raise StatementError("the condition is about a group's tuples, and none is given")
+        raise StatementError("f must have at least one tuple")
     most = f.max(axis=0)
     deviations = most - f
     deviation, ceiling = deviations.max(axis=0), np.asarray(delta_ceiling(len(f), r, most))
@@ -178,74 +178,49 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
 def checked_r(r: npt.ArrayLike) -> np.ndarray:
     """Read the privacy parameter, at least 1."""
     try:
-        found = np.asarray(r, dtype=float)
+        values = np.asarray(r, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        found = np.array(np.nan)
-    if not (np.isfinite(found) & (found >= 1)).all():
-        raise StatementError(f"r={short_repr(r)}: the promise is P(t : x) <= 1 / r, for a number r of at least 1")
-    return found
+        values = np.array(np.nan)
+    if not (np.isfinite(values) & (values >= 1)).all():
+        raise StatementError(f"r must be a number of at least 1, as in P(t : x) <= 1 / r, not {short_repr(r)}")
+    return values
 
 
 def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
-    found = checked_r(r)  # type: ignore[arg-type]
-    if found.ndim or found > LARGEST:
-        raise StatementError(f"r={short_repr(r)}: one number is expected, of at most {LARGEST:g}")
-    return float(found)
+    values = checked_r(r)  # type: ignore[arg-type]
+    if values.ndim or values > LARGEST:
+        raise StatementError(f"r must be one number of at most {LARGEST:g}, not {short_repr(r)}")
+    return float(values)
 
 
 def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     """Read prior probabilities."""
     try:
-        found = np.asarray(f, dtype=float)
+        p = np.asarray(f, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        found = np.array(np.nan)
-    if not ((found >= 0) & (found <= 1)).all():
-        raise BadProbability(
-            f"prior probabilities must be numbers from 0 to 1; {short_repr(f)} is not, or not all of it"
-        )
-    return found
+        p = np.array(np.nan)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise BadProbability(f"prior probabilities must be numbers from 0 to 1, got {short_repr(f)}")
+    return p
 
 
 # Upper bounds of P(t : x), by comparing worlds that differ in the swap of two values.
 
 
 def odds_ratios(f: np.ndarray) -> np.ndarray:
-    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-
-    Returns
-    -------
-    ndarray, shape (groups, values)
-        At least 1; infinite where t can have x and not y, or j y and not x.
-    """
-    found, log_f = np.zeros((len(f), f.shape[2])), _log(f)
+    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values."""
+    ratios, log_f = np.zeros((len(f), f.shape[2])), _log(f)
     for y in range(f.shape[2]):
         with np.errstate(invalid="ignore"):
             ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN if t can have neither: it is in no such swap
-            found = np.fmax(found, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
+            ratios = np.fmax(ratios, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
     with np.errstate(over="ignore"):
-        return np.exp(found)
+        return np.exp(ratios)
 
 
 def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-        Prior probabilities.
-    n, m : ndarray of int, shape (groups, signatures) and (groups, values)
-        Tuples of each signature, and how often each value occurs.
-
-    Returns
-    -------
-    ndarray, shape (groups, signatures, values)
-        Probabilities.
-    """
+    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values."""
     bounds = np.empty(f.shape)
     for t in range(f.shape[1]):
         among = n.copy()
@@ -257,16 +232,7 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 
 def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0.
-
-    Parameters
-    ----------
-    f : ndarray, shape (groups, signatures, values)
-    own : ndarray, shape (groups, 1, values)
-        That of t.
-    among : ndarray of int, shape (groups, signatures)
-        The other tuples.
-    """
+    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0."""
     log_f, log_own = _log(f), _log(own)
     has = (f > 0) & (among[:, :, None] > 0)
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of an x that t cannot have, which is not looked at
@@ -280,12 +246,7 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
-    """S: a share of every swap for its tuple (axis 3 first), or for its place (axis 1), of what is left for the other.
-
-    Returns
-    -------
-    ndarray, shape (groups, values x)
-    """
+    """S: the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
     total = np.zeros(m.shape)
     rest = swap
     for axis in (first, then):
@@ -302,14 +263,7 @@ def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, t
 
 
 def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
-    """Add up over the tuples, but for so many with the largest.
-
-    Parameters
-    ----------
-    least : ndarray, shape (groups, signatures, values)
-    among : ndarray of int, shape (groups, signatures, 1)
-    spared : ndarray of int, shape (groups, 1, values)
-    """
+    """Add up over the tuples, but for so many with the largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
     kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
@@ -333,23 +287,23 @@ class SoundCondition(ReprMixin):
     Attributes
     ----------
     kappa : Series
-        kappa_x by value: the most that a swap of x with another value can change the weight of a world.
+        kappa_x by value: the largest factor by which a swap of x with another value changes the weight of a world.
     limit : Series
-        (N - m) / (m (r - 1)) by value, of which there are m: if kappa_x is no larger, x is safe.
+        (N - m) / (m (r - 1)) by value with m occurrences: x is safe if kappa_x is at most this.
     bounds : DataFrame
-        Upper bounds of P(t : x), probabilities, shaped like the group; of a value that does not occur, 0.
+        Upper bounds of P(t : x), shaped like the group; 0 for a value that does not occur.
     holds : bool
-        Whether no bound is above 1 / r: so it is where every kappa_x is within its limit, and in other cases, too.
+        Whether all bounds are at most 1 / r; true if every kappa_x is within its limit, and in other cases, too.
 
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
     >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
-    >>> found
+    >>> result = mx.worlds.sound_condition(group, ["Flu", "HIV", "Cancer"], r=1.5)
+    >>> result
     <SoundCondition: does not hold; every P(t : x) is at most 0.7159>
-    >>> found.kappa.round(2).to_dict(), found.limit.to_dict()
+    >>> result.kappa.round(2).to_dict(), result.limit.to_dict()
     ({'Flu': 9.0, 'HIV': 9.0, 'Cancer': 3.5}, {'Flu': 4.0, 'HIV': 4.0, 'Cancer': 4.0})
     """
 
@@ -379,7 +333,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Parameters
     ----------
     group : DataFrame
-        f_t(x), prior probabilities: a row a tuple, a column a sensitive value.
+        f_t(x), prior probabilities: one row per tuple, one column per sensitive value.
     values : sequence
         The values of the group, as many as there are tuples; they may repeat.
     r : float
@@ -388,16 +342,16 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Returns
     -------
     SoundCondition
-        True or False as a whole, if asked so.
+        ``bool(condition)`` is whether it holds for all values.
 
     Raises
     ------
     Infeasible
         If the priors rule out every world.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values.
+        If `group` is not a table of priors, or `values` are not its values.
     StatementError
-        If `r` is no number of at least 1.
+        If `r` is not a number of at least 1.
 
     Notes
     -----
@@ -481,7 +435,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`, or r no
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`, or r no
         number of at least 1.
     UnknownName
         If the prior lacks a signature or a value of the release.
@@ -494,8 +448,8 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> found = mx.worlds.conditions(release, prior, r=2)
-    >>> print(found.loc["Gender", 2][["deviation", "ceiling", "delta_holds", "bound", "sound_holds"]].round(3))
+    >>> result = mx.worlds.conditions(release, prior, r=2)
+    >>> print(result.loc["Gender", 2][["deviation", "ceiling", "delta_holds", "bound", "sound_holds"]].round(3))
                    deviation  ceiling  delta_holds  bound  sound_holds
     Disease
     Breast Cancer      0.242    0.133        False  0.692        False
@@ -539,7 +493,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Upper bounds of P(t : x), one a pair, and kappa_x, one a value of every group."""
+    """Upper bounds of P(t : x), one a pair, and kappa_x, one per value of every group."""
     bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
     for group, u, v in groups.alike(np.arange(len(groups))):
         size = u.shape[1] * v.shape[1]

@@ -36,7 +36,7 @@ __all__ = [
     "TiedGroup",
     "Ties",
     "check_release",
-    "dealt",
+    "forward_weights",
     "impossible",
     "items_of",
     "linked",
@@ -56,22 +56,22 @@ def check_release(view: object, prior: object, *, optional: bool = False) -> Non
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
     if not isinstance(view, Release):
         what = f"a {type(view).__name__}" if isinstance(view, View) else short_repr(view)
-        raise StatementError(f"possible worlds are those of the buckets of a Release, not of {what}")
+        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {what}")
 
 
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
     """Check one group's priors, and count how often each of its columns occurs among its values."""
     if not isinstance(group, pd.DataFrame):
         raise TableError(
-            f"a group is a DataFrame of prior probabilities, a row a tuple and a column a value, not {short_repr(group)}"
+            f"a group is a DataFrame of prior probabilities, one row per tuple and one column per value, not {short_repr(group)}"
         )
     if group.columns.has_duplicates:
         twice = group.columns[group.columns.duplicated()].unique()
         raise TableError(f"the group has a column twice: {join_names(twice)}")
     if isinstance(values, str):
-        raise TableError(f"values={values!r} is a text; the list of the group's values is expected")
+        raise TableError(f"values must be the list of the group's values, not the string {values!r}")
     if not is_several(values):
-        raise TableError(f"values={short_repr(values)}: the list of the group's values is expected")
+        raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     held = list(values)
     try:
         at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
@@ -81,54 +81,36 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
     if len(held) != len(group) or not held:
         raise TableError(
-            f"the group has {pluralize(len(group), 'tuple')} and {pluralize(len(held), 'value')}; equally many are expected"
+            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(held), 'value')}; the numbers must be equal"
         )
     try:
         f = group.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"the group's priors must be numbers: {error}") from error
     if not ((f >= 0) & (f <= 1)).all():
-        raise BadProbability("the group's priors must be probabilities, from 0 to 1; at least one is not")
+        raise BadProbability("the group's priors must be probabilities between 0 and 1")
     return f, np.bincount(at, minlength=len(group.columns))
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Many groups L, and prior probabilities of their values given their tuples' signatures.
+    """Many groups L, and prior probabilities of their values given their tuples' signatures."""
 
-    A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
-    P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
+    # A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
+    # P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
 
-    Attributes
-    ----------
-    prior : ndarray, shape (signatures, values)
-        f = p(s : x), probabilities.
-    tuples : csc_array, shape (signatures, groups)
-        How many tuples of each signature a group has, counts.
-    values : csc_array, shape (values, groups)
-        How often each value occurs in it, counts.
-    names : Index
-        What the groups are called.
-    """
-
-    prior: np.ndarray
-    tuples: sp.csc_array
-    values: sp.csc_array
-    names: pd.Index
+    prior: np.ndarray  # (signatures, values): f = p(s : x), probabilities
+    tuples: sp.csc_array  # (signatures, groups): how many tuples of each signature a group has, counts
+    values: sp.csc_array  # (values, groups): how often each value occurs in it, counts
+    names: pd.Index  # what the groups are called
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
-        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes.
-
-        Raises
-        ------
-        StatementError
-            If the release has counterfeits.
-        UnknownName
-            If the prior lacks a signature or a value.
-        """
+        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
         if release.with_counterfeits.any():
-            raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+            raise StatementError(
+                "the release has counterfeits, but a world assigns every value to a person; leave them out"
+            )
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
             return cls(alike, _sorted(release.n_qb), _sorted(release.n_sb), release.buckets)
@@ -150,17 +132,8 @@ class Groups:
 
     @classmethod
     def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
-        """One group, from its tuples' priors and its values: with the signature and the columns that are meant.
-
-        Tuples with equal priors have one signature.
-
-        Returns
-        -------
-        Groups
-        signature : ndarray of int, one a tuple
-        column : ndarray of int
-            Of the values that occur, where they are among the columns of `group`.
-        """
+        """One group, from its tuples' priors and its values: with the signature and the columns that are meant."""
+        # Tuples with equal priors have one signature.
         f, places = checked_priors(group, values)
         distinct, signature = np.unique(f, axis=0, return_inverse=True)
         signature = signature.reshape(-1)
@@ -222,6 +195,7 @@ class Groups:
     def without_world(self) -> np.ndarray:
         """Mark the groups of which the prior rules out every world."""
         without = np.zeros(len(self), dtype=bool)
+        # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
         for one in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
             n, m = (slice(*table.indptr[one : one + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
@@ -229,14 +203,7 @@ class Groups:
         return without
 
     def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Put groups together that have equally many signatures and values, for arrays with an axis for each.
-
-        Yields
-        ------
-        groups : ndarray of int
-        signature, value : ndarray of int, shape (groups, signatures) and (groups, values)
-            Where these are among the entries of both tables.
-        """
+        """Put groups together that have equally many signatures and values, for arrays with an axis for each."""
         shapes, which = np.unique(np.column_stack(self.width)[some], axis=0, return_inverse=True)
         for i, (n_u, n_v) in enumerate(shapes):
             groups = some[which.reshape(-1) == i]
@@ -277,15 +244,9 @@ AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix.
+    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix."""
 
-    Attributes
-    ----------
-    places : ndarray of int
-        m, the places of each kind.
-    """
-
-    places: np.ndarray
+    places: np.ndarray  # m, the places of each kind
 
     @property
     def stride(self) -> np.ndarray:
@@ -301,10 +262,8 @@ class Lattice:
         return np.split(order, np.cumsum(np.bincount(taken))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
-        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds).
-
-        One that does not exist has the number of states.
-        """
+        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds)."""
+        # One that does not exist has the number of states.
         digit = states[:, None] // self.stride % (self.places + 1)
         inside = digit < self.places if step > 0 else digit > 0
         return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
@@ -320,30 +279,14 @@ class Lattice:
 def shares(
     log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The total weight of all ways, and the share of it in which each item has each kind of place.
-
-    Parameters
-    ----------
-    log_factor : ndarray, shape (groups, items, kinds)
-        Of groups with the same numbers of places.
-    places : ndarray of int, shape (kinds,)
-        Places of each kind; their sum is the number of items, or more with `log_ends`.
-    log_ends : ndarray, shape (states,), optional
-        What it counts, as a logarithm, that the items have taken these places, and left the others. By default all
-        places are taken.
-
-    Returns
-    -------
-    log_total : ndarray, shape (groups,)
-        Its logarithm; -inf where no way has a weight.
-    share : ndarray, shape (groups, items, kinds)
-        Sums to 1 over the kinds; NaN where no way has a weight.
-    """
+    """The total weight of all ways, and the share of it in which each item has each kind of place."""
     n_groups, n_items, n_kinds = log_factor.shape
     lattice = Lattice(places)
     layers = lattice.layers()
     n_states = int(np.prod(places + 1))
-    before = dealt(log_factor, lattice, layers)
+    before = forward_weights(log_factor, lattice, layers)
+    # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight of
+    # the ways there, times the factor, times the weight of the ways on.
     after = np.full_like(before, -np.inf)
     if log_ends is None:
         after[:, n_states - 1] = 0.0
@@ -361,15 +304,8 @@ def shares(
     return total, share
 
 
-def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
-    """The weight of all ways to deal the items so that they take the places of each state, logarithms.
-
-    Returns
-    -------
-    ndarray, shape (groups, states + 1)
-        Of the states with as many places taken as there are items, or fewer: those of the first items. The last is of
-        states that do not exist.
-    """
+def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
+    """The weight of all ways to deal the items so that they take the places of each state, logarithms."""
     n_groups, _, n_kinds = log_factor.shape
     before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
     before[:, 0] = 0.0
@@ -381,10 +317,8 @@ def dealt(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) ->
 
 
 def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least.
-
-    Of nothing but -inf -inf, and both others are 0.
-    """
+    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least."""
+    # Of nothing but -inf -inf, and both others are 0.
     top = x.max(axis=-1)
     term = np.exp(x - np.where(np.isfinite(top), top, 0.0)[..., None])
     total = term.sum(axis=-1)
@@ -407,34 +341,31 @@ STATES = 1 << 22
 
 
 def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
-    """P(t : x) of every pair of many groups, probabilities.
-
-    Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
-    Groups that are too large, or have no world, are errors; if not `strict`, NaN.
-    """
+    """P(t : x) of every pair of many groups, probabilities."""
+    # Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
+    # Groups that are too large, or have no world, are errors; if not `strict`, NaN.
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
-    found, total = weighed(groups, log_prior, limit, strict=strict)
+    share, total = weighed(groups, log_prior, limit, strict=strict)
     if strict and (without := np.isneginf(total)).any():
         raise impossible(groups.names[without])
-    return found
+    return share
 
 
 def weighed(
     groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds.
-
-    A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
-    the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
-    """
+    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds."""
+    # A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
+    # the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
     limit = check_number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
     too_large = cost.min(axis=1) > limit
     if strict:
         check_steps(groups, cost.min(axis=1), limit)
-    found, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
+    p, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
+    # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
     to_values = cost[:, 0] <= cost[:, 1]
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for dealt, kinds, some, transposed in (
@@ -453,15 +384,15 @@ def weighed(
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
                 total = total + orders[group]
             weight[group] = total
-            found[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
-    return found, weight
+            p[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
+    return p, weight
 
 
 def impossible(names: pd.Index) -> Infeasible:
     """The error that the priors rule out every world."""
     return Infeasible(
-        f"the prior rules out every possible world of {join_names(names)}: whoever is given the values, somebody has one "
-        "of prior probability 0; estimate the prior with smoothing, or correct it"
+        f"the prior rules out every possible world of {join_names(names)}: in each, somebody has a value of prior "
+        "probability 0; estimate the prior with smoothing, or correct it"
     )
 
 
@@ -474,7 +405,7 @@ def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
             f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
             f"{join_names(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
             f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
-            f"{limit:.0e} are allowed; ask worlds.sample(...), allow more with limit=, or publish smaller groups"
+            f"{limit:.0e} are allowed; use worlds.sample(...), increase limit=, or publish smaller groups"
         )
 
 
@@ -493,17 +424,7 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
 def _alike(
     dealt: sp.csc_array, kinds: sp.csc_array, some: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Put groups together whose kinds have equally many places, if not in the same order.
-
-    Yields
-    ------
-    groups : ndarray of int
-    item : ndarray of int, shape (groups, items)
-        The position of each item among the entries of `dealt`; an entry with multiplicity n is n items.
-    kind : ndarray of int, shape (groups, kinds)
-        Where each kind is among the entries of `kinds`, that with the most places first.
-    places : ndarray of int
-    """
+    """Put groups together whose kinds have equally many places, if not in the same order."""
     if not len(some):
         return
     width = np.diff(kinds.indptr)
@@ -527,7 +448,7 @@ def _alike(
 # Tuples that are tied, and their joint priors, read from tables.
 
 
-#: Joint priors by the names of who is tied: of two a DataFrame, a row a value of the first; of more a Series.
+#: Joint priors by the names of who is tied: of two a DataFrame, one row per value of the first; of more a Series.
 Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
 
 
@@ -555,7 +476,7 @@ def items_of(
         raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")
     column = np.flatnonzero(every)
     if not isinstance(ties, Mapping):
-        raise StatementError(f"ties is a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
+        raise StatementError(f"ties must be a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
     of_several = [
         TiedGroup(members_of(group, who), _joint_prior(group.columns, who, table, column))
         for who, table in ties.items()
@@ -563,7 +484,7 @@ def items_of(
     held = [member for item in of_several for member in item.members]
     if len(set(held)) < len(held):
         twice = group.index[[member for member in held if held.count(member) > 1]].unique()
-        raise StatementError(f"{join_names(twice)} is in two ties; write one joint prior of all who are tied")
+        raise StatementError(f"{join_names(twice)} is in two ties; use one joint prior for all of them")
     with np.errstate(divide="ignore"):
         alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in held]
     return [*of_several, *alone], column, every[column]
@@ -572,13 +493,13 @@ def items_of(
 def members_of(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
     """Find tuples by their labels."""
     if isinstance(who, str) or not isinstance(who, Sequence):
-        raise StatementError(f"{short_repr(who)}: two different tuples of the group are expected, or more")
+        raise StatementError(f"expected at least two different tuples of the group, got {short_repr(who)}")
     names = [check_label(name, "tuple of the group", group.index) for name in who]
     at = group.index.get_indexer(pd.Index(names, dtype=object))
     if (at < 0).any():
         raise unknown_name("tuple of the group", names[int((at < 0).argmax())], group.index)
     if len(names) < 2 or len(set(at)) < len(names):
-        raise StatementError(f"{join_names(names)}: two different tuples of the group are expected, or more")
+        raise StatementError(f"expected at least two different tuples of the group, got {join_names(names)}")
     return tuple(at.tolist())
 
 

@@ -26,41 +26,20 @@ __all__ = [
     "r_robustness",
 ]
 
-# A release as named people see it: which records they may be, and what those may have.
-
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The buckets of a release, and what is believed of their tuples, if anything.
-
-    Attributes
-    ----------
-    release : Release
-    tuples : csr_array, shape (tuples, buckets)
-        How many records each QI tuple has in each bucket.
-    groups : Groups
-        The buckets, with the prior.
-    signature : ndarray of int, one a QI tuple
-        The row of the prior; None where all worlds are equally likely.
-    limit : float
-        Steps that are allowed.
-    """
+    """The buckets of a release, and what is believed of their tuples, if anything."""
 
     release: Release
-    tuples: sp.csr_array
-    groups: Groups
-    signature: np.ndarray | None
-    limit: float
+    tuples: sp.csr_array  # (tuples, buckets): how many records each QI tuple has in each bucket
+    groups: Groups  # the buckets, with the prior
+    signature: np.ndarray | None  # the row of the prior; None where all worlds are equally likely
+    limit: float  # steps that are allowed
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
-        """Read a release, with the prior of an attribute set or none.
-
-        Raises
-        ------
-        Infeasible
-            If the prior rules out every world of a bucket, whoever may be in it.
-        """
+        """Read a release, with the prior of an attribute set or none."""
         groups = Groups.of(release, prior, key)
         if prior is not None and (without := groups.without_world()).any():
             raise impossible(groups.names[without])
@@ -100,20 +79,21 @@ class Published:
     def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
         """A bucket in which several people may be, given their QI tuples and the values that sentences mention."""
         of_kind, kind = np.unique(q, return_inverse=True)
-        room = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
+        capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
         at = slice(*self.values.indptr[bucket : bucket + 2])
         classes, left = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
         others = np.zeros(self.values.shape[0])
         if self.signature is not None:
             log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, left)
-            return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, log_rest)
+            return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, log_rest)
+        # Values that no sentence mentions are interchangeable: one class, split by their shares afterwards.
         named = np.isin(classes, mentioned)
         if n_others := int(left[~named].sum()):
             others[classes[~named]] = left[~named] / n_others
         classes = np.concatenate([classes[named], np.full(int(n_others > 0), -1)])
         left = np.concatenate([left[named], np.full(int(n_others > 0), n_others)])
         log_prior = np.zeros((len(of_kind), len(classes)))
-        return Slot(people, kind.reshape(-1), room, classes, left, log_prior, others, closed_form(left))
+        return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, closed_form(left))
 
     def _with_prior(
         self, bucket: int, signature: np.ndarray, classes: np.ndarray, left: np.ndarray
@@ -131,20 +111,11 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """P(t : x) of some QI tuples in their buckets, before anything else is known.
-
-    Attributes
-    ----------
-    published : Published
-    some : ndarray of int
-        The buckets that a prior was asked about, sorted.
-    share : csr_array or None
-        By bucket and signature; None where the shares of the buckets are everybody's.
-    """
+    """P(t : x) of some QI tuples in their buckets, before anything else is known."""
 
     published: Published
-    some: np.ndarray
-    share: sp.csr_array | None
+    some: np.ndarray  # the buckets that a prior was asked about, sorted
+    share: sp.csr_array | None  # by bucket and signature; None where the shares of the buckets are everybody's
 
     def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
         """How many records of some QI tuples, counted in `tuples` by bucket, have each value, expected numbers."""
@@ -174,9 +145,6 @@ class Believed:
             np.array([person]), np.zeros(1, dtype=np.int64), one[:1], classes, one, log_prior,
             others / rest if rest > 0 else others, lambda u, c: np.zeros(len(u)),
         )  # fmt: skip
-
-
-# Named people of a release, of whom sentences are known.
 
 
 def known_people(
@@ -213,21 +181,11 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Linked:
-    """Named people of a release with what is known of them.
-
-    Attributes
-    ----------
-    published : Published
-    believed : Believed
-    q : ndarray of int
-        Everybody's QI tuple.
-    known : Knowledge
-    residuals : Residuals
-    """
+    """Named people of a release with what is known of them."""
 
     published: Published
     believed: Believed
-    q: np.ndarray
+    q: np.ndarray  # everybody's QI tuple
     known: PersonKnowledge
     residuals: Residuals
 
@@ -250,11 +208,11 @@ class _Linked:
         """The logarithm of what the worlds count in which sentences are true, and P(s | person) in them."""
         true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
-        found: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
+        worlds: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
         share = np.zeros((len(part.people), self.published.values.shape[0]))
-        for place, of_class in zip(places, found.shares, strict=False):  # no shares, if there are no such worlds
+        for place, of_class in zip(places, worlds.shares, strict=False):  # no shares, if there are no such worlds
             np.add.at(share, np.searchsorted(part.people, place.people), place.of_values(of_class))
-        return found.log_total, share
+        return worlds.log_total, share
 
     def possible(self, part: _Part, sentences: list[Sentence]) -> bool:
         """Whether there is a world in which some sentences are true."""
@@ -264,7 +222,8 @@ class _Linked:
         """Put in what is said of those whom no sentence mentions, but who may be in a bucket with others of a part."""
         mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
         touched = [self.published.touched(self.q[part.people]) for part in every]
-        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple alike, whoever else is described
+        # A person without sentences is affected if a linked person may take a place in one of the person's buckets.
+        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple are alike
             own = self.published.buckets_of(q)
             beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(own, of_part).any()]
             if not beside:
@@ -272,13 +231,14 @@ class _Linked:
             like = np.flatnonzero(~mentioned & (self.q == q))
             people = np.sort(np.concatenate([like[:1], *(part.people for part in beside)]))
             sentences = [sentence for part in beside for sentence in part.sentences]
-            _, found = self.conditioned(_Part(people, sentences), sentences)
-            share[like] = found[np.searchsorted(people, like[0])]
+            _, of_people = self.conditioned(_Part(people, sentences), sentences)
+            share[like] = of_people[np.searchsorted(people, like[0])]
 
     def _places(self, part: _Part) -> Iterator[Slot]:
         """Where they may be: buckets in which several of them may, and for everybody all others together."""
         q = self.q[part.people]
         mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
+        # A bucket that only one linked person may be in only adds to this person's own distribution.
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():
@@ -299,47 +259,46 @@ def linkage(
     knowledge: Iterable[Sentence | str] = (),
     limit: float = STEPS,
 ) -> pd.Series | pd.DataFrame:
-    """P(t : x) of every tuple and value of a release, or P(x | person) of people given sentences about them; exact.
+    """P(t : x) for every tuple and value of a release, or P(x | person) given sentences about people; exact.
 
-    A world says which record is whose, and which record of a bucket has which of its values. It counts in proportion to
-    the product of its records' priors, and not at all if a sentence is false in it; without a prior all worlds are
-    equally likely. The sums are by dynamic programming over the buckets in which those may be whom sentences link: only
-    they, and the values that are mentioned, matter.
+    A world assigns records to people, and the values of each bucket to its records. Its weight is the product of its
+    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are by
+    dynamic programming over the buckets of the people whom sentences link: only these, and the values that sentences
+    mention, matter.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution, optional
-        What the adversary believes: P(s | signature), probabilities.
+        Beliefs of the adversary, P(s | signature).
     attributes : str or list of str, optional
-        The attribute set of the prior; may be left out if there is one.
+        The attribute set of the prior; may be left out if the prior has one only.
     people : dict of dict, or DataFrame, optional
-        All QI values of people who are known by name, as for :class:`maxent_cvx.MaxEnt`. Whoever's occur in several
-        buckets may be any such record; two names are never one record.
+        All QI values of named people, as for :class:`maxent_cvx.MaxEnt`. A person may be any record with these values,
+        in any bucket; two people are never the same record.
     knowledge : list of Sentence or str, optional
-        What is known of them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
+        Knowledge about them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
     limit : float
-        Steps that are allowed, for a bucket, and for people whom sentences or buckets link; see :func:`posterior`.
+        Steps that are allowed per bucket, and per set of linked people; see :func:`posterior`.
 
     Returns
     -------
     Series, or DataFrame
-        Probabilities. Without `people` by bucket, signature (a level an attribute) and sensitive value: tuples of one
-        signature in one bucket have the same. With `people` a row a person and a column a sensitive value.
+        Probabilities. Without `people` a Series by bucket, signature (one level per attribute) and sensitive value. With
+        `people` a DataFrame, one row per person and one column per sensitive value.
 
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`; if
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`; if
         people are not described as they should be, or nobody is so; or a sentence cannot be read.
     UnknownName
         If the prior lacks a signature or a value of the release; or a sentence names who or what there is not.
     Infeasible
-        If the prior rules out every world of a bucket; or sentences clash, of which it names some, none of which can be
-        spared.
+        If the prior rules out every world of a bucket, or sentences contradict each other; an irreducible set is named.
     GroupTooLarge
-        If more steps are needed than the limit allows; see :func:`sample_linkage`.
+        If more steps are needed than the limit allows.
 
     Examples
     --------
@@ -353,7 +312,7 @@ def linkage(
     female   0.136  0.409        0.455
     male     0.727  0.182        0.091
 
-    Of Alice, Bob and Charlie two have HIV (Privacy-MaxEnt, section 6; its constraints say .382 and .618):
+    Two of Alice, Bob and Charlie have HIV (Privacy-MaxEnt, section 6; its constraints give .382 and .618):
 
     >>> known = mx.worlds.linkage(
     ...     release,
@@ -378,7 +337,7 @@ def linkage(
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge is about people by name: say who they are, people={name: {attribute: value}}")
+        raise StatementError("knowledge is about named people: say who they are, people={name: {attribute: value}}")
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)
@@ -388,32 +347,28 @@ def linkage(
     return pd.Series(share, index=labels, name="P(t : x)").sort_index()
 
 
-# r-robustness: the largest linkage probabilities of a release, for adversaries with priors.
-
-
 def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
-    """The largest P(t : x) over the tuples t of every bucket, for every value x: the release is r-robust if none > 1/r.
+    """The largest P(t : x) over the tuples t of each bucket, per value x: the release is r-robust if all are <= 1/r.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution
-        The adversary is asked for each of its attribute sets.
+        Every attribute set is one adversary.
     limit : float
         See :func:`posterior`.
 
     Returns
     -------
     DataFrame
-        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest, the r that holds; and of the tuples
-        with it `attributes`, the attribute set, and `signature`, their values of it. The release holds
-        ``table["r"].min()``, or with the values that are not sensitive left out, what that is of the others.
+        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest; and the `attributes` and `signature` of
+        the tuples that attain it. The release is r-robust for ``table["r"].min()``, over the values that are sensitive.
 
     Raises
     ------
     StatementError
-        If the view is no release, or has counterfeits; or the prior is no :class:`maxent_cvx.QIDistribution`.
+        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`.
     UnknownName
         If the prior lacks a signature or a value of the release.
     Infeasible
@@ -431,14 +386,14 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
-    >>> found = mx.worlds.r_robustness(release, prior)
-    >>> print(found.loc[3].round(3))
+    >>> result = mx.worlds.r_robustness(release, prior)
+    >>> print(result.loc[3].round(3))
                  largest      r attributes  signature
     Disease
     Flu            0.727  1.375     Gender    (male,)
     HIV            0.409  2.444     Gender  (female,)
     Lung Cancer    0.455  2.200     Gender  (female,)
-    >>> found["r"].min().round(3).item()                  # what the whole release keeps
+    >>> result["r"].min().round(3).item()                  # of the whole release
     1.278
     """
     check_release(release, prior)

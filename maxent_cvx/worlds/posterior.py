@@ -18,17 +18,15 @@ __all__ = [
     "posterior",
 ]
 
-# Worlds with people who are tied, as members of one family are: a joint prior on what they have together.
-
 
 def tied_posterior(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties, limit: float) -> pd.DataFrame:
     """P(t : x), see :func:`maxent_cvx.worlds.posterior`."""
     items, column, places = items_of(group, values, ties)
-    found = np.zeros(group.shape)
+    p = np.zeros(group.shape)
     for item, share in zip(items, _dealt(items, places, limit), strict=True):
         for axis, member in enumerate(item.members):
-            found[member, column] = share.sum(axis=tuple(i for i in range(share.ndim) if i != axis))
-    return pd.DataFrame(found, index=group.index, columns=group.columns)
+            p[member, column] = share.sum(axis=tuple(i for i in range(share.ndim) if i != axis))
+    return pd.DataFrame(p, index=group.index, columns=group.columns)
 
 
 def joint(
@@ -55,7 +53,7 @@ def joint(
     Returns
     -------
     DataFrame, or Series
-        Probabilities: of two tuples a row a value of the first, a column a value of the second. Of more a Series with
+        Probabilities: of two tuples one row per value of the first, one column per value of the second. Of more a Series with
         a level each. Only values that occur.
 
     Raises
@@ -63,13 +61,13 @@ def joint(
     UnknownName
         If `who` is not in the group.
     TableError, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`.
+        If `group` or a table in `ties` is not a table of priors, or `values` do not match it.
     StatementError
-        If `who` are not two different tuples or more, or somebody is in two ties.
+        If `who` are not at least two different tuples, or a tuple is in two ties.
     Infeasible
-        If no world has a weight: the priors rule all of them out.
+        If the priors rule out every world.
     GroupTooLarge
-        If more steps are needed than `limit`.
+        If more steps are needed than `limit` allows.
 
     Examples
     --------
@@ -83,22 +81,22 @@ def joint(
     0.57
     """
     items, column, places = items_of(group, values, {} if ties is None else ties)
-    asked = members_of(group, who)
-    together = [item for item in items if set(item.members) & set(asked)]
+    positions = members_of(group, who)
+    together = [item for item in items if set(item.members) & set(positions)]
     combinations = float(len(column)) ** sum(len(item.members) for item in together)
     if combinations > check_number(limit, "limit"):
         raise GroupTooLarge(
-            f"{len(column)} values of {join_names(who)} together make {combinations:.1g} combinations, and {limit:.0e} "
-            "are allowed; ask about fewer people, or allow more with limit="
+            f"{len(column)} values of {join_names(who)} have {combinations:.1g} combinations, and {limit:.0e} are "
+            "allowed; ask about fewer people, or increase limit="
         )
     log_prior = together[0].log_prior
     for item in together[1:]:
         log_prior = np.add.outer(log_prior, item.log_prior)
     one = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
     share = _dealt([one, *(item for item in items if item not in together)], places, limit)[0]
-    others = tuple(i for i, member in enumerate(one.members) if member not in asked)
-    left = [member for member in one.members if member in asked]
-    share = np.transpose(share.sum(axis=others), [left.index(member) for member in asked])
+    others = tuple(i for i, member in enumerate(one.members) if member not in positions)
+    left = [member for member in one.members if member in positions]
+    share = np.transpose(share.sum(axis=others), [left.index(member) for member in positions])
     labels = [group.columns[column].rename(name) for name in who]
     if len(labels) == 2:
         return pd.DataFrame(share, index=labels[0], columns=labels[1])
@@ -145,31 +143,30 @@ def posterior(
     knowledge: Iterable[Sentence | str] = (),
     limit: float = STEPS,
 ) -> pd.DataFrame:
-    """P(t : x) = sum of P(w | L) over the worlds w in which t has x; P(w | L) is in proportion to prod_j f_j(w(j)).
+    """P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
 
-    A world deals the values of a group to its tuples. The sums are exact, by dynamic programming over how often each
-    distinct value was dealt, or over how many tuples of each distinct prior were: whichever takes fewer steps. It takes
-    k prod(m + 1) of them for k kinds of which there are m each: 20 tuples with 20 values about a second, 200 with 3
-    values a tenth of one.
+    A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over how often each
+    distinct value, or each distinct prior, was used: whichever takes fewer steps. It takes k prod(m + 1) steps for k
+    kinds with multiplicities m: 20 tuples with 20 values about a second, 200 with 3 values a tenth of one.
 
     Parameters
     ----------
     group : DataFrame
-        f_t(x), prior probabilities: a row a tuple, a column a sensitive value. Rows need not sum to 1: only odds
-        between the values of the group matter.
+        f_t(x), prior probabilities: one row per tuple, one column per sensitive value. Rows need not sum to 1: only
+        odds between the values of the group matter.
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
     ties : dict, optional
         Joint priors of people who are tied, as members of one family are: ``{("Ann", "Bob"): table}``, with their
-        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, a row a value
-        of the first and a column a value of the second; of more than two a Series with a level each. Takes some k times
+        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, one row per value
+        of the first and one column per value of the second; of more than two a Series with a level each. Takes some k times
         as many steps for every further member of the largest family.
     knowledge : list of Sentence or str, optional
-        What else is known of the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
-        :func:`read_sentence`, or objects, see :func:`has`. Worlds in which one of them is false have no weight. Not
-        together with `ties`.
+        Knowledge about the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
+        :func:`read_sentence`, or objects, see :func:`has`. Worlds in which a sentence is false have no weight. Cannot
+        be combined with `ties`.
     limit : float
-        How many steps are allowed.
+        Steps that are allowed.
 
     Returns
     -------
@@ -179,14 +176,14 @@ def posterior(
     Raises
     ------
     Infeasible
-        If no world has a weight: the priors rule all of them out, or sentences clash, of which it names some.
+        If the priors rule out every world, or sentences contradict each other; some that do are named.
     GroupTooLarge
-        If more steps are needed; see :func:`maxent_cvx.worlds.sample`.
+        If more steps are needed than `limit` allows; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
+        If `group` is not a table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
         sentence.
     StatementError
-        If `ties` is no dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
+        If `ties` is not a dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
 
     Examples
     --------
@@ -195,26 +192,26 @@ def posterior(
     >>> mx.worlds.posterior(group, ["yes", "no"]).loc["Alan", "yes"].round(4).item()
     0.9736
     >>> pair = pd.DataFrame({"HIV": 0.5, "Flu": 0.5}, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.posterior(pair, ["HIV", "Flu", "Flu"], knowledge=["Ann=HIV -> Bob=Flu", "not Eve=HIV"])
-    >>> found["HIV"].round(6).to_dict()
+    >>> result = mx.worlds.posterior(pair, ["HIV", "Flu", "Flu"], knowledge=["Ann=HIV -> Bob=Flu", "not Eve=HIV"])
+    >>> result["HIV"].round(6).to_dict()
     {'Ann': 0.5, 'Bob': 0.5, 'Eve': 0.0}
 
     Notes
     -----
-    Eqs. (1) to (3). Sums are over logarithms: no prior is too small, and one of 0 rules worlds out. Whom sentences name
-    is dealt with first, and of that it only matters what is left of the sentences and of the values.
+    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms: no prior is too small. With sentences
+    the people whom they mention are enumerated first, merging states with the same remaining sentences and values.
     """
     sentences = listed(knowledge)
     tied = not (ties is None or (isinstance(ties, Mapping) and not ties))
     if sentences and tied:
         raise StatementError(
-            "ties and knowledge do not go together; write what the sentences exclude as 0 in the joint prior of ties"
+            "ties and knowledge cannot be combined; write 0 into the joint prior of ties for what the sentences exclude"
         )
     if sentences:
         return known_posterior(group, values, sentences, limit)
     if ties is not None and tied:
         return tied_posterior(group, values, ties, limit)
     one, signature, column = Groups.single(group, values)
-    found = np.zeros(group.shape)
-    found[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
-    return pd.DataFrame(found, index=group.index, columns=group.columns)
+    p = np.zeros(group.shape)
+    p[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
+    return pd.DataFrame(p, index=group.index, columns=group.columns)

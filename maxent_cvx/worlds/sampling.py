@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
-from .._utils.errors import Inaccurate, StatementError, pluralize
+from .._utils.errors import Inaccurate, pluralize
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.validation import check_int
-from ..releases.release import Release
-from ..terms.people import People
-from .groups import Groups, check_release, impossible, some_world
+from .groups import Groups, impossible, some_world
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
     "SampledPosterior",
     "sample",
-    "sample_linkage",
 ]
-
-# How likely sentences are to come true, while the people whom they mention get their values one after the other.
-
 
 #: Different things that may be left of the sentences after one person: where there are more, nobody looks so far ahead.
 MOST_LEFT = 2_000
@@ -33,46 +26,23 @@ MOST_LEFT = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Lookahead:
-    """What is left of the sentences before and after each person, and how likely that is to come true.
+    """The residual of the sentences before and after each person's value, and how likely it is to be true."""
 
-    Were people's values independent, to draw each in proportion to their own chances times these would draw from the
-    values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what makes
-    a sentence false at once.
-
-    Attributes
-    ----------
-    residuals : Residuals
-    root : int
-        The number of all sentences together.
-    people, values : ndarray of int
-        All who are mentioned, in the order in which they get values, and the values that there are.
-    left : list of ndarray of int
-        One a person: what may be left before, sorted; empty where that is too much.
-    after : list of ndarray of int, shape (left, values)
-        What is left then, by the value that the person gets.
-    hope : list of ndarray, shape (left, values)
-        How likely what is left then is to come true, but for a factor.
-    """
+    # Were people's values independent, to draw each in proportion to their own chances times these would draw from the
+    # values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what
+    # makes a sentence false at once.
 
     residuals: Residuals
-    root: int
-    people: np.ndarray
-    values: np.ndarray
-    left: list[np.ndarray]
-    after: list[np.ndarray]
-    hope: list[np.ndarray]
+    root: int  # the number of all sentences together
+    people: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
+    values: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
+    left: list[np.ndarray]  # one per person: what may be left before, sorted; empty where that is too much
+    after: list[np.ndarray]  # (left, values): what is left then, by the value that the person gets
+    hope: list[np.ndarray]  # (left, values): how likely what is left then is to come true, but for a factor
 
     @classmethod
     def of(cls, known: PersonKnowledge, people: np.ndarray, values: np.ndarray, chance: np.ndarray) -> Self:
-        """Look ahead, from the last person to the first.
-
-        Parameters
-        ----------
-        known : Knowledge
-        people, values : ndarray of int
-        chance : ndarray, shape (people, values)
-            Probabilities.
-        """
+        """Look ahead, from the last person to the first."""
         residuals = Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
         left: list[np.ndarray] = [np.array([root])]
@@ -91,14 +61,7 @@ class Lookahead:
         return cls(residuals, root, people, values, left[:-1], after, hope[::-1])
 
     def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the j-th person's values do to what is left in each of some worlds.
-
-        Returns
-        -------
-        which : ndarray of int, one a world
-            Its row in both tables.
-        after, hope : ndarray, shape (rows, values)
-        """
+        """What the j-th person's values do to what is left in each of some worlds."""
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
         left, which = np.unique(residual, return_inverse=True)
@@ -121,23 +84,23 @@ class SampledPosterior(ReprMixin):
     Attributes
     ----------
     posterior, standard_error : DataFrame
-        Probabilities, shaped like the group. A standard error is at least 1 / effective where something between 0 and
-        1 is estimated: what no sampled world has may have a small probability nevertheless.
+        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain: what occurs in no
+        sampled world may have a small probability nevertheless.
     effective : float
-        How many independent worlds the weighted samples count as.
+        Effective number of independent worlds.
     n : int
-        How many were sampled.
+        Number of sampled worlds.
 
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> prior = {"Flu": [0.3, 0.2, 0.1], "HIV": [0.1, 0.1, 0.3], "Cancer": [0.6, 0.7, 0.6]}
     >>> group = pd.DataFrame(prior, index=["Ann", "Bob", "Eve"])
-    >>> found = mx.worlds.sample(group, ["Flu", "HIV", "Cancer"], n=10_000)
-    >>> found.n, bool(found.effective > 9_000)              # worlds count nearly alike
+    >>> result = mx.worlds.sample(group, ["Flu", "HIV", "Cancer"], n=10_000)
+    >>> result.n, bool(result.effective > 9_000)              # worlds count nearly alike
     (10000, True)
     >>> exact = mx.worlds.posterior(group, ["Flu", "HIV", "Cancer"])
-    >>> bool(((found.posterior - exact).abs() < 5 * found.standard_error).all(axis=None))
+    >>> bool(((result.posterior - exact).abs() < 5 * result.standard_error).all(axis=None))
     True
     """
 
@@ -166,23 +129,23 @@ def sample(
     seed: int = 0,
     knowledge: Iterable[Sentence | str] = (),
 ) -> SampledPosterior:
-    """Estimate P(t : x) from n random worlds w, each of which counts in proportion to P(w) / q(w).
+    """Estimate P(t : x) from n random worlds w with weights P(w) / q(w).
 
-    Worlds are drawn from q tuple by tuple: who is most certain first, each with a probability for every value that is
-    left which foresees what the others need of it. That is nearly the posterior itself, so that samples count nearly
-    alike, also for thousands of tuples. The time is in proportion to n, the tuples and the distinct values.
+    Worlds are drawn from q tuple by tuple, the most certain ones first, with probabilities that anticipate which values
+    the other tuples need. That is nearly the posterior, so that weights are nearly equal, also for thousands of tuples.
+    The time is proportional to n, the number of tuples and the number of distinct values.
 
     Parameters
     ----------
     group, values
         As in :func:`maxent_cvx.worlds.posterior`.
     n : int
-        Worlds, at least 100.
+        Number of worlds, at least 100.
     seed : int
-        Worlds are the same for the same seed.
+        Random seed.
     knowledge : list of Sentence or str, optional
-        As in :func:`maxent_cvx.worlds.posterior`. Those whom it names are dealt with first, each with an eye on how
-        likely the sentences are to come true.
+        As in :func:`maxent_cvx.worlds.posterior`. The people whom it mentions are drawn first, with probabilities that
+        anticipate how likely the sentences are to be true.
 
     Returns
     -------
@@ -191,29 +154,29 @@ def sample(
     Raises
     ------
     Infeasible
-        If the priors rule out every world; so it is proved. Sentences that clash are not proved to.
+        If the priors rule out every world (this is proved; contradictory sentences are not detected).
     Inaccurate
-        If the samples count as too few.
+        If the effective number of samples is too small, as it is for contradictory sentences.
     TableError, UnknownName, BadProbability
-        If `group` is no table of priors, or `values` are not its values; or a sentence names who or what there is not.
+        If `group` is not a table of priors, or `values` are not its values; or a sentence names who or what there is not.
     StatementError
-        If `n` is below 100, or the seed no integer; or a sentence cannot be read.
+        If `n` is below 100, the seed is not an integer, or a sentence cannot be read.
 
     Notes
     -----
-    Self-normalised sequential importance sampling. The proposal scales the priors so that everybody has one value and
-    every value its number of tuples in expectation (Sinkhorn), A; when j is dealt with and c(x) of x are left, x has
-    a probability in proportion to A_j(x) c(x) / sum of A_i(x) over those i who come later: what the sum over all ways
-    for these would be if their A were proportional. Tuples with equal priors are averaged. With sentences, a value also
-    counts in proportion to the probability that what it leaves of them would come true, were values independent with A.
+    Self-normalised sequential importance sampling. The priors are scaled (Sinkhorn) to A, so that every tuple has one
+    value and every value its number of tuples in expectation. Tuple j gets x with probability ~ A_j(x) c(x) / sum of
+    A_i(x) over later tuples i, where c(x) is how often x is left: exact if the A of later tuples were proportional.
+    Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the sentences
+    would be true afterwards if values were independent with A.
 
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = ["father"] * 100 + ["child"] * 100
     >>> priors = pd.DataFrame({"HIV": [0.02] * 100 + [0.01] * 100, "Flu": 0.3, "none": 0.6}, index=people)
-    >>> found = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
-    >>> found.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
+    >>> result = mx.worlds.sample(priors, ["HIV"] * 30 + ["Flu"] * 70 + ["none"] * 100, n=500)
+    >>> result.posterior["HIV"].groupby(level=0).first().round(1).to_dict()     # 30 of 200 have it: rather fathers
     {'child': 0.1, 'father': 0.2}
     """
     check_int(n, "n", FEWEST)
@@ -227,17 +190,17 @@ def sample(
     scaled = _balanced(f, one.tuples.data, places)[signature]
     order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
     named = order[: len(known.people)]
-    outlook = Lookahead.of(known, named, column, scaled[named])
-    dealt, log_weight = _draw(scaled[order], places, outlook, n, np.random.default_rng(seed))
+    lookahead = Lookahead.of(known, named, column, scaled[named])
+    dealt, log_weight = _draw(scaled[order], places, lookahead, n, np.random.default_rng(seed))
     weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
     alike[known.people] = len(one.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
     for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
-        found = np.zeros(group.shape)
-        found[:, column] = of_alike[alike]
-        tables.append(pd.DataFrame(found, index=group.index, columns=group.columns))
+        table = np.zeros(group.shape)
+        table[:, column] = of_alike[alike]
+        tables.append(pd.DataFrame(table, index=group.index, columns=group.columns))
     return SampledPosterior(tables[0], tables[1], effective, n)
 
 
@@ -254,23 +217,24 @@ def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarr
 
 
 def _draw(
-    scaled: np.ndarray, places: np.ndarray, outlook: Lookahead, n: int, rng: np.random.Generator
+    scaled: np.ndarray, places: np.ndarray, lookahead: Lookahead, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
     left = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
     log_weight, world = np.zeros(n), np.arange(n)
-    residual = np.full(n, outlook.root)
+    residual = np.full(n, lookahead.root)
     for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
-        foresight = left / np.maximum(need, NOBODY)
+        foresight = left / np.maximum(need, NOBODY)  # supply of each value per expected later demand
         odds = own * foresight
-        if named := j < len(outlook.people):
-            which, after, hope = outlook.step(j, residual)
+        if named := j < len(lookahead.people):
+            which, after, hope = lookahead.step(j, residual)
             odds = odds * hope[which]
         odds = np.cumsum(odds, axis=1)
         total = odds[:, -1]
         value = (odds < (1 - rng.random(n))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
+        # P(w) / q(w) is a product over tuples of A_j(x) / (A_j(x) foresight(x) / total).
         with np.errstate(divide="ignore", invalid="ignore"):
             log_weight += np.log(total) - np.log(foresight[world, value])
             if named:
@@ -289,8 +253,8 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
     if effective < FEWEST:
         raise Inaccurate(
-            f"{n} sampled worlds count as {effective:.0f}, and {FEWEST} are needed for standard errors to be believed; "
-            f"ask for more, n=..., or for the exact answer, {exact}"
+            f"{n} sampled worlds count as {effective:.0f}, but {FEWEST} are needed for reliable standard errors; "
+            f"increase n=, or use the exact {exact}"
         )
     return weight / weight.sum(), effective
 
@@ -298,18 +262,7 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
 def estimates(
     dealt: np.ndarray, signature: np.ndarray, kinds: int, weight: np.ndarray, effective: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of each signature's share of each value, and their standard errors.
-
-    Parameters
-    ----------
-    dealt : ndarray of int, shape (tuples, worlds)
-        The value, of so many kinds, that each tuple has in each world.
-    signature : ndarray of int, one a tuple
-    kinds : int
-    weight : ndarray, one a world
-        Of 1 together, which count as `effective` independent worlds.
-    effective : float
-    """
+    """Weighted means of each signature's share of each value, and their standard errors."""
     n = len(weight)
     shape = (signature.max() + 1, kinds)
     mean, error = np.empty(shape), np.empty(shape)
@@ -320,187 +273,3 @@ def estimates(
         mean[s] = weight @ share
         error[s] = np.sqrt(weight**2 @ (share - mean[s]) ** 2)
     return mean, np.where(kinds > 1, np.maximum(error, 1 / effective), 0.0)
-
-
-# People of a release in sampled worlds, for sentences that are too many to sum over (with standard errors).
-
-
-#: Numbers held at once, one a world and a place that a person may have in it.
-AT_ONCE = 1 << 22
-
-
-def sample_linkage(
-    release: Release,
-    people: Mapping[Any, Mapping[str, object]] | pd.DataFrame,
-    knowledge: Iterable[Sentence | str] = (),
-    n: int = 10_000,
-    *,
-    seed: int = 0,
-) -> SampledPosterior:
-    """Estimate P(x | person) given sentences from n random worlds w, each of which counts 1 / q(w) if they are true.
-
-    All worlds are equally likely before; for what :func:`linkage` refuses. People get records and values one after the
-    other, those first whom sentences name, each with an eye on how likely the sentences are to come true.
-
-    Parameters
-    ----------
-    release : Release
-        Without counterfeits.
-    people, knowledge
-        As in :func:`maxent_cvx.worlds.linkage`.
-    n : int
-        Worlds, at least 100.
-    seed : int
-        Worlds are the same for the same seed.
-
-    Returns
-    -------
-    SampledPosterior
-        A row a person, a column a sensitive value.
-
-    Raises
-    ------
-    Inaccurate
-        If the samples count as too few, as they do where the sentences clash.
-    StatementError
-        If the view is no release, or has counterfeits; if people are not described as they should be, or nobody is; a
-        sentence cannot be read, `n` is below 100, or the seed no integer.
-    UnknownName
-        If a sentence names who or what there is not.
-
-    Notes
-    -----
-    Self-normalised sequential importance sampling, as in :func:`sample`: who has the j-th record and value has them in
-    proportion to the places that those before left, times the probability that what is left of the sentences would come
-    true, were people independent.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> people = {
-    ...     "Bob": {"Gender": "female", "Degree": "college"},
-    ...     "Charlie": {"Gender": "female", "Degree": "graduate"},
-    ... }
-    >>> known = ["exactly 1 of (Bob=HIV, Charlie=HIV)"]
-    >>> found = mx.worlds.sample_linkage(release, people, known, n=2_000)
-    >>> exact = mx.worlds.linkage(release, people=people, knowledge=known)
-    >>> bool(((found.posterior - exact).abs() < 5 * found.standard_error).all(axis=None))
-    True
-    """
-    check_release(release, None, optional=True)
-    check_int(n, "n", FEWEST)
-    check_int(seed, "seed", 0)
-    described = People.of(people, release)
-    if not len(described):
-        raise StatementError("nobody is described; say who is asked about, people={name: {attribute: value}}")
-    known = PersonKnowledge.of(knowledge, described.names, release.sensitive_values, "person who is described")
-    drawn = _Drawn.of(release, described, known, n)
-    rng = np.random.default_rng(seed)
-    for j in range(len(drawn.order)):
-        drawn.next(j, rng)
-    counts = (drawn.residual == TRUE) & ~np.isnan(drawn.log_weight)  # NaN: there was no place that they could have
-    log_weight = np.where(counts, drawn.log_weight, -np.inf)
-    weight, effective = counted(log_weight, "worlds.linkage(..., limit=...)")
-    back = np.argsort(drawn.order)
-    found = estimates(drawn.value[back], np.arange(len(back)), len(release.sensitive_values), weight, effective)
-    tables = [pd.DataFrame(one, index=described.names, columns=release.sensitive_values) for one in found]
-    return SampledPosterior(tables[0], tables[1], effective, n)
-
-
-@dataclass(eq=False)
-class _Drawn:
-    """Worlds in which people get records and values, one after the other.
-
-    Attributes
-    ----------
-    groups : Groups
-    tuples : csr_array, shape (tuples, buckets)
-        How many records each QI tuple has in each bucket.
-    q, order : ndarray of int
-        In the order in which people get something: their QI tuples, and who they are.
-    outlook : Outlook
-    residual : ndarray of int, one a world
-        What is left of the sentences.
-    log_weight : ndarray, one a world
-    bucket, value : ndarray of int, shape (people, worlds)
-    """
-
-    groups: Groups
-    tuples: sp.csr_array
-    q: np.ndarray
-    order: np.ndarray
-    outlook: Lookahead
-    residual: np.ndarray
-    log_weight: np.ndarray
-    bucket: np.ndarray
-    value: np.ndarray
-
-    @classmethod
-    def of(cls, release: Release, people: People, known: PersonKnowledge, n: int) -> Self:
-        """Before anybody has anything; whom sentences name comes first."""
-        groups, tuples = Groups.of(release, None, ()), sp.csr_array(release.n_qb)
-        order = np.argsort(~np.isin(np.arange(len(people)), known.people), kind="stable")
-        named = order[: len(known.people)]
-        chance = (tuples[people.q[named]] / groups.sizes @ groups.values.T).toarray() / release.n_q[
-            people.q[named], None
-        ]
-        outlook = Lookahead.of(known, named, np.arange(groups.values.shape[0]), chance)
-        of_each = np.zeros((len(order), n), dtype=np.int64)
-        return cls(
-            groups, tuples, people.q[order], order, outlook, np.full(n, outlook.root), np.zeros(n),
-            of_each, of_each.copy(),
-        )  # fmt: skip
-
-    def next(self, j: int, rng: np.random.Generator) -> None:
-        """Give the j-th person a record and a value, in all worlds."""
-        at = slice(*self.tuples.indptr[self.q[j] : self.q[j] + 2])
-        buckets, room = self.tuples.indices[at], self.tuples.data[at]
-        values = self.groups.values
-        width = np.diff(values.indptr)[buckets]
-        of_bucket = np.repeat(np.arange(len(buckets)), width)  # of every value of every bucket
-        entry = (
-            np.arange(len(of_bucket)) - np.repeat(np.cumsum(width) - width, width) + values.indptr[buckets[of_bucket]]
-        )
-        number = np.full((len(buckets), values.shape[0]), -1)
-        number[of_bucket, values.indices[entry]] = np.arange(len(entry))
-        n = len(self.residual)
-        for some in np.array_split(np.arange(n), 1 + n * len(entry) // AT_ONCE):
-            free = np.tile(room / 1.0, (len(some), 1))
-            size = np.tile(self.groups.sizes[buckets] / 1.0, (len(some), 1))
-            left = np.tile(values.data[entry] / 1.0, (len(some), 1))
-            for i in range(j):  # each took one place, in one bucket
-                where = np.minimum(np.searchsorted(buckets, self.bucket[i, some]), len(buckets) - 1)
-                here = np.flatnonzero(buckets[where] == self.bucket[i, some])
-                size[here, where[here]] -= 1
-                free[here, where[here]] -= self.q[i] == self.q[j]
-                left[here, number[where[here], self.value[i, some[here]]]] -= 1
-            odds = (np.maximum(free, 0) / np.maximum(size, 1))[:, of_bucket] * np.maximum(
-                left, 0
-            )  # 0 where none is left
-            self._choose(j, some, odds, buckets[of_bucket], values.indices[entry], rng)
-
-    def _choose(
-        self,
-        j: int,
-        some: np.ndarray,
-        odds: np.ndarray,
-        bucket: np.ndarray,
-        value: np.ndarray,
-        rng: np.random.Generator,
-    ) -> None:
-        """Draw one of the places in proportion to its odds, and the hope that it leaves, in some of the worlds."""
-        named = j < len(self.outlook.people)
-        if named:
-            which, after, hope = self.outlook.step(j, self.residual[some])
-            odds = odds * hope[which][:, value]
-        odds = np.cumsum(odds, axis=1)
-        total = odds[:, -1]
-        drawn = (odds < (1 - rng.random(len(some)))[:, None] * total[:, None]).sum(axis=1)  # 1 - u is not 0
-        self.bucket[j, some], self.value[j, some] = bucket[drawn], value[drawn]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.log_weight[some] += np.log(total)
-            if named:
-                self.log_weight[some] -= np.log(hope[which, value[drawn]])
-                self.residual[some] = after[which, value[drawn]]

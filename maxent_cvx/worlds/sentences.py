@@ -32,9 +32,6 @@ __all__ = [
     "read_sentence",
 ]
 
-# Sentences as objects: atoms, how many of some sentences are true, implications.
-
-
 #: Words that join sentences; a name or a value with one of them is written in quotes.
 RESERVED = ("and", "or", "not")
 #: One word of a name or a value; no arrow begins inside.
@@ -48,12 +45,11 @@ IMPLIES, SYNTAX_OR, SYNTAX_AND, SYNTAX_NOT, ALONE = range(5)
 
 
 class Sentence(ReprMixin):
-    """What is true or false of who has what: an atom "person has value", or a combination of some.
+    """A statement that is true or false in a world: an atom "person has value", or a combination of sentences.
 
-    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and from these
-    by ``&``, ``|``, ``~`` and ``a.implies(b)``. Its text is read as the same sentence, if all names and values
-    are texts, numbers, True or False; tuples and dates have no text that can be read. Two are equal if they are written
-    alike; whether they mean the same is not asked.
+    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and combined by ``&``, ``|``,
+    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` gives the same sentence if all names and values are
+    strings, numbers or bools. Equality compares the text, not the meaning.
 
     Examples
     --------
@@ -72,7 +68,7 @@ class Sentence(ReprMixin):
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
-        """The sentences that it is made of; none of an atom."""
+        """The sentences of which it consists; empty for an atom."""
         return ()
 
     def implies(self, other: Sentence) -> Sentence:
@@ -82,14 +78,10 @@ class Sentence(ReprMixin):
         ----------
         other : Sentence
 
-        Returns
-        -------
-        Sentence
-
         Raises
         ------
         StatementError
-            If the other is no sentence.
+            If `other` is not a Sentence.
 
         Examples
         --------
@@ -192,16 +184,12 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     Parameters
     ----------
     person, value : hashable
-        A name, and a sensitive value; of several sensitive attributes a tuple of their values.
-
-    Returns
-    -------
-    Sentence
+        A name, and a sensitive value; a tuple of values if there are several sensitive attributes.
 
     Raises
     ------
     StatementError
-        If one of them is no label.
+        If one of them is not hashable.
 
     Examples
     --------
@@ -211,7 +199,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     """
     for label, what in ((person, "person"), (value, "value")):
         if not _is_label(label):
-            raise StatementError(f"{what}={short_repr(label)}: a label, such as a text or a number, is expected")
+            raise StatementError(f"{what} must be a label, such as a string or a number, not {short_repr(label)}")
     return Has(person, value)
 
 
@@ -227,7 +215,7 @@ def _check_depth(sentence: Sentence) -> None:
     """Count the levels of a new sentence, and refuse too many."""
     depth = 1 + max(part._depth for part in sentence.parts)
     if depth > DEEPEST:
-        raise StatementError(f"a sentence has more than {DEEPEST} levels; give it in several, which all hold")
+        raise StatementError(f"a sentence has more than {DEEPEST} levels; split it into several sentences")
     object.__setattr__(sentence, "_depth", depth)
 
 
@@ -300,16 +288,12 @@ def read_sentence(text: str) -> Sentence:
     Parameters
     ----------
     text : str
-        Names and values with spaces need no quotes, those with ``and``, ``or``, ``not`` or punctuation do.
-
-    Returns
-    -------
-    Sentence
+        Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation.
 
     Raises
     ------
     StatementError
-        If it cannot be read, pointing at the character.
+        If it cannot be parsed; the message contains the position.
 
     Examples
     --------
@@ -322,20 +306,22 @@ def read_sentence(text: str) -> Sentence:
     maxent_cvx.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
     """
     reader = Reader(text)
-    found = reader.sentence()
+    sentence = reader.sentence()
     if reader.at < len(reader.text):
         raise reader.error("'and', 'or', '->' or the end is expected")
-    return found
+    return sentence
 
 
 def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
     """Read a list of sentences, texts or objects; one alone is a list."""
     if isinstance(sentences, str | Sentence):
         sentences = [sentences]
-    found = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
-    if strange := [one for one in found if not isinstance(one, str | Sentence)]:
-        raise StatementError(f"{short_repr(strange[0])} is no sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)")
-    return [read_sentence(one) if isinstance(one, str) else one for one in found]
+    items = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
+    if strange := [one for one in items if not isinstance(one, str | Sentence)]:
+        raise StatementError(
+            f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)"
+        )
+    return [read_sentence(one) if isinstance(one, str) else one for one in items]
 
 
 class Reader:
@@ -353,9 +339,9 @@ class Reader:
         if self.depth > DEEPEST:
             raise self.error(f"no more than {DEEPEST} levels are expected")
         left = self.either()
-        found = Implication(left, self.sentence()) if self.take(ARROW) else left
+        sentence = Implication(left, self.sentence()) if self.take(ARROW) else left
         self.depth -= 1
-        return found
+        return sentence
 
     def either(self) -> Sentence:
         """``both {"or" both}``."""
@@ -377,13 +363,13 @@ class Reader:
             self.depth += 1
             if self.depth > DEEPEST:
                 raise self.error(f"no more than {DEEPEST} levels are expected")
-            found: Sentence = Counted(0, 0, (self.one(),))
+            sentence: Sentence = Counted(0, 0, (self.one(),))
             self.depth -= 1
-            return found
+            return sentence
         if self.take(OPEN):
-            found = self.sentence()
+            sentence = self.sentence()
             self.need(CLOSE, "'and', 'or', '->' or ')'")
-            return found
+            return sentence
         return self.amount(how) if (how := self.take(AMOUNT)) else self.atom()
 
     def amount(self, how: str) -> Sentence:
@@ -418,16 +404,16 @@ class Reader:
 
     def take(self, token: re.Pattern[str]) -> str | None:
         """Go past a token if it comes next."""
-        if (found := token.match(self.text, self.next())) is None:
+        if (match := token.match(self.text, self.next())) is None:
             return None
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def need(self, token: re.Pattern[str], what: str) -> str:
         """Go past a token that must come next."""
-        if (found := self.take(token)) is None:
+        if (text := self.take(token)) is None:
             raise self.error(f"{what} is expected")
-        return found
+        return text
 
     def next(self) -> int:
         """Where the next character is that is no space."""
@@ -436,11 +422,8 @@ class Reader:
     def error(self, what: str, at: int | None = None) -> StatementError:
         """Point at a character; by default the next one."""
         at = self.next() if at is None else at
-        found = short_repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {short_repr(self.text)}")
-
-
-# How many of some sentences are true: exactly, at least, at most k of them.
+        rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
 
 
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
@@ -449,18 +432,14 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     Parameters
     ----------
     k : int
-        From 0 to their number.
+        From 0 to the number of sentences.
     sentences : list of Sentence or str
-        One that is listed twice counts twice.
-
-    Returns
-    -------
-    Sentence
+        A sentence that is listed twice counts twice.
 
     Raises
     ------
     StatementError
-        If `k` is no such number, or something listed no sentence.
+        If `k` is out of range, or an item is not a sentence.
 
     Examples
     --------
@@ -474,22 +453,7 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At least k of the sentences are true.
-
-    Parameters
-    ----------
-    k : int
-        From 0 to their number.
-    sentences : list of Sentence or str
-
-    Returns
-    -------
-    Sentence
-
-    Raises
-    ------
-    StatementError
-        If `k` is no such number, or something listed no sentence.
+    """At least k of the sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
@@ -502,22 +466,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At most k of the sentences are true.
-
-    Parameters
-    ----------
-    k : int
-        From 0 to their number.
-    sentences : list of Sentence or str
-
-    Returns
-    -------
-    Sentence
-
-    Raises
-    ------
-    StatementError
-        If `k` is no such number, or something listed no sentence.
+    """At most k of the sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
@@ -533,44 +482,20 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
     """Read what is counted."""
     parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
     if not parts:
-        raise StatementError("sentences is empty: there is nothing to count")
+        raise StatementError("sentences must not be empty")
     return parts
-
-
-# Knowledge about the people and values of a group or a release: sentences whose names are known.
 
 
 @dataclass(frozen=True, eq=False)
 class PersonKnowledge:
-    """Sentences, and where the people and values of their atoms are among those that there are.
-
-    Attributes
-    ----------
-    sentences : list of Sentence
-    positions : dict of Has to tuple of int
-        Of every atom the positions of person and value.
-    """
+    """Sentences, and where the people and values of their atoms are among those that there are."""
 
     sentences: list[Sentence]
-    positions: dict[Has, tuple[int, int]]
+    positions: dict[Has, tuple[int, int]]  # of every atom the positions of person and value
 
     @classmethod
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
-        """Find everybody and everything that is spoken of.
-
-        Parameters
-        ----------
-        knowledge : list of Sentence or str
-        people, values : Index
-            Who, and what, can be spoken of; `who` is what the people are called in messages.
-
-        Raises
-        ------
-        StatementError
-            If something is no sentence, or a name or value is not a single one.
-        UnknownName
-            If there is no such person or value.
-        """
+        """Find everybody and everything that is spoken of."""
         sentences = listed(knowledge)
         spoken = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
         at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in spoken}
@@ -661,14 +586,14 @@ class Residuals:
         if person not in self.people_of[residual]:
             return residual
         key = (residual, person, value)
-        if (found := self._after.get(key)) is None:
+        if (residual_after := self._after.get(key)) is None:
             held = self.held[residual]
             if len(held) == 2:
-                found = TRUE if held[1] == value else FALSE
+                residual_after = TRUE if held[1] == value else FALSE
             else:
-                found = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
-            self._after[key] = found
-        return found
+                residual_after = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
+            self._after[key] = residual_after
+        return residual_after
 
     def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
         """What is left of each residual when a person has each value, shape (residuals, values)."""
@@ -705,11 +630,11 @@ class Residuals:
 
     def _numbered(self, held: tuple[int, ...], people: frozenset[int]) -> int:
         """The number of what is written so."""
-        if (found := self.number.get(held)) is None:
-            found = self.number[held] = len(self.held)
+        if (number := self.number.get(held)) is None:
+            number = self.number[held] = len(self.held)
             self.held.append(held)
             self.people_of.append(people)
-        return found
+        return number
 
     def _people(self, parts: Iterable[int]) -> frozenset[int]:
         """Whom the parts mention."""

@@ -40,41 +40,28 @@ State = tuple[int, int, int, bool]
 
 
 class Chains:
-    """Chains of people, each of whom has none of the c most frequent values of their bucket; c does not grow.
+    """Chains of people, each of whom has none of the c most frequent values of their bucket; c does not grow."""
 
-    The i-th person of a chain, from 0, does so with probability (n - i - S_c) / (n - i) if those before do: n is the
-    size of the bucket, and S_c how many of it have one of the c values. Some chain is the least that m atoms can do,
-    sum c = m.
-
-    *Proof.* Let v be at least as frequent as w, and replace w by v in every set of values avoided that holds w and not
-    v. Fix who has other values than these two. Of the rest B avoid both, X only v, Y only w, and N neither; the worlds
-    are those with B = 0, X on w and Y on v: C(N, n_v - Y) of them before, and C(N, n_v) after, which is no more, since
-    n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. In the end every set is one of most
-    frequent values; such sets contain one another, and the product is that of the largest first.
-
-    The *target* avoids a value s besides, before which r others stand, all more frequent. By the same argument, its s
-    not being replaced (Y then counts the target before and after), its set is s and the most frequent others. If
-    somebody else avoids c values without s, c <= r, and the target no more than c, give the target what it lacks of
-    them, and take that from the other: since P(the target has s, the other avoids both sets) = P(the other has s, the
-    target avoids both) <= P(the other has s, the target avoids its own), the probability does not rise. So sets contain
-    one another again: those with s in them come before the target, and those that are smaller than its own after it.
-
-    *Two chains in one bucket leave no more than the product of what each leaves.* Put the people of both, with the
-    target if one has it, in one row by the sizes of their sets: nobody's factor grows, since it falls in i. If somebody
-    with c values and without s stands just before the target, who has s and a <= c others, let them exchange these
-    values, and their places: x (y - n_s) becomes (x - n_s) y, for x = n - i - S_c <= y = n - i - 1 - S_a, which is no
-    more. In the end the row is a chain.
-
-    Parameters
-    ----------
-    size : ndarray of int, one a bucket
-    prefix : ndarray of int, shape (buckets, most + 1)
-        S_c for c from 0.
-    target : tuple, optional
-        r, one number for all these buckets, and how many of each have s.
-    exact : bool
-        Whether probabilities are Fractions, and not doubles.
-    """
+    # The i-th person of a chain, from 0, does so with probability (n - i - S_c) / (n - i) if those before do: n is the
+    # size of the bucket, and S_c how many of it have one of the c values. Some chain is the least that m atoms can do,
+    # sum c = m.
+    # *Proof.* Let v be at least as frequent as w, and replace w by v in every set of values avoided that holds w and
+    # not v. Fix who has other values than these two. Of the rest B avoid both, X only v, Y only w, and N neither; the
+    # worlds are those with B = 0, X on w and Y on v: C(N, n_v - Y) of them before, and C(N, n_v) after, which is no
+    # more, since n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. In the end every set is
+    # one of most frequent values; such sets contain one another, and the product is that of the largest first.
+    # The *target* avoids a value s besides, before which r others stand, all more frequent. By the same argument, its s
+    # not being replaced (Y then counts the target before and after), its set is s and the most frequent others. If
+    # somebody else avoids c values without s, c <= r, and the target no more than c, give the target what it lacks of
+    # them, and take that from the other: since P(the target has s, the other avoids both sets) = P(the other has s, the
+    # target avoids both) <= P(the other has s, the target avoids its own), the probability does not rise. So sets
+    # contain one another again: those with s in them come before the target, and those that are smaller than its own
+    # after it.
+    # *Two chains in one bucket leave no more than the product of what each leaves.* Put the people of both, with the
+    # target if one has it, in one row by the sizes of their sets: nobody's factor grows, since it falls in i. If
+    # somebody with c values and without s stands just before the target, who has s and a <= c others, let them exchange
+    # these values, and their places: x (y - n_s) becomes (x - n_s) y, for x = n - i - S_c <= y = n - i - 1 - S_a, which
+    # is no more. In the end the row is a chain.
 
     def __init__(
         self, size: np.ndarray, prefix: np.ndarray, target: tuple[int, np.ndarray] | None = None, exact: bool = False
@@ -91,14 +78,13 @@ class Chains:
         return np.asarray(np.minimum.accumulate(np.column_stack(columns), axis=1))
 
     def links(self, bucket: int, m: int) -> list[tuple[bool, int]]:
-        """A chain of at most m atoms with the least probability: whether it is the target, and c, of each person.
-
-        Those behind whom the probability is 0 are left out, but the target. For Fractions only, which can be compared.
-        """
+        """A chain of at most m atoms with the least probability: whether it is the target, and c, of each person."""
+        # Those behind whom the probability is 0 are left out, but the target. For Fractions only, which can be
+        # compared.
         needs = self.target is not None
         least = self.least()[bucket]
         m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than are needed
-        found: list[tuple[bool, int]] = []
+        chain: list[tuple[bool, int]] = []
         i, cap, possible = 0, m, True
         while m:
             p = self._reached((i, cap, m, needs))[bucket]
@@ -107,16 +93,16 @@ class Chains:
                 cap -= 1
                 continue
             if joins or possible:
-                found.append((joins, cap))
+                chain.append((joins, cap))
             possible = possible and bool(self._avoids(i, cap, joins)[bucket] > 0)
             i, m, needs, cap = i + 1, m - cap, needs and not joins, min(self._next(cap, joins), m - cap)
-        return found
+        return chain
 
     def _reached(self, state: State) -> np.ndarray:
         """What is left of a chain that there is."""
-        found = self._least(state)
-        assert found is not None
-        return found
+        least = self._least(state)
+        assert least is not None
+        return least
 
     def _least(self, state: State) -> np.ndarray | None:
         """The least probability of what is left of a chain; None if there is no such chain."""
@@ -168,9 +154,9 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False
     if not exact:
         return np.asarray(numerator / denominator)
     pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
-    found = np.empty(len(numerator), dtype=object)
-    found[:] = [Fraction(a, b) for a, b in pairs]
-    return found
+    ratios = np.empty(len(numerator), dtype=object)
+    ratios[:] = [Fraction(a, b) for a, b in pairs]
+    return ratios
 
 
 # How often each value occurs in each bucket, the most frequent first.
@@ -178,28 +164,18 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The values of buckets in decreasing order of their counts; of equally frequent ones the sensitive come first.
+    """The values of buckets in decreasing order of their counts; of equally frequent ones the sensitive come first."""
 
-    All worlds that deal a bucket's values to its people are equally likely, so that nothing else of a bucket matters.
+    # All worlds that deal a bucket's values to its people are equally likely, so that nothing else of a bucket matters.
 
-    Attributes
-    ----------
-    start : ndarray of int, shape (buckets + 1,)
-        Where the entries of each bucket begin, and where the last end.
-    value, count : ndarray of int
-        Of every entry the number of the value, and how many of the bucket have it.
-    sensitive : ndarray of bool, one a value
-        Which values must not be inferred.
-    """
-
-    start: np.ndarray
-    value: np.ndarray
-    count: np.ndarray
-    sensitive: np.ndarray
+    start: np.ndarray  # (buckets + 1,): where the entries of each bucket begin, and where the last end
+    value: np.ndarray  # of every entry the number of the value, and how many of the bucket have it
+    count: np.ndarray  # of every entry the number of the value, and how many of the bucket have it
+    sensitive: np.ndarray  # which values must not be inferred
 
     @classmethod
     def of(cls, n_sb: sp.sparray, sensitive: np.ndarray) -> Self:
-        """Sort a table of counts, a row a value and a column a bucket."""
+        """Sort a table of counts, one row per value and a column a bucket."""
         table = sp.csc_array(n_sb)
         bucket = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
         order = np.lexsort((table.indices, ~sensitive[table.indices], -table.data, bucket))
@@ -245,9 +221,9 @@ class Frequencies:
     def target(self) -> np.ndarray:
         """Of every bucket the first of its sensitive values, the most frequent one, among the entries; -1 if none."""
         entries = np.flatnonzero(self.sensitive[self.value])
-        found = np.full(len(self), -1)
-        found[self.bucket[entries[::-1]]] = entries[::-1]  # the last that is written is the first
-        return found
+        first = np.full(len(self), -1)
+        first[self.bucket[entries[::-1]]] = entries[::-1]  # the last that is written is the first
+        return first
 
     def prefix(self, width: int) -> np.ndarray:
         """How many of each bucket have one of its c most frequent values, for c from 0 to `width`: (buckets, c)."""
@@ -258,22 +234,7 @@ class Frequencies:
 
 
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
-    """Mark the sensitive values of a release, all of them by default; what is no release of buckets is refused.
-
-    Parameters
-    ----------
-    release : object
-        To be a Release without pseudonyms and counterfeits.
-    sensitive : object
-        None, a value, or a list of them.
-
-    Raises
-    ------
-    StatementError
-        If it is not.
-    UnknownName
-        If the release has no such value.
-    """
+    """Mark the sensitive values of a release, all of them by default; what is not a release of buckets is refused."""
     if not isinstance(release, Release):
         what = f"a {type(release).__name__}" if isinstance(release, View) else short_repr(release)
         remedies = {
@@ -311,21 +272,12 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """How little can be left of the worlds of some buckets, for at most so many atoms, of which all are false.
+    """How little can be left of the worlds of some buckets, for at most so many atoms, of which all are false."""
 
-    Buckets are independent, so that probabilities of different ones are multiplied.
+    # Buckets are independent, so that probabilities of different ones are multiplied.
 
-    Attributes
-    ----------
-    without : ndarray, shape (k + 1,)
-        The least P(none of m atoms), m from 0.
-    odds : ndarray, shape (k + 1,), or None
-        The least P(none of m atoms) / P(one of them), m from 1, that one being "the target has a sensitive value"; None
-        if no bucket has a sensitive value.
-    """
-
-    without: np.ndarray
-    odds: np.ndarray | None
+    without: np.ndarray  # (k + 1,): the least P(none of m atoms), m from 0
+    odds: np.ndarray | None  # (k + 1,)
 
     def __and__(self, other: Least) -> Least:
         """Of the buckets of both."""
@@ -336,10 +288,10 @@ class Least:
 
 def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The least product, the atoms being shared between both: a convolution, of minimum and product."""
-    found = first * second[0]
+    product = first * second[0]
     for m in range(1, len(second)):
-        found[m:] = np.minimum(found[m:], first[:-m] * second[m])
-    return found
+        product[m:] = np.minimum(product[m:], first[:-m] * second[m])
+    return product
 
 
 def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list[Least]:
@@ -360,8 +312,8 @@ def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list
         p = Chains(size[here], prefix[here], (int(r), with_s[here]), exact).least()
         for one, bucket in enumerate(here):
             odds[bucket] = p[one] * quotient(size[[bucket]], with_s[[bucket]], exact)
-    found = [Least(*pair) for pair in zip(without, odds, strict=True)]
-    return [found[one] for one in kind.reshape(-1)]
+    of_kind = [Least(*pair) for pair in zip(without, odds, strict=True)]
+    return [of_kind[one] for one in kind.reshape(-1)]
 
 
 def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
@@ -392,17 +344,9 @@ class Atom:
 
 @dataclass(frozen=True)
 class Formula:
-    """The implications "premise -> target", one for every premise; without any, the target is just asked for.
+    """The implications "premise -> target", one for every premise; without any, the target is just asked for."""
 
-    Attributes
-    ----------
-    odds : Fraction
-        P(not the target | the implications) / P(the target | the implications).
-    target : Atom
-    premises : tuple of Atom
-    """
-
-    odds: Fraction
+    odds: Fraction  # p(not the target | the implications) / P(the target | the implications)
     target: Atom
     premises: tuple[Atom, ...]
 
@@ -418,10 +362,8 @@ def as_double(p: Fraction) -> float:
 
 
 def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
-    """For each k the formula of at most k implications that makes the largest P(somebody has a sensitive value).
-
-    Which few buckets are in it is found by doubles; among them all numbers are Fractions.
-    """
+    """For each k the formula of at most k implications that makes the largest P(somebody has a sensitive value)."""
+    # Which few buckets are in it is found by doubles; among them all numbers are Fractions.
     certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # the target has none of the other values
     most = min(max(k), certain)
     if most > LARGEST:
@@ -440,11 +382,9 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
 
 
 def _candidates(each: list[Least]) -> np.ndarray:
-    """Buckets enough for a worst formula: for every m those in which m atoms leave the least, with and without target.
-
-    Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
-    more than the product, see :class:`Chains`.
-    """
+    """Buckets that suffice for a worst formula: for every m, where m atoms leave the least, with and without target."""
+    # Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
+    # more than the product, see :class:`Chains`.
     kinds: dict[int, int] = {}
     for bucket, one in enumerate(each):
         kinds.setdefault(id(one), bucket)
@@ -459,10 +399,10 @@ def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], to
     """Share k + 1 atoms between buckets, and those of each bucket between its people."""
     target, premises = None, []
     for i, joins, atoms in _shares(each, together, k):
-        found = _people(frequencies, int(chosen[i]), atoms, joins)
+        people = _people(frequencies, int(chosen[i]), atoms, joins)
         if joins:
-            target = found.pop(0)
-        premises += found
+            target = people.pop(0)
+        premises += people
     assert target is not None
     return Formula(_odds(together[-1], k + 1), target, tuple(premises))
 
@@ -504,13 +444,13 @@ def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[
         rank = int(min(one.rank[target], m))
     chains = Chains(one.size, one.prefix(m), (rank, one.count[[target]]) if joins else None, exact=True)
     links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
-    found = []
+    people = []
     for person, (is_target, c) in enumerate(links, start=1):
         values = list(range(min(c, one.distinct[0])))
         if is_target:
             values = [target, *(at for at in range(c if c > rank else c - 1) if at != target and at < one.distinct[0])]
-        found += [Atom(bucket, person, int(one.value[at])) for at in values]
-    return found
+        people += [Atom(bucket, person, int(one.value[at])) for at in values]
+    return people
 
 
 # (c, k)-safety: no k basic implications give anybody's value a probability of c or more (Martin et al., 2007).
@@ -522,16 +462,9 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Safety:
-    """Whether P(somebody has a value | k basic implications) < c, for everybody and all of them.
+    """Whether P(somebody has a value | k basic implications) < c, for everybody and all of them."""
 
-    Attributes
-    ----------
-    c : float
-        A probability above 0; 1 is safe from certainty.
-    k : int
-    """
-
-    c: float
+    c: float  # a probability above 0; 1 is safe from certainty
     k: int
 
     @classmethod
@@ -560,41 +493,26 @@ class Safety:
 
 @dataclass(frozen=True)
 class Breach:
-    """What is known of whom, where the target is surest to have a value.
+    """What is known of whom, where the target is surest to have a value."""
 
-    Attributes
-    ----------
-    odds : Fraction
-        P(not the target | what is known) / P(the target | what is known).
-    target : Atom
-    without : tuple of Atom
-        What the target is known not to have.
-    others : tuple of Atom
-        What others are known to have.
-    family : tuple of Atom
-        Each of which would imply the target.
-    """
-
-    odds: Fraction
+    odds: Fraction  # p(not the target | what is known) / P(the target | what is known)
     target: Atom
-    without: tuple[Atom, ...]
-    others: tuple[Atom, ...]
-    family: tuple[Atom, ...]
+    without: tuple[Atom, ...]  # what the target is known not to have
+    others: tuple[Atom, ...]  # what others are known to have
+    family: tuple[Atom, ...]  # each of which would imply the target
 
 
 def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
-    """Find the target, the value and the knowledge with the largest probability.
-
-    Known are l values that the target has not, the values of k others, and of m people that, if they have the target's
-    value, the target has it.
-
-    *Proof that three ways suffice.* The odds are (n - n_s - L - k_0) / n_s of the target's bucket, with L of its people
-    having one of the l values, times the probability that nobody of the family has s; the values of others that help
-    are those that are neither s nor among the l. The j-th member of the family in a bucket in which k_b others are
-    known contributes (n - n_s - k_b - j) / (n - k_b - j), which falls in j and in k_b, and its logarithm is concave. So
-    is the sum of the logarithms in the numbers that are moved from one bucket to another, which is least at an end: all
-    the family is in one bucket, and all others who are known are in the target's bucket or in that of the family.
-    """
+    """Find the target, the value and the knowledge with the largest probability."""
+    # Known are l values that the target has not, the values of k others, and of m people that, if they have the
+    # target's value, the target has it.
+    # *Proof that three ways suffice.* The odds are (n - n_s - L - k_0) / n_s of the target's bucket, with L of its
+    # people having one of the l values, times the probability that nobody of the family has s; the values of others
+    # that help are those that are neither s nor among the l. The j-th member of the family in a bucket in which k_b
+    # others are known contributes (n - n_s - k_b - j) / (n - k_b - j), which falls in j and in k_b, and its logarithm
+    # is concave. So is the sum of the logarithms in the numbers that are moved from one bucket to another, which is
+    # least at an end: all the family is in one bucket, and all others who are known are in the target's bucket or in
+    # that of the family.
     l, most = min(l, int(frequencies.distinct.max())), int(frequencies.size.max())
     k, m = min(k, most), min(m, most)
     at = np.flatnonzero(frequencies.sensitive[frequencies.value])
@@ -621,12 +539,12 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
 
 def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray:
     """The probability that m of n people have not the value, so many being known to have others."""
-    found = np.ones(len(n))
+    p = np.ones(len(n))
     for i in range(known, known + m):
-        found *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
-        if not found.any():
+        p *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
+        if not p.any():
             break
-    return found
+    return p
 
 
 def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:

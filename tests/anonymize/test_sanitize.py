@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, PublishedRules, StatementError
+from maxent_cvx import MaxEnt, PublishedRules, StatementError
 from maxent_cvx.anonymize import rules as gains
 from maxent_cvx.anonymize import rules as withholding
 from maxent_cvx.anonymize.rules import sanitize
@@ -41,15 +41,6 @@ def test_example_1():
     again = MaxEnt(table).add(PublishedRules(found.rules, non_rules=False)).solve()
     pd.testing.assert_frame_equal(again.conditional(), found.posterior.conditional(), atol=1e-5)
     assert f"{len(found.rules)} of 5 rules are kept, no longer said to be all" in repr(found)
-
-
-def test_nothing_to_withhold():
-    """A promise that is kept anyway leaves the set as it is, with its claim."""
-    rules = mined()
-    found = sanitize(rules, people_of(EXAMPLE_1), max_p=1)
-    assert found.rules.complete
-    assert list(found.rules.table.index) == list(rules.table.index)
-    assert found.withheld.empty
 
 
 def test_the_claim_goes_first():
@@ -131,17 +122,6 @@ def test_gains_are_derivatives():
             assert found[i] == pytest.approx((table.n_q[:, None] * log)[above].sum() / 1e-6, abs=1e-4)
 
 
-def test_with_knowledge():
-    """The promise is about an adversary who may know more: then more has to be withheld, or it cannot be kept."""
-    table = people_of(EXAMPLE_1)
-    model = MaxEnt(table).add(P("50K+", given={"Gender": "Female"}) == 8 / 9)
-    found = sanitize(mined(), model, max_p=0.9)
-    assert len(found.rules) <= len(sanitize(mined(), table, max_p=0.9).rules)
-    assert list(found.posterior.model.knowledge)[-1] == "rules to be published"
-    with refused(StatementError, "without any rule", "0.888889", "0.8"):
-        sanitize(mined(), model, max_p=0.8)
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -171,39 +151,6 @@ def test_only_the_scores_that_were_asked_for_are_published():
     both = sanitize(mined(), people_of(EXAMPLE_1), max_p=0.99, scores="confidence", decimals=1).rules.table
     assert set(both) == {*QI, "Salary", "confidence"}
     assert (both["confidence"] == both["confidence"].round(1)).all()
-
-
-def test_each_of_several_sensitive_attributes():
-    """A promise is about every attribute: 'hiv' with either income is hiv."""
-    frame = pd.DataFrame({"A": ["a"] * 6 + ["b"] * 6, "H": ["hiv"] * 6 + ["flu"] * 6, "I": ["lo", "hi"] * 6})
-    table = mx.QITable(frame, qi="A", sa=["H", "I"], sa_values=[(h, i) for h in ("hiv", "flu") for i in ("lo", "hi")])
-    rules = mx.anonymize.mine_rules(frame, qi="A", sa=["H", "I"], support=0.1, confidence=0.4)
-    found = sanitize(rules, table, max_p=0.8)
-    assert len(found.withheld) > 0
-    assert found.posterior.prob(P({"H": "hiv"}, given={"A": "a"})) <= 0.8 + 1e-6
-
-
-def test_not_being_in_the_release_is_no_value():
-    """Of a population the promise is about sensitive values: who is surely in no group is not exposed."""
-    population = pd.DataFrame({"age": [1, 1, 1, 2, 2]})
-    records = pd.DataFrame({"age": [1, 1], "d": ["flu", "hiv"]})
-    view = mx.Release.from_generalized(records, qi="age", sa="d", population=population)
-    rules = mx.anonymize.mine_rules(records, qi="age", sa="d", support=0.1, confidence=0.2).incomplete()
-    found = sanitize(rules, view, max_p=0.5)
-    assert surest(found.posterior) == pytest.approx(1)  # those of age 2 are not in the release
-    assert found.measure == pytest.approx(1 / 3)
-    assert found.withheld.empty
-
-
-def test_knowledge_that_looks_like_a_rule():
-    """What else is known may be displayed as the rules are: the same rules are withheld, whatever it is called."""
-    table, known = people_of(EXAMPLE_1), P("50K+", given={"Gender": "Female"}) >= 0.3
-    rules = mined()
-    plain = sanitize(rules, MaxEnt(table).add(known), max_p=0.9)
-    alike = f"{withholding.LABEL}: {rules.table.index[0]}"
-    twin = sanitize(rules, MaxEnt(table).add(known, label=alike), max_p=0.9)
-    assert len(plain.withheld)
-    pd.testing.assert_frame_equal(plain.withheld, twin.withheld)
 
 
 def test_convex_knowledge():

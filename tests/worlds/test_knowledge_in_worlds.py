@@ -10,7 +10,6 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import GroupTooLarge, Inaccurate, Infeasible, QIDistribution, StatementError, TableError, UnknownName
-from maxent_cvx.worlds import sampling as outlook
 from maxent_cvx.worlds.conditioning import ResidualGroup
 from maxent_cvx.worlds.sentences import exactly, has
 from support.fig_4 import FIG_4
@@ -89,13 +88,6 @@ def test_dealt_either_way(to_values, monkeypatch):
     assert 5 < sum(map(check_family, range(2_000, 2_030))) < 30
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("check", [check_group, check_family])
-def test_a_thousand(check):
-    """The same of a thousand others."""
-    assert 300 < sum(map(check, range(1_000, 2_000))) < 900
-
-
 # -- the figures of section 6 --------------------------------------------------------------------
 
 
@@ -151,13 +143,6 @@ def test_fig_4(release, sentence, statement, exact, by_rows):
         assert rows.loc[at] == pytest.approx(by_rows[at], abs=5e-4)
 
 
-def test_nothing_known(release):
-    """Without a sentence worlds and maximum entropy agree: everybody has the shares of their buckets (Eq. 9)."""
-    found = mx.worlds.linkage(release, people=FIG_4)
-    post = mx.MaxEnt(release, people=FIG_4).solve().people()
-    np.testing.assert_allclose(found, post.reindex(columns=found.columns), atol=1e-9)
-
-
 # -- large ones ----------------------------------------------------------------------------------
 
 
@@ -178,28 +163,6 @@ def test_ten_thousand_records():
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
-def test_two_thousand_records_with_a_prior():
-    """By a prior: where it says nothing it changes nothing, and where it is extreme nothing is lost."""
-    n, m = 2_000, 5
-    table = pd.DataFrame({"Q": np.arange(n) % 2, "S": np.where(np.arange(n) < m, "x", "y"), "B": 0})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {"Ann": {"Q": 0}, "Bob": {"Q": 1}, "Eve": {"Q": 1}}
-    known = ["Ann=x or Bob=x", "not (Ann=x and Bob=x)"]
-    flat = QIDistribution(pd.DataFrame({"x": [0.5, 0.5], "y": 0.5}, index=pd.Index([0, 1], name="Q")))
-    np.testing.assert_allclose(
-        mx.worlds.linkage(release, flat, people=people, knowledge=known),
-        mx.worlds.linkage(release, people=people, knowledge=known),
-        rtol=1e-9,
-    )
-    odds = 1e-200
-    steep = QIDistribution(pd.DataFrame({"x": [0.5, odds], "y": [0.5, 1 - odds]}, index=pd.Index([0, 1], name="Q")))
-    found = mx.worlds.linkage(release, steep, people=people, knowledge=known)["x"]
-    others = n // 2 - 1  # with Q=0, beside Ann: who has x in place of Bob
-    ways = math.comb(others, m - 1), math.comb(others, m - 1) * odds  # Ann and m - 1 others; Bob and m - 1 others
-    assert found["Ann"] == pytest.approx(1, rel=1e-12)
-    assert found["Bob"] == pytest.approx(ways[1] / ways[0], rel=1e-9)
-
-
 def test_a_long_chain():
     """A rumour along 300 buckets: everybody has x if the one before has, so that those who have are a tail of them."""
     n = 300
@@ -214,15 +177,6 @@ def test_a_long_chain():
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
-def test_who_is_beside():
-    """Whom no sentence mentions, but who may be in such a bucket, has less of what others are known to have."""
-    release = two_buckets()
-    people = {name: {"Q": q} for name, q in zip(["Ann", "Amy", "Bob", "Ben"], ["q0", "q1", "q3", "q4"], strict=True)}
-    found = mx.worlds.linkage(release, people=people, knowledge=["exactly 1 of (Ann=x, Bob=x)"])["x"]
-    assert found["Amy"] == pytest.approx((1 - 5 / 7) / 2)
-    assert found["Ben"] == pytest.approx((1 - 2 / 7) / 5)
-
-
 # -- what cannot be ------------------------------------------------------------------------------
 
 
@@ -235,10 +189,10 @@ def test_contradictions_are_named(group, release):
     """Sentences that clash are told, as few as do; what is true without them is not mentioned."""
     values = ["HIV", "Flu", "Flu"]
     known = ["Ann=HIV -> Bob=Flu", "Bob=HIV", "Ann=HIV or Eve=HIV", "Eve=Flu or Ann=Flu"]
-    with pytest.raises(Infeasible, match="cannot all be true") as caught:
+    with pytest.raises(Infeasible) as caught:
         mx.worlds.posterior(group, values, knowledge=known)
     assert caught.value.conflict.index.to_list() == ["Bob=HIV", "Ann=HIV or Eve=HIV"]
-    with refused(Infeasible, "'at least 2 of (Ann=HIV, Bob=HIV, Eve=HIV)' cannot be true", "leave it out"):
+    with refused(Infeasible):
         mx.worlds.posterior(group, values, knowledge=["at least 2 of (Ann=HIV, Bob=HIV, Eve=HIV)"])
     known = ["Alice=HIV or Alice=Flu", "Bob=Flu", "not (Bob=HIV or Bob=Flu)", "Charlie=HIV"]
     with pytest.raises(Infeasible) as caught:
@@ -246,36 +200,25 @@ def test_contradictions_are_named(group, release):
     assert caught.value.conflict.index.to_list() == ["Bob=Flu", "not (Bob=HIV or Bob=Flu)"]
 
 
-def test_two_names_are_two_records():
-    """The only record of a bucket with x is Ann's or Bob's, and never both's."""
-    table = pd.DataFrame({"Q": ["q", "q", "q"], "S": ["x", "y", "z"], "B": [1, 1, 2]})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {"Ann": {"Q": "q"}, "Bob": {"Q": "q"}}
-    with refused(Infeasible, "'Ann=x', 'Bob=x' cannot all be true"):
-        mx.worlds.linkage(release, people=people, knowledge=["Ann=x", "Bob=x"])
-    found = mx.worlds.linkage(release, people=people, knowledge=["Ann=z"])
-    assert found.loc["Bob"].to_dict() == pytest.approx({"x": 0.5, "y": 0.5, "z": 0.0})
-
-
 def test_unknown_names(group, release):
     """Who or what a sentence names and there is not, is told with what comes near."""
     values = ["HIV", "Flu", "Flu"]
-    with refused(UnknownName, "'Anne' is not a tuple of the group; did you mean 'Ann'?"):
+    with refused(UnknownName):
         mx.worlds.posterior(group, values, knowledge=["Anne=HIV"])
-    with refused(UnknownName, "'Flue' is not a value; did you mean 'Flu'?"):
+    with refused(UnknownName):
         mx.worlds.posterior(group, values, knowledge=["Ann=Flue"])
-    with refused(UnknownName, "'Eve' is not a person who is described"):
+    with refused(UnknownName):
         mx.worlds.linkage(release, people=FIG_4, knowledge=["Eve=HIV"])
-    with refused(StatementError, "say who they are, people="):
+    with refused(StatementError):
         mx.worlds.linkage(release, knowledge=["Eve=HIV"])
-    with refused(StatementError, "is more than one tuple of the group"):
+    with refused(StatementError):
         mx.worlds.posterior(group.rename(index={"Eve": "Ann"}), values, knowledge=["Ann=HIV"])
-    with refused(StatementError, "attributes='Gender'", "there is none"):
+    with refused(StatementError, "attributes='Gender'"):
         mx.worlds.linkage(release, attributes="Gender")
-    with refused(StatementError, "ties and knowledge"):
+    with refused(StatementError):
         square = pd.DataFrame(0.25, index=["HIV", "Flu"], columns=["HIV", "Flu"])
         mx.worlds.posterior(group, values, ties={("Ann", "Bob"): square}, knowledge=["Ann=HIV"])
-    with refused(TableError, "a group is a DataFrame"):
+    with refused(TableError):
         mx.worlds.posterior([[0.5]], ["x"], knowledge=["Ann=HIV"])
 
 
@@ -287,30 +230,20 @@ def test_several_sensitive_attributes():
     assert mx.worlds.linkage(release, people=people, knowledge=[has("Ann", ("flu", "high"))]).to_numpy().tolist() == [
         [1.0, 0.0]
     ]
-    with refused(StatementError, "'flu' is more than one value", "a tuple of S, Pay"):
+    with refused(StatementError):
         mx.worlds.linkage(release, people=people, knowledge=["Ann=flu"])
 
 
 def test_too_much(release):
     """What takes too long is refused, with its cost, before it is done."""
-    with refused(GroupTooLarge, "the sentences link 3 people in", "steps", "limit="):
+    with refused(GroupTooLarge, "steps", "limit="):
         mx.worlds.linkage(release, people=FIG_4, knowledge=["exactly 2 of (Alice=HIV, Bob=HIV, Charlie=HIV)"], limit=50)
     wide = pd.DataFrame(np.random.default_rng(0).random((60, 60)))
-    with refused(GroupTooLarge, "60 tuples of 60 signatures with 60 values", "steps", "worlds.sample"):
+    with refused(GroupTooLarge, "steps", "worlds.sample"):
         mx.worlds.posterior(wide, range(60), knowledge=["0=1 or 1=2"])
 
 
 # -- without people, and sampled -----------------------------------------------------------------
-
-
-def test_without_a_prior(release, hospital):
-    """Everybody in a bucket has its shares."""
-    found = mx.worlds.linkage(release)
-    share = hospital.groupby("Bucket")["Disease"].value_counts(normalize=True)
-    for (bucket, *_, disease), p in found.items():
-        assert p == pytest.approx(share[bucket, disease])
-    everybody = pd.MultiIndex.from_frame(hospital[["Bucket", "Gender", "Degree"]])
-    assert set(found.index.droplevel("Disease")) == set(everybody)
 
 
 def test_samples_with_sentences():
@@ -346,42 +279,3 @@ def test_a_large_group_is_sampled():
     found = mx.worlds.sample(group, values, 1_000, knowledge=known)
     assert found.posterior.loc[[5, 7], 11].sum() == pytest.approx(1)
     assert found.posterior.loc[6, 0] > found.posterior.loc[5, 11] - 1e-9
-
-
-@pytest.mark.parametrize("most", [outlook.MOST_LEFT, 0])
-def test_sampled_families(most, monkeypatch):
-    """People in random buckets, several in one and some in several: sampled as exact, with foresight and without."""
-    monkeypatch.setattr(outlook, "MOST_LEFT", most)
-    errors = []
-    for seed in range(40):
-        records, people, _, drawn = random_family(np.random.default_rng(seed))
-        release = mx.Release.from_buckets(records, qi="Q", sa="S", bucket="B")
-        described = {name: {"Q": q} for name, q in people.items()}
-        sentences = [sentence for sentence, _ in drawn]
-        try:
-            exact = mx.worlds.linkage(release, people=described, knowledge=sentences)
-        except Infeasible:
-            with refused(Inaccurate, "count as 0", "worlds.linkage"):
-                mx.worlds.sample_linkage(release, described, sentences, 300)
-            continue
-        found = mx.worlds.sample_linkage(release, described, sentences, 3_000, seed=seed)
-        off, error = (found.posterior - exact).to_numpy(), found.standard_error.to_numpy()
-        assert (np.abs(off)[error == 0] < 1e-12).all()
-        errors.append((off / np.where(error > 0, error, np.inf)).ravel())
-    errors = np.concatenate(errors)
-    assert np.abs(errors).max() < 5
-    assert 0.4 < errors.std() < 1.1
-
-
-def test_what_is_refused_is_sampled():
-    """Sixteen people, each unlike some others, in any of many buckets: too much to sum over, and to foresee."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"Q": rng.integers(0, 10, 600), "S": rng.choice(list("xyz"), 600), "B": np.arange(600) // 6})
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    people = {i: {"Q": i % 10} for i in range(16)}
-    known = [~(has(i, v) & has((7 * i + 1) % 16, v)) for i in range(16) for v in "xyz"]
-    with refused(GroupTooLarge, "the sentences link 16 people", "steps", "worlds.sample_linkage"):
-        mx.worlds.linkage(release, people=people, knowledge=known, limit=2e6)
-    found = mx.worlds.sample_linkage(release, people, known, 400)
-    assert found.effective > 100
-    np.testing.assert_allclose(found.posterior.sum(axis=1), 1, rtol=1e-9)
