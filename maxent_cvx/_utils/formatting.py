@@ -43,20 +43,11 @@ DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class TablePreview:
-    """A table, or its beginning, of which a notebook shows the first rows.
-
-    Attributes
-    ----------
-    table : DataFrame
-    of : str
-        What the rows are, in the plural: "buckets".
-    total : int, optional
-        How many there are, if the table holds only the first.
-    """
+    """A table, or its beginning, of which a notebook shows the first rows."""
 
     table: pd.DataFrame
-    of: str = "rows"
-    total: int | None = None
+    of: str = "rows"  # what the rows are, in the plural: "buckets"
+    total: int | None = None  # how many there are, if the table holds only the first
 
     def html(self) -> str:
         """The first rows, and below them how many there are, if that is more."""
@@ -88,16 +79,7 @@ def as_label(value: object) -> str:
 
 
 def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
-    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order.
-
-    Parameters
-    ----------
-    text : str
-        Plain, or HTML or SVG without such characters in its attributes.
-    start, end : str
-        What is put around a label: by default characters, which attributes and drawings need; or the tags of an
-        element.
-    """
+    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order."""
     pieces, at = list[str](), 0
     for found in TO_ISOLATE.finditer(text):
         pieces += [visible(text[at : found.start()]), start, visible(found[1] or found[0]), end]

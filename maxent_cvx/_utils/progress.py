@@ -71,30 +71,9 @@ def progress_bar(
     leave: bool = True,
     delay: float = 0.0,
 ) -> ProgressBar:
-    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called.
-
-    A bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed at
-    the end of its items; one that is moved by hand is made by a ``with`` statement.
-
-    Parameters
-    ----------
-    items : iterable or None
-        What the loop goes through; None for steps that :meth:`ProgressBar.update` counts.
-    what : str
-        What is shown before the bar.
-    progress : bool, optional
-        Whether the bar is shown; by default on a terminal or in a notebook.
-    total : int, optional
-        How many items there are, if `items` has no length.
-    unit : str
-        What is counted.
-    leave : bool
-        Whether the bar stays when the work is done.
-    delay : float
-        Seconds before the bar is shown, unless it was asked for: of work that mostly is done by then. Such a bar is
-        of a thread that a person waits for, and not of one worker among others: by default it is shown in the main
-        thread of the main process only, and not inside other work that has a bar.
-    """
+    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called."""
+    # a bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed
+    # at the end of its items; one that is moved by hand is made by a ``with`` statement.
     if progress is None:
         progress = _is_terminal() and not (delay and _is_part_of_more())
     elif progress:
@@ -146,11 +125,10 @@ class _Bar(tqdm):
 
 
 def _own_kind() -> type[tqdm[Any]]:
-    """Make a class of its own for one bar.
-
-    tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between taking
-    the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits for ever.
-    """
+    """Make a class of its own for one bar."""
+    # tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between
+    # taking the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits
+    # for ever.
     return type("Bar", (_Bar,), {"_lock": _NoLock(), "_instances": WeakSet()})
 
 

@@ -53,14 +53,7 @@ __all__ = [
 
 
 def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct rows of a table in sorted order.
-
-    Returns
-    -------
-    codes : ndarray of int, one a row
-    index : MultiIndex
-        The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
-    """
+    """Number the distinct rows of a table in sorted order."""
     columns = [factorize(column) for _, column in frame.items()]
     levels = [level for _, level in columns]
     key = group_codes([code for code, _ in columns], [len(level) for level in levels])
@@ -261,23 +254,7 @@ def looks_like_count(name: object) -> bool:
 def check_no_count(
     table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
 ) -> None:
-    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost.
-
-    Parameters
-    ----------
-    table : DataFrame
-    roles : dict
-        The columns that have a role.
-    what : str
-        The table, for the error.
-    remedy : str
-        What to do if it is a count.
-
-    Raises
-    ------
-    TableError
-        If a column has the name of a count, and holds whole numbers, not all of them 1.
-    """
+    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
     held = {column for columns in roles.values() for column in columns}
     for name in table.columns:
         if name in held or not looks_like_count(name):
@@ -319,28 +296,7 @@ def counted(
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a person. Rows keep their order and index; columns without a role are ignored.
-    qi : sequence of str
-        The quasi-identifier columns: what an adversary knows about people, in this order.
-    sa : sequence of str
-        The sensitive attribute; of several, each combination of values is one value.
-    bucket : str, optional
-        The column that says which published bucket a record is in.
-    id : str, optional
-        The column that names people. Checked to name each person once.
-
-    Raises
-    ------
-    UnknownName
-        If a column is not in the table.
-    TableError
-        If the table is empty, a column has two roles or missing values, or a person has two rows.
-    """
+    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket."""
 
     frame: pd.DataFrame
     qi: tuple[str, ...]
@@ -390,13 +346,7 @@ def check_once(column: pd.Series) -> None:
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
-    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats.
-
-    Raises
-    ------
-    TableError
-        If something is no finite number.
-    """
+    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats."""
     if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not is_several(values):
         raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
     listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
@@ -442,20 +392,7 @@ def _finite(found: np.ndarray, what: str) -> np.ndarray:
 
 
 def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
-    """The number of every sensitive value: itself, or what `values` says that it stands for.
-
-    Parameters
-    ----------
-    labels : Index
-        Of one attribute.
-    values : dict or Series, optional
-        From value to number; others may be in it.
-
-    Raises
-    ------
-    TableError
-        If a value has no number.
-    """
+    """The number of every sensitive value: itself, or what `values` says that it stands for."""
     what = f"the values of {labels.name!r}"
     if values is None:
         try:
@@ -484,18 +421,10 @@ PLAIN = r"[^\s,|()=:'\"#\\]+"
 
 @dataclass(frozen=True)
 class Choice:
-    """The values of one attribute that a statement is about.
+    """The values of one attribute that a statement is about."""
 
-    Attributes
-    ----------
-    values : frozenset or None
-        The chosen values; the order in which they were written means nothing.
-    interval : pandas.Interval or None
-        Instead of values: everything inside the interval, its closed ends included.
-    """
-
-    values: frozenset[Any] | None
-    interval: pd.Interval | None = None
+    values: frozenset[Any] | None  # the chosen values; the order in which they were written means nothing
+    interval: pd.Interval | None = None  # instead of values: everything inside the interval, its closed ends included
 
     def __str__(self) -> str:
         if self.interval is not None:
@@ -503,15 +432,7 @@ class Choice:
         return " or ".join(sorted(map(format_value, self.values or ())))
 
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
-        """Mark the entries of `known`, the attribute's published values, that are chosen.
-
-        Raises
-        ------
-        UnknownName
-            If a chosen value is not among the published ones.
-        StatementError
-            If no published value lies in the interval.
-        """
+        """Mark the entries of `known`, the attribute's published values, that are chosen."""
         if self.interval is None:
             wanted = list(self.values or ())
             for value in wanted:
@@ -537,10 +458,8 @@ class Choice:
 
 
 def choose(chosen: object, attribute: str) -> Choice:
-    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval.
-
-    A tuple is refused: it could be meant as a set of values or as an interval.
-    """
+    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval."""
+    # a tuple is refused: it could be meant as a set of values or as an interval.
     if isinstance(chosen, Choice):
         return chosen
     if isinstance(chosen, pd.Interval):

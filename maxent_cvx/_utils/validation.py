@@ -159,13 +159,7 @@ def check_path(value: object, what: str = "path") -> Path:
 
 
 def read_file_text(value: object, what: str, error: type[MaxEntError] = TableError) -> str:
-    """Read a whole file of text in UTF-8.
-
-    Raises
-    ------
-    MaxEntError
-        Of the kind asked for, if there is no such file, or it cannot be read.
-    """
+    """Read a whole file of text in UTF-8."""
     name = check_path(value, what)
     try:
         return name.read_text(encoding="utf-8-sig")

@@ -45,25 +45,7 @@ def has_alternatives(model: MaxEnt) -> bool:
 
 
 def over_alternatives(model: MaxEnt, ask: Callable[[MaxEnt], np.ndarray]) -> np.ndarray:
-    """The least and the largest values over all choices of alternatives.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    ask : callable
-        From a model with a choice made to the least and the largest value of each expression, shape (2, expressions).
-
-    Returns
-    -------
-    ndarray, shape (2, expressions)
-
-    Raises
-    ------
-    Infeasible
-        If all choices are.
-    NotDecided
-        If there are too many choices.
-    """
+    """The least and the largest values over all choices of alternatives."""
     found, refused = [], None
     for one in _each(model):
         try:
@@ -107,22 +89,11 @@ def _each(model: MaxEnt) -> Iterator[MaxEnt]:
 
 @dataclass(frozen=True, eq=False)
 class LinearQuery:
-    """Expressions ``matrix @ x + constant`` of the counts x = N p, and what is known of each beforehand.
+    """Expressions ``matrix @ x + constant`` of the counts x = N p, and what is known of each beforehand."""
 
-    Attributes
-    ----------
-    matrix : csr_array, shape (expressions, terms)
-    constant : ndarray
-    attainable : ndarray, shape (2, expressions)
-        What it can be at all: a probability is from 0 to 1.
-    is_rectangle : ndarray of bool
-        Whether it is a multiple of the sum of terms that are in every bucket all of some QI tuples with some values.
-    index : Index
-    """
-
-    matrix: sp.csr_array
+    matrix: sp.csr_array  # shape (expressions, terms)
     constant: np.ndarray
-    attainable: np.ndarray
+    attainable: np.ndarray  # shape (2, expressions); What it can be at all: a probability is from 0 to 1
     is_rectangle: np.ndarray
     index: pd.Index
 
@@ -177,32 +148,7 @@ def bounds_of(
     progress: bool | None,
     exact: bool | None = True,
 ) -> Ends:
-    """Find the least and the largest value of linear expressions.
-
-    Parameters
-    ----------
-    asked : Asked
-    model : MaxEnt
-        Of linear knowledge only.
-    integer : bool
-        Over integer counts only: every record has exactly one value.
-    seconds : float
-        For all linear programs together, presolve included; or for each integer program.
-    progress : bool or None
-        Whether to show a progress bar.
-    exact : bool or None
-        Whether all ends are to be attained; by default those of small independent parts.
-
-    Returns
-    -------
-    Ends
-        Of shape (2, expressions).
-
-    Raises
-    ------
-    Infeasible
-        If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
-    """
+    """Find the least and the largest value of linear expressions."""
     if integer and has_alternatives(model):
         value = over_alternatives(model, lambda one: bounds_of(asked, one, integer, seconds, progress).value)
         return Ends(value, np.ones(value.shape, dtype=bool))
@@ -217,5 +163,5 @@ def bounds_of(
             seconds=seconds,
             answered=bar.update,
         )
-    # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
+    # a probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
     return Ends(np.clip(asked.constant + found.value, *asked.attainable), found.is_exact)

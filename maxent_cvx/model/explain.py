@@ -75,47 +75,22 @@ Key = tuple[str, int, int, float]
 
 
 class Subjects(NamedTuple):
-    """Whom inferences of one kind are about.
-
-    Attributes
-    ----------
-    kind : str
-        "q", everybody with a QI tuple, named or not; "who", a named person; "others", those with a QI tuple who have
-        no name, where some have one.
-    code : ndarray of int, one a term
-        The position of the QI tuple or of the name; `len(people)` where a term is about nobody of this kind.
-    people : ndarray of int
-        How many people each is.
-    """
+    """Whom inferences of one kind are about."""
 
     kind: str
     code: np.ndarray
-    people: np.ndarray
+    people: np.ndarray  # how many people each is
 
 
 class Inference(NamedTuple):
-    """P(s | q), P(s | i), or P(s | the others with q), that may be 0 or 1.
-
-    Attributes
-    ----------
-    name : str
-    group : (str, int)
-        Whom it is about: their kind, and which of them.
-    value : int
-        The position of s.
-    probability : float
-    people : int
-        How many they are.
-    terms : ndarray of int
-        The terms that must be empty.
-    """
+    """P(s | q), P(s | i), or P(s | the others with q), that may be 0 or 1."""
 
     name: str
-    group: tuple[str, int]
-    value: int
+    group: tuple[str, int]  # whom it is about: their kind, and which of them
+    value: int  # the position of s
     probability: float
-    people: int
-    terms: np.ndarray
+    people: int  # how many they are
+    terms: np.ndarray  # the terms that must be empty
 
     @property
     def key(self) -> Key:
@@ -221,11 +196,9 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
 
 
 def name_of(space: Space, kind: str, group: int, value: int) -> str:
-    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus.
-
-    "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and
-    "P(Flu | (others), Gender=male)" about those who are male and have no name.
-    """
+    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus."""
+    # "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and "P(Flu | (others),
+    # Gender=male)" about those who are male and have no name.
     view = space.view
     label = view.sensitive_values[value]
     several = len(view.sensitive) > 1
@@ -312,13 +285,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
 
 
 def model_of(post: Posterior) -> MaxEnt:
-    """Give the model of a posterior.
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    """
+    """Give the model of a posterior."""
     if post.model is None:
         raise StatementError(
             "the posterior was loaded from a file without its model; load it with load_posterior(path, verify=True), "
@@ -367,32 +334,9 @@ def solved_rows(
     workers: Workers = Workers(),  # noqa: B008  (it cannot be changed)
     progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Solve cases, and give a row of each, in the order of their numbers.
-
-    Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
-    "message", why there is no answer, or "".
-
-    Parameters
-    ----------
-    cases : Cases
-    chains : sequence of sequences of int
-        Every case once. Cases of a chain are solved one after another, each begun with the answer before it. What is
-        answered depends on the chains, and not on the workers.
-    what : str
-        Written before the progress bar.
-    workers : Workers
-        Among whom the chains are divided.
-    progress : bool, optional
-        Whether the bar is shown; by default on a terminal or in a notebook.
-
-    Raises
-    ------
-    SolverError
-        The first one, if no case came to an end.
-    BaseException
-        Whatever else is raised, an interrupt too. If some rows are finished, they are in its attribute ``finished``, a
-        DataFrame, and a note says so.
-    """
+    """Solve cases, and give a row of each, in the order of their numbers."""
+    # Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
+    # "message", why there is no answer, or "".
     found: dict[int, Row] = {}
     try:
         for row in progress_bar(_each(cases, chains, workers), what, progress, total=sum(map(len, chains))):
@@ -446,15 +390,7 @@ MOST_ROWS = 50
 
 
 def without_knowledge(post: Posterior) -> Any:
-    """Solve the model of a posterior with what is published alone, and its prior if it has one.
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    SolverError
-        If there is no answer.
-    """
+    """Solve the model of a posterior with what is published alone, and its prior if it has one."""
     model = model_of(post)
     labels = _removable(model)
     return _solved(_without(model, labels), post) if labels else post
@@ -463,27 +399,7 @@ def without_knowledge(post: Posterior) -> Any:
 def by_statement(
     post: Posterior, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers.
-
-    Parameters
-    ----------
-    post : Posterior
-    without, alone : callable
-        What to measure of an answer, by name.
-
-    Returns
-    -------
-    list of dict
-        One a row of the knowledge, or a source if there are many rows: the `statement`, what was measured, and in
-        `message` why something could not be, or "".
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    SolverError
-        The first one, if there is no answer without any statement, or with any alone.
-    """
+    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers."""
     model = model_of(post)
     form, labels = model.form, _removable(model)
     rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
@@ -695,27 +611,7 @@ class Relaxation:
 
 
 def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible.
-
-    Parameters
-    ----------
-    base : KnowledgeBase
-        Of linear knowledge only.
-    priority : mapping of str to float
-        By label the weight of one record, see :meth:`maxent_cvx.MaxEnt.relax`; what a prior rules out never moves.
-
-    Returns
-    -------
-    KnowledgeBase
-        With the wider rows.
-    DataFrame
-        The rows that moved, as `changes` of :class:`Relaxation`.
-
-    Raises
-    ------
-    Infeasible
-        If the rows of infinite weight are infeasible.
-    """
+    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible."""
     held, form, number = base.knowledge, base.form, base.row_numbers
     firm = {name: math.inf for name, one in held.items() if isinstance(one.source, PriorZeros)}
     weight = _weights(held, {**priority, **firm})

@@ -72,11 +72,9 @@ def certified(model: MaxEnt, counts: npt.ArrayLike | pd.Series, multipliers: Map
 
 
 def certified_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
-    """Bound how far counts are from the answer of a model, by an answer that is certified already.
-
-    There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
-    zeros that were found during the solve, and the distance of the counts from the answer, plus its own bound.
-    """
+    """Bound how far counts are from the answer of a model, by an answer that is certified already."""
+    # There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove
+    # the zeros that were found during the solve, and the distance of the counts from the answer, plus its own bound.
     found = certified(model, counts, solved.multipliers)
     near, groups = solved.certificate, model.posed.groups
     apart = np.abs(np.maximum(in_records(model.space, counts), 0.0) - solved.counts)

@@ -41,19 +41,7 @@ __all__ = [
 
 
 def posterior_as_html(view: View, conditional: pd.DataFrame, entropy: float, certificate: Certificate, how: str) -> str:
-    """Write a posterior as HTML.
-
-    Parameters
-    ----------
-    view : View
-    conditional : DataFrame
-        P(s | q).
-    entropy : float
-        Nats.
-    certificate : Certificate
-    how : str
-        How it was found: "optimal by DUAL_NEWTON".
-    """
+    """Write a posterior as HTML."""
     first = conditional.copy(deep=False)
     if len(view.sensitive) == 1:
         first.columns = pd.Index([f"{view.sa} = {value}" for value in first.columns])

@@ -81,12 +81,10 @@ LONGEST = 600
 
 
 def sealed(table: Any) -> bytes:
-    """Write an Arrow table as a Parquet file that holds the checksum of all its bytes, those of the checksum being 0.
-
-    Any program reads the file. If one writes it again, changed or not, that is another file, without this checksum.
-    The metadata of the table's schema become metadata of the file: left in the schema, Arrow would write them twice,
-    the second time inside its own copy of the schema, ``ARROW:schema``.
-    """
+    """Write an Arrow table as a Parquet file that holds the checksum of all its bytes, those of the checksum being 0."""
+    # Any program reads the file. If one writes it again, changed or not, that is another file, without this checksum.
+    # The metadata of the table's schema become metadata of the file: left in the schema, Arrow would write them
+    # twice, the second time inside its own copy of the schema, ``ARROW:schema``.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -107,13 +105,7 @@ def sealed(table: Any) -> bytes:
 
 
 def read_verified(path: object, writer: str = POSTERIOR) -> Any:
-    """Read the table of a file that is as it was written.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, or it is another one than was written.
-    """
+    """Read the table of a file that is as it was written."""
     found = path_of(path)
     what = repr(str(found))
     try:
@@ -127,15 +119,8 @@ def read_verified(path: object, writer: str = POSTERIOR) -> Any:
 
 
 def verified(file: BinaryIO, what: str, writer: str = POSTERIOR) -> Any:
-    """Check a file's bytes, and only then read the table: a damaged file could claim any size.
-
-    The metadata of the file are those of the table's schema.
-
-    Raises
-    ------
-    TableError
-        If the file is no Parquet file, has no checksum, or not this content's.
-    """
+    """Check a file's bytes, and only then read the table: a damaged file could claim any size."""
+    # The metadata of the file are those of the table's schema.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -167,13 +152,7 @@ def verified(file: BinaryIO, what: str, writer: str = POSTERIOR) -> Any:
 
 @contextmanager
 def decoding(what: str, remedy: str) -> Iterator[None]:
-    """Decode the content of a file whose checksum matches; anybody may have written it, so that anything can fail.
-
-    Raises
-    ------
-    TableError
-        For any error in the block.
-    """
+    """Decode the content of a file whose checksum matches; anybody may have written it, so that anything can fail."""
     try:
         yield
     except MaxEntError as error:
@@ -219,13 +198,7 @@ REMEDY = "before the release is made, turn the column into text, .astype(str), o
 
 
 def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
-    """Turn a column into an Arrow array, and say in words that JSON has what it was.
-
-    Raises
-    ------
-    TableError
-        If Arrow has no type for all of its values.
-    """
+    """Turn a column into an Arrow array, and say in words that JSON has what it was."""
     import pyarrow as pa
 
     dtype = column.dtype
@@ -262,13 +235,7 @@ def from_arrow(array: Any, spec: dict[str, Any]) -> pd.Series:
 
 
 def check_labels(labels: pd.Index, name: str) -> None:
-    """Refuse the labels of a column that do not come back from a Parquet file as they are.
-
-    Raises
-    ------
-    TableError
-        Tuples come back as lists, for example, which are no labels; 1 beside 2.5 comes back as 1.0.
-    """
+    """Refuse the labels of a column that do not come back from a Parquet file as they are."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -283,13 +250,7 @@ def check_labels(labels: pd.Index, name: str) -> None:
 
 
 def pack(frame: pd.DataFrame, name: str | None = None) -> str:
-    """Write a table as text, its columns' types and all; `name` is what messages call its only column.
-
-    Raises
-    ------
-    TableError
-        If a column does not come back as it is.
-    """
+    """Write a table as text, its columns' types and all; `name` is what messages call its only column."""
     import pyarrow as pa
 
     pairs = {column: to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
@@ -383,15 +344,7 @@ COUNT = "N P"
 
 
 def read_view_of_format_2(frame: pd.DataFrame, parts: dict[str, Any]) -> View:
-    """Make the view again, from the counts that were published.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A row a term: its labels, and the published counts.
-    parts : dict
-        What was written down besides: type and columns, all sensitive values, a series' releases.
-    """
+    """Make the view again, from the counts that were published."""
     kind, roles, domain = VIEWS[parts["type"]], parts["roles"], parts["domain"]
     qi, sa = roles["q"], roles["s"]
     if kind is ReleaseSeries:
@@ -453,13 +406,7 @@ TABLE, TUPLE, MAPPING = "table", "tuple", "mapping"
 
 
 def view_parts(view: View) -> dict[str, Any]:
-    """Write down a view: the name of its class, and its tables.
-
-    Raises
-    ------
-    TableError
-        If its class does not say how, or what it gives would not come back as it is.
-    """
+    """Write down a view: the name of its class, and its tables."""
     parts = stored(view)
     name = type(view).__name__
     if not isinstance(parts["frames"], Mapping):
@@ -472,13 +419,7 @@ def view_parts(view: View) -> dict[str, Any]:
 
 
 def read_view(written: Any) -> View:
-    """Make the view again.
-
-    Parameters
-    ----------
-    written : dict
-        What :func:`view_parts` wrote down.
-    """
+    """Make the view again."""
     return restored(read_value(written))
 
 
@@ -565,13 +506,7 @@ Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
 
 def write_blocks(blocks: Sequence[Rows]) -> Blocks:
-    """Write rows down; every field of :class:`Rows` that holds a number a row is a column of the second table.
-
-    Raises
-    ------
-    TableError
-        If a label of a row is of a type that would not come back as it is.
-    """
+    """Write rows down; every field of :class:`Rows` that holds a number a row is a column of the second table."""
     entries, numbers, said = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
@@ -689,24 +624,13 @@ MODELS_FORMAT = "model 1"
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """What a model was made of.
-
-    Attributes
-    ----------
-    view : View
-    people : People
-    prior : QIDistribution or None
-    knowledge : list of dict
-        Of every piece of knowledge its label, its source, and how many blocks of rows it has.
-    blocks : Blocks
-        The rows of all of them.
-    """
+    """What a model was made of."""
 
     view: View
     people: People
     prior: QIDistribution | None
     knowledge: list[dict[str, Any]]
-    blocks: Blocks
+    blocks: Blocks  # the rows of all of them
 
     def entries(self, space: Space) -> dict[str, ConstraintGroup | None]:
         """The knowledge by its labels; None for what the prior rules out, which a model emits by itself."""
@@ -724,15 +648,7 @@ class StoredModel:
 
 
 def sealed_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
-    """Write a model as the bytes of a Parquet file with a checksum: a row a coefficient of the knowledge.
-
-    Raises
-    ------
-    StatementError
-        If knowledge is convex, and not linear.
-    TableError
-        If labels or names would not come back as they are.
-    """
+    """Write a model as the bytes of a Parquet file with a checksum: a row a coefficient of the knowledge."""
     import pyarrow as pa
 
     entries, parts = _knowledge(prior, knowledge)
@@ -796,12 +712,7 @@ def _knowledge(
 
 
 def read_model(stored: Any, what: str) -> StoredModel:
-    """Make the parts of a model again from a table that is as it was written, if only by other versions of this.
-
-    Raises
-    ------
-    TableError
-    """
+    """Make the parts of a model again from a table that is as it was written, if only by other versions of this."""
     with decoding(what, "make the model again"):
         metadata = metadata_of(stored)
         if "about" in metadata:
@@ -892,16 +803,9 @@ FORMAT, EARLIER = 3, 2
 def write_terms(
     path: object, space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None = None
 ) -> None:
-    """Write one row per term: its labels, the published counts and the inferred one; whole or not at all.
-
-    What is written is read again before it takes the place of a file. `model` is what
-    :func:`.models.knowledge_parts` gives.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be written, or something of the posterior would not come back as it is.
-    """
+    """Write one row per term: its labels, the published counts and the inferred one; whole or not at all."""
+    # What is written is read again before it takes the place of a file. `model` is what
+    # :func:`.models.knowledge_parts` gives.
     found = path_of(path)
     try:
         data = sealed(_table(space, counts, about, model))
@@ -961,13 +865,7 @@ Terms = tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]
 
 
 def read_terms(path: object) -> Terms:
-    """Read what :func:`write_terms` wrote.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, or it is another one than was written.
-    """
+    """Read what :func:`write_terms` wrote."""
     return _terms(read_verified(path), repr(str(path_of(path))))
 
 

@@ -59,12 +59,7 @@ __all__ = [
 
 
 class ModifiedSource(Source):
-    """low <= rows <= high: what another source emitted, with some rows moved or left out.
-
-    Attributes
-    ----------
-    original : Source
-    """
+    """low <= rows <= high: what another source emitted, with some rows moved or left out."""
 
     def __init__(self, original: Source, emitted: tuple[Rows, ...]) -> None:
         self.original, self.emitted = original, emitted
@@ -80,13 +75,7 @@ class ModifiedSource(Source):
 
 
 class StoredSource(Source):
-    """low <= rows <= high: what a source emitted before the model was saved; the source itself is in no file.
-
-    Attributes
-    ----------
-    kind : str
-        The class of the source.
-    """
+    """low <= rows <= high: what a source emitted before the model was saved; the source itself is in no file."""
 
     def __init__(self, kind: str, label: str, emitted: tuple[Rows, ...]) -> None:
         self.kind, self.stored_label, self.emitted = kind, label, emitted
@@ -103,23 +92,12 @@ class StoredSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class ConstraintGroup:
-    """One source in a model.
-
-    Attributes
-    ----------
-    source : Source
-    rows : tuple of Rows
-        What it emitted that is linear.
-    convex : tuple of CVXPY constraints
-        What it emitted that is convex only.
-    parametric : tuple of Parametric
-        Which blocks of the rows depend on CVXPY parameters, and how.
-    """
+    """One source in a model."""
 
     source: Source
-    rows: tuple[Rows, ...]
-    convex: tuple[Any, ...] = ()
-    parametric: tuple[Parametric, ...] = ()
+    rows: tuple[Rows, ...]  # what it emitted that is linear
+    convex: tuple[Any, ...] = ()  # what it emitted that is convex only
+    parametric: tuple[Parametric, ...] = ()  # which blocks of the rows depend on CVXPY parameters, and how
 
     @property
     def n_rows(self) -> int:
@@ -158,16 +136,9 @@ class ConstraintGroup:
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
-    """Run a builder over a space; under a label of the user's, its rows are called so.
-
-    So are those of a source from outside of the package, by its label: two of one class, with other parameters, may
-    say something of the same probabilities.
-
-    Raises
-    ------
-    StatementError
-        If it emits something else than rows, statements and constraints on these terms.
-    """
+    """Run a builder over a space; under a label of the user's, its rows are called so."""
+    # So are those of a source from outside of the package, by its label: two of one class, with other parameters, may
+    # say something of the same probabilities.
     rows: list[Rows] = []
     convex: list[Any] = []
     parametric: list[Parametric] = []
@@ -230,14 +201,7 @@ KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
 
 
 class RowBlocks(Sequence[Rows]):
-    """Blocks of rows over p, numbered through: the origin of the rows of a linear form.
-
-    Parameters
-    ----------
-    blocks : sequence of Rows
-    n_hard : int
-        How many leading blocks are true, whatever is known.
-    """
+    """Blocks of rows over p, numbered through: the origin of the rows of a linear form."""
 
     def __init__(self, blocks: Sequence[Rows], n_hard: int = 0) -> None:
         self._blocks, self._n_hard = tuple(blocks), n_hard
@@ -325,21 +289,7 @@ class RowBlocks(Sequence[Rows]):
 def assemble_system(
     published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int, weights: np.ndarray
 ) -> LinearForm:
-    """Stack rows over p into one system over counts x = N p; the sides of hard constraints are numbers of records.
-
-    Parameters
-    ----------
-    published : sequence of Rows
-        Rows that involve the terms of one bucket each.
-    facts : sequence of Rows
-        The other hard constraints.
-    knowledge : sequence of Rows
-        Soft rows last.
-    n_records : int
-        N.
-    weights : ndarray, one a term
-        w of the objective sum x log(w / x).
-    """
+    """Stack rows over p into one system over counts x = N p; the sides of hard constraints are numbers of records."""
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
     n_published, n_facts = sum(map(len, published)), sum(map(len, [*published, *facts]))
     largest = np.concatenate([_largest(rows.matrix) for rows in blocks])
@@ -386,18 +336,7 @@ def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tup
 def rounding_errors(
     low: np.ndarray, high: np.ndarray, mixed: np.ndarray, is_fact: np.ndarray, n_records: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding.
-
-    Parameters
-    ----------
-    low, high : ndarray
-        Records.
-    mixed : ndarray of bool
-        Which rows have other coefficients than 1 and -1, after scaling.
-    is_fact : ndarray of bool
-        Which rows are facts, whose sides are known to be integers if they are.
-    n_records : int
-    """
+    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding."""
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
     side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
@@ -428,11 +367,9 @@ def _largest(matrix: sp.csr_array) -> np.ndarray:
 
 
 def _scaled(rows: Rows, largest: np.ndarray, *, exactly: bool) -> sp.csr_array:
-    """Divide every row by its largest coefficient.
-
-    Where coefficients were typed, the quotient of each and the largest is rounded once, so that multiples of a row are
-    the same row.
-    """
+    """Divide every row by its largest coefficient."""
+    # Where coefficients were typed, the quotient of each and the largest is rounded once, so that multiples of a row
+    # are the same row.
     matrix = rows.matrix
     if exactly and rows.typed and len({abs(a) for a, _ in rows.typed}) > 1:
         data = _typed_quotients(matrix, rows.typed)
@@ -463,23 +400,12 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeBase:
-    """Sources over one space, and everything derived from them; a change makes another one.
-
-    Attributes
-    ----------
-    space : Space
-    facts : tuple of Source
-        The hard constraints: true of whatever was published; the invariants first.
-    emitted : dict of str to EmittedRows
-        What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
-    label_of : dict
-        The label of each source by its identity.
-    """
+    """Sources over one space, and everything derived from them; a change makes another one."""
 
     space: Space
-    facts: tuple[Source, ...]
+    facts: tuple[Source, ...]  # the hard constraints: true of whatever was published; the invariants first
     emitted: dict[str, ConstraintGroup]
-    label_of: dict[Hashable, str]
+    label_of: dict[Hashable, str]  # the label of each source by its identity
 
     @classmethod
     def of(cls, space: Space, facts: tuple[Source, ...], emitted: dict[str, ConstraintGroup]) -> KnowledgeBase:
@@ -610,26 +536,7 @@ class KnowledgeBase:
 
 
 def unique_label(base: KnowledgeBase, emitted: ConstraintGroup, label: str | None) -> str | None:
-    """Choose the label of another source; None where the same is held already, maybe under another label.
-
-    Parameters
-    ----------
-    base : KnowledgeBase
-    emitted : EmittedRows
-        What the source emitted.
-    label : str, optional
-        The user's own.
-
-    Raises
-    ------
-    DuplicateLabel
-        If other knowledge has it.
-
-    Warns
-    -----
-    RepeatedStatement
-        If the same is held already.
-    """
+    """Choose the label of another source; None where the same is held already, maybe under another label."""
     held, name = base.emitted, label or emitted.source.label
     same = base.label_of.get(emitted.source.identity)
     if same is None and name in held and emitted.says_the_same(held[name]):

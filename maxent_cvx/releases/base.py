@@ -138,13 +138,7 @@ KINDS: dict[str, type[Serializable]] = {}
 
 
 def register(kind: T) -> T:
-    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there.
-
-    Raises
-    ------
-    StatementError
-        If a class from elsewhere has the name.
-    """
+    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there."""
     name = name_of(kind)
     if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
         raise StatementError(
@@ -169,13 +163,7 @@ def _place(kind: type) -> str:
 
 
 def stored(view: Serializable) -> dict[str, Any]:
-    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives.
-
-    Raises
-    ------
-    TableError
-        If its class does not say how, or a subclass holds more than its parent's tables.
-    """
+    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
         raise TableError(
@@ -187,13 +175,7 @@ def stored(view: Serializable) -> dict[str, Any]:
 
 
 def restored(parts: Mapping[str, Any]) -> Any:
-    """Make a view again from what :func:`stored` wrote.
-
-    Raises
-    ------
-    TableError
-        If its class is not known here, or does not make a view of the class from the tables.
-    """
+    """Make a view again from what :func:`stored` wrote."""
     if not isinstance(parts, Mapping) or not isinstance(name := parts.get("kind"), str) or "frames" not in parts:
         raise TableError(f"a view is written as a kind, a text, and frames, not as {short_repr(parts)}")
     if name not in KINDS:
@@ -222,13 +204,7 @@ def restored(parts: Mapping[str, Any]) -> Any:
 
 
 def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[Any]:
-    """Read what a view of some kind was written as, each entry by its name and type.
-
-    Raises
-    ------
-    TableError
-        If one is missing, left over, or something else.
-    """
+    """Read what a view of some kind was written as, each entry by its name and type."""
     if not isinstance(frames, Mapping) or set(frames) != set(expected):
         found = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
         raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {found or 'nothing'}")
@@ -248,13 +224,7 @@ def labels_of(column: pd.Series) -> pd.Index:
 
 
 def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[np.ndarray]:
-    """Read columns of positions, each from 0 to below the number of what it points to.
-
-    Raises
-    ------
-    TableError
-        If a column is missing, or points to nothing.
-    """
+    """Read columns of positions, each from 0 to below the number of what it points to."""
     found = []
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
@@ -549,13 +519,7 @@ class View(ReprMixin, ABC):
 
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse columns whose names sources would read as another role.
-
-    Parameters
-    ----------
-    players : dict of str to tuple of str
-        The columns that play each role.
-    """
+    """Refuse columns whose names sources would read as another role."""
     columns = {column for some in players.values() for column in some}
     for name, some in players.items():
         if name in columns and some != (name,):
@@ -583,22 +547,12 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
 
 @dataclass(frozen=True, eq=False)
 class Persons:
-    """The people of a release, a row a person.
+    """The people of a release, a row a person."""
 
-    Attributes
-    ----------
-    id : str
-        The column of pseudonyms.
-    names : Index
-        The pseudonyms, each once.
-    q, bucket : ndarray of int
-        The position of each one's QI tuple and bucket in the release.
-    """
-
-    id: str
-    names: pd.Index
-    q: np.ndarray
-    bucket: np.ndarray
+    id: str  # the column of pseudonyms
+    names: pd.Index  # the pseudonyms, each once
+    q: np.ndarray  # the position of each one's QI tuple and bucket in the release
+    bucket: np.ndarray  # the position of each one's QI tuple and bucket in the release
 
     def __len__(self) -> int:
         return len(self.names)

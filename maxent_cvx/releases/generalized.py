@@ -86,42 +86,22 @@ STARS = re.compile(r"(\*+)")
 
 @dataclass(frozen=True)
 class Span:
-    """An interval of numbers.
+    """An interval of numbers."""
 
-    Attributes
-    ----------
-    low, high : float
-        Its ends, which may be infinite.
-    low_in, high_in : bool
-        Whether they are in it.
-    whole : bool
-        Whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs.
-    """
-
-    low: float
-    high: float
-    low_in: bool
-    high_in: bool
-    whole: bool = False
+    low: float  # its ends, which may be infinite
+    high: float  # its ends, which may be infinite
+    low_in: bool  # whether they are in it
+    high_in: bool  # whether they are in it
+    whole: bool = False  # whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What texts may say, besides being values themselves, by their positions; a text may be in several of these.
+    """What texts may say, besides being values themselves, by their positions; a text may be in several of these."""
 
-    Attributes
-    ----------
-    spans : dict of int to Span
-        Intervals, ranges and bounds.
-    sets : dict of int to frozenset of str
-        The items of sets, as they are written.
-    masks : dict of int to list of str
-        Masked texts: what is between stars, and runs of stars, in turn.
-    """
-
-    spans: dict[int, Span]
-    sets: dict[int, frozenset[str]]
-    masks: dict[int, list[str]]
+    spans: dict[int, Span]  # intervals, ranges and bounds
+    sets: dict[int, frozenset[str]]  # the items of sets, as they are written
+    masks: dict[int, list[str]]  # masked texts: what is between stars, and runs of stars, in turn
 
 
 def parse(texts: Sequence[str]) -> Parsed:
@@ -172,26 +152,7 @@ def label_of(cell: object) -> str:
 
 
 def generalised_cells(table: pd.DataFrame, qi: tuple[str, ...]) -> pd.DataFrame:
-    """Bring every attribute into one column, and its missing values to "*".
-
-    Parameters
-    ----------
-    table : DataFrame
-        An attribute that is no column may be several: "Age_min" and "Age_max", or columns "Sex_f", "Sex_m" of True and
-        False, as AnonyPyx writes them. A missing value is one that was suppressed, as by sdcMicro.
-    qi : tuple of str
-        The attributes.
-
-    Returns
-    -------
-    DataFrame
-        The table, with a column for each attribute that was several; what is no column of either kind is left out.
-
-    Raises
-    ------
-    TableError
-        If of a record no value of an attribute is True, or a column may be of two attributes.
-    """
+    """Bring every attribute into one column, and its missing values to "*"."""
     for name in dict.fromkeys(qi):
         if name in table.columns:
             if table.columns.to_list().count(name) == 1 and table[name].isna().any():
@@ -243,15 +204,7 @@ def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
 
 
 class Domain:
-    """The exact values of an attribute, found by what they are, how they are written, or which number they are.
-
-    Parameters
-    ----------
-    values : Index
-        Distinct.
-    attribute : str
-        For errors.
-    """
+    """The exact values of an attribute, found by what they are, how they are written, or which number they are."""
 
     def __init__(self, values: pd.Index, attribute: str) -> None:
         self.values, self.attribute = values, attribute
@@ -353,11 +306,9 @@ class Domain:
 
 
 def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
-    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them.
-
-    Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is at
-    most the product of both lengths, over the bits of a machine word.
-    """
+    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them."""
+    # Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is
+    # at most the product of both lengths, over the bits of a machine word.
     places: dict[str, int] = {}
     for i, character in enumerate(text):
         places[character] = places.get(character, 0) | 1 << i
@@ -404,27 +355,9 @@ ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1
 def coverage(
     cells: Sequence[object], values: pd.Index, attribute: str, nodes: Mapping[object, frozenset[object]]
 ) -> np.ndarray:
-    """Mark the exact values that each generalised one stands for, shape (cells, values).
-
-    A text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings are
-    of the same values, or a hierarchy says what it is.
-
-    Parameters
-    ----------
-    cells : sequence
-        Generalised values, distinct: numbers, texts, pandas Intervals, sets.
-    values : Index
-        The exact values, distinct.
-    attribute : str
-        For errors.
-    nodes : dict of object to frozenset
-        What each node of the attribute's hierarchy stands for; it counts, whatever the node's text looks like.
-
-    Raises
-    ------
-    TableError
-        If a cell stands for none of the values, or can be read in two ways.
-    """
+    """Mark the exact values that each generalised one stands for, shape (cells, values)."""
+    # a text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings
+    # are of the same values, or a hierarchy says what it is.
     domain = Domain(values, attribute)
     return _cover(cells, domain, nodes, {str(node): below for node, below in nodes.items()})
 
@@ -554,22 +487,7 @@ Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 
 
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
-    """Read hierarchies of attributes.
-
-    Parameters
-    ----------
-    given : dict of str to dict, DataFrame or path
-        Of each attribute, ``{node: [values or nodes below]}``; or a table with the exact values in its first column and
-        what they are generalised to, step by step, in the others; the same as ``{0: values, 1: ..., 2: ...}``, which is
-        what ANJANA takes; or the name of a file of ARX: such a table without a header.
-
-    Raises
-    ------
-    StatementError
-        If a hierarchy is none of these, or goes round in a circle.
-    TableError
-        If a file cannot be read, or a table was read with its first row as a header.
-    """
+    """Read hierarchies of attributes."""
     found: dict[str, Mapping[object, frozenset[object]]] = {}
     held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in held.items():
@@ -658,15 +576,7 @@ def _children(listed: object) -> Iterable[object]:
 
 
 def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
-    """Check that the hierarchies have every generalised value, where there is no population to read it against.
-
-    Raises
-    ------
-    StatementError
-        If a hierarchy is empty.
-    TableError
-        If a value is no node of its attribute's hierarchy, nor can be read against the values that this has.
-    """
+    """Check that the hierarchies have every generalised value, where there is no population to read it against."""
     for attribute, nodes in hierarchies.items():
         leaves = frozenset().union(*nodes.values())
         if not leaves:
@@ -903,19 +813,7 @@ def population_groups(
     hierarchies: Mapping[str, object],
     each: np.ndarray | None = None,
 ) -> GroupedRelease:
-    """Find whom of a population the groups of generalised records may hold.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The records.
-    group : Series
-        The name of each one's group.
-    qi, sa, population, count, hierarchies
-        See :meth:`maxent_cvx.Release.from_generalized`.
-    each : ndarray, optional
-        How many people each record stands for.
-    """
+    """Find whom of a population the groups of generalised records may hold."""
     people, alike = counted(population, {"qi": qi}, count, "the population")
     if count is not None and alike is None:
         raise unknown_name("column of the population (given as count)", count, people.columns)
@@ -946,22 +844,7 @@ def population_groups(
 def groups_of(
     cells: pd.DataFrame, population: pd.DataFrame, count: np.ndarray | None, hierarchies: Hierarchies
 ) -> tuple[pd.MultiIndex, np.ndarray, sp.csr_array]:
-    """Count the population's QI tuples, and find which of them each group covers.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        A row a group, a column an attribute: generalised values.
-    population : DataFrame
-    count : ndarray, optional
-        How many people each row of it stands for.
-    hierarchies
-
-    Raises
-    ------
-    TableError
-        If a generalised value stands for nobody, or a group for nobody's combination of values.
-    """
+    """Count the population's QI tuples, and find which of them each group covers."""
     code, tuples = sort_distinct(population)
     n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
     masks = []

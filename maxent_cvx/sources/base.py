@@ -252,14 +252,7 @@ def names_its_rows(source: Source) -> bool:
 
 
 class Custom(Source):
-    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the :class:`~maxent_cvx.terms.space.Space`, and returns (or yields) what
-        ``space.marginal(...) <= ...`` gives, or any CVXPY constraint on ``space.p``.
-    """
+    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several."""
 
     def __init__(self, function: Callable[[Space], Any]) -> None:
         self.function = function

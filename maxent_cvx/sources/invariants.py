@@ -45,17 +45,7 @@ FIRST = ("q", "s")
 
 
 def check_view(view: View) -> None:
-    """Check that terms, labels and counts of a view go together.
-
-    Parameters
-    ----------
-    view : View
-
-    Raises
-    ------
-    TableError
-        If something is missing, of another length, out of order, or if counts contradict each other or the terms.
-    """
+    """Check that terms, labels and counts of a view go together."""
     name = type(view).__name__
     _check_labels(view, name)
     n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
@@ -399,14 +389,9 @@ class PublishedCounts(PublishedRows):
 
 
 class PublishedZeros(Source):
-    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has.
+    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has."""
 
-    These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
-
-    Parameters
-    ----------
-    view : View
-    """
+    # These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -664,12 +649,7 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
 
 
 class GroupInvariants(PublishedCounts):
-    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers.
-
-    Parameters
-    ----------
-    release : GroupedRelease
-    """
+    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers."""
 
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("s", "bucket")])
@@ -688,12 +668,7 @@ class GroupInvariants(PublishedCounts):
 
 
 class Population(PublishedCounts):
-    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none.
-
-    Parameters
-    ----------
-    release : GroupedRelease
-    """
+    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none."""
 
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("q",)])
@@ -713,16 +688,11 @@ def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population
 
 
 class NamedPeople(Source):
-    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q.
+    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q."""
 
-    Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table
-    with a pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
-    says it.
-
-    Notes
-    -----
-    Privacy-MaxEnt, section 6; the paper leaves the invariants out.
-    """
+    # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
+    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant says it.
+    # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
 
     @property
     def label(self) -> str:
@@ -740,19 +710,11 @@ class NamedPeople(Source):
 
 
 class PriorZeros(Source):
-    """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0.
+    """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0."""
 
-    The other entries of a prior are no rows: they are what the distribution is compared with.
-
-    Parameters
-    ----------
-    attributes : tuple of str
-        The prior's attribute set.
-
-    Notes
-    -----
-    Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0 there.
-    """
+    # The other entries of a prior are no rows: they are what the distribution is compared with.
+    # Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0
+    # there.
 
     def __init__(self, attributes: tuple[str, ...]) -> None:
         self.attributes = attributes
@@ -776,16 +738,9 @@ class PriorZeros(Source):
 
 
 class QIConstraints(PublishedCounts):
-    """sum_x P(q, x) = P(q), for every QI tuple q.
+    """sum_x P(q, x) = P(q), for every QI tuple q."""
 
-    Parameters
-    ----------
-    table : QITable
-
-    Notes
-    -----
-    Published rules, Eq. (8).
-    """
+    # Published rules, Eq. (8).
 
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("q",)])
@@ -797,15 +752,7 @@ class QIConstraints(PublishedCounts):
         return "quasi-identifiers"
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(q, x) = P(q) / |SA|: the answer when nothing else is known.
-
-        Returns
-        -------
-        counts : ndarray, one a term
-            N P(q, x), records.
-        multipliers : ndarray, one a QI tuple
-            With x = w exp(A' multipliers - 1) for the rows A x = b in records.
-        """
+        """P(q, x) = P(q) / |SA|: the answer when nothing else is known."""
         n_q = self.table.n_q
         among = np.where(space.people.unnamed < n_q, n_q, 1)
         each = n_q / len(self.table.possible) / among
@@ -813,18 +760,10 @@ class QIConstraints(PublishedCounts):
 
 
 class SAConstraints(PublishedCounts):
-    """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published.
+    """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published."""
 
-    Nobody has values that nobody is published to have: their terms do not exist.
-
-    Parameters
-    ----------
-    table : QITable
-
-    Notes
-    -----
-    Published rules, Eq. (9).
-    """
+    # Nobody has values that nobody is published to have: their terms do not exist.
+    # Published rules, Eq. (9).
 
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("s",)])
@@ -846,21 +785,13 @@ REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
 
 
 class SeriesConstraints(PublishedRows):
-    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap.
+    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
-    Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
-    All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
-    counterfeits has at most so many people with a value.
-
-    Parameters
-    ----------
-    series : ReleaseSeries
-
-    Notes
-    -----
-    Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
-    rows: such terms do not exist.
-    """
+    # Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
+    # All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    # counterfeits has at most so many people with a value.
+    # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
+    # rows: such terms do not exist.
 
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
@@ -877,15 +808,7 @@ class SeriesConstraints(PublishedRows):
             yield relations.rows(space, inside)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other.
-
-        Returns
-        -------
-        counts : ndarray, one a term
-            N P(i, s), records; NaN where buckets overlap.
-        multipliers : ndarray, one a row of :meth:`rows`
-            Those of the first release that somebody is in, as if it were alone.
-        """
+        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other."""
         series, q = self.series, space.codes["q"]
         block, inside = series.apart
         present = series.buckets >= 0
@@ -924,16 +847,9 @@ class SeriesConstraints(PublishedRows):
 
 
 class OtherRelations(Source):
-    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases.
+    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases."""
 
-    Parameters
-    ----------
-    series : ReleaseSeries
-
-    Notes
-    -----
-    Re-publishing, Eq. (6).
-    """
+    # Re-publishing, Eq. (6).
 
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
@@ -950,29 +866,16 @@ class OtherRelations(Source):
 
 
 class _Relations(NamedTuple):
-    """The relation constraints of one release: a row for each value of each bucket.
-
-    Attributes
-    ----------
-    label : str
-    terms, row : ndarray of int
-        The terms of people who are in the release, and the row of each.
-    bucket, value, number : ndarray of int
-        Of each row.
-    names : Index
-        The names of the buckets.
-    with_counterfeits : ndarray of bool
-        Which buckets hold more values than people.
-    """
+    """The relation constraints of one release: a row for each value of each bucket."""
 
     label: str
-    terms: np.ndarray
-    row: np.ndarray
-    bucket: np.ndarray
-    value: np.ndarray
-    number: np.ndarray
-    names: pd.Index
-    with_counterfeits: np.ndarray
+    terms: np.ndarray  # the terms of people who are in the release, and the row of each
+    row: np.ndarray  # the terms of people who are in the release, and the row of each
+    bucket: np.ndarray  # of each row
+    value: np.ndarray  # of each row
+    number: np.ndarray  # of each row
+    names: pd.Index  # the names of the buckets
+    with_counterfeits: np.ndarray  # which buckets hold more values than people
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
         """The row of each of some terms."""

@@ -99,18 +99,10 @@ def Covariance(
 
 @dataclass(frozen=True)
 class ExpectedProduct(Event):
-    """Cov(x, y | given): a sum over people, each with (x - E x) y.
+    """Cov(x, y | given): a sum over people, each with (x - E x) y."""
 
-    Attributes
-    ----------
-    x : str
-        A column, as of a regression.
-    y : str or frozenset of (value, float)
-        A sensitive attribute, or the number of each value.
-    """
-
-    x: str = ""
-    y: str | frozenset[tuple[object, float]] = ""
+    x: str = ""  # a column, as of a regression
+    y: str | frozenset[tuple[object, float]] = ""  # a sensitive attribute, or the number of each value
 
     @property
     def least(self) -> float:
@@ -162,45 +154,17 @@ class ExpectedProduct(Event):
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Those as described, and the number that a statistic is of.
+    """Those as described, and the number that a statistic is of."""
 
-    Attributes
-    ----------
-    terms : ndarray of int
-        The terms of those as described.
-    x : ndarray, one a term of these
-        The number.
-    n : int or None
-        How many people they are; None where that is not known, since it depends on sensitive values.
-    """
-
-    terms: np.ndarray
-    x: np.ndarray
-    n: int | None
+    terms: np.ndarray  # the terms of those as described
+    x: np.ndarray  # one per term of these; The number
+    n: int | None  # how many people they are; None where that is not known, since it depends on sensitive values
 
 
 def subjects(
     space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
 ) -> Subjects:
-    """Find those as described, and their numbers.
-
-    Parameters
-    ----------
-    space : Space
-    of : str or None
-        A sensitive attribute or a quasi-identifier; None: the only sensitive attribute.
-    given : dict
-        Conditions on quasi-identifiers and on sensitive attributes.
-    values : dict or Series, optional
-        The number of each value of the attribute; by default the values themselves.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If the view has no such attribute or value, or values are no numbers.
-    StatementError
-        If nobody can be as described, or the statistic is known, being of quasi-identifiers only.
-    """
+    """Find those as described, and their numbers."""
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
@@ -269,21 +233,11 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Count:
-    """low <= #(x <= value or x < value) - share n <= high, people.
-
-    Attributes
-    ----------
-    value : float
-    included : bool
-        Whether those with the very value are counted.
-    share : Fraction
-        0 where n is known.
-    low, high : Fraction or infinite
-    """
+    """low <= #(x <= value or x < value) - share n <= high, people."""
 
     value: float
-    included: bool
-    share: Fraction
+    included: bool  # whether those with the very value are counted
+    share: Fraction  # 0 where n is known
     low: Fraction | float
     high: Fraction | float
 
@@ -295,18 +249,10 @@ class Count:
 
 @dataclass(frozen=True)
 class Quantile:
-    """``numpy.quantile(x, q, method=method)`` lies in [low, high].
-
-    Attributes
-    ----------
-    q : Fraction
-    method : str
-        One of METHODS.
-    low, high : float
-    """
+    """``numpy.quantile(x, q, method=method)`` lies in [low, high]."""
 
     q: Fraction
-    method: str
+    method: str  # one of METHODS
     low: float
     high: float
 
@@ -393,15 +339,7 @@ COMPUTED = 1e-9
 
 
 def half_unit(value: float, decimals: object, what: str) -> float:
-    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded.
-
-    Raises
-    ------
-    StatementError
-        If decimals are no whole number.
-    BadProbability
-        If the number has more of them.
-    """
+    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded."""
     if decimals is None:
         return 0.0
     places = check_int(decimals, "decimals", -15, 15)
@@ -715,10 +653,8 @@ class PublishedMoments(Source):
         return self._rows(found, people, space)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
-        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be.
-
-        The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
-        """
+        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be."""
+        # The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
         w, _, _, places = whole_sums(people.x, -np.inf, np.inf)
         if places is None or self.half != (0.0, 0.0):
             return []
@@ -770,18 +706,10 @@ class PublishedMoments(Source):
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """low <= sum of what each person adds <= high.
-
-    Attributes
-    ----------
-    name : str
-    weights : ndarray
-        One a term of those as described.
-    low, high : float
-    """
+    """low <= sum of what each person adds <= high."""
 
     name: str
-    weights: np.ndarray
+    weights: np.ndarray  # one per term of those as described
     low: float
     high: float
 
@@ -801,17 +729,7 @@ REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
 
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
-    """Write counts as rows; those that no number of people could violate are left out.
-
-    Parameters
-    ----------
-    counts : iterable of Count
-    people : Subjects
-        Of whom.
-    space : Space
-    label : str
-        What the rows are called by.
-    """
+    """Write counts as rows; those that no number of people could violate are left out."""
     told = list(dict.fromkeys(counts))
     weights = np.array([count.weights(people.x) for count in told])
     row, at = np.nonzero(weights)
@@ -832,13 +750,7 @@ def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label
 
 
 def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: str = REMEDY) -> None:
-    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not.
-
-    Raises
-    ------
-    StatementError
-        If nobody can.
-    """
+    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not."""
     x = people.x
     if people.n is None:
         fits = quantile.fits(x).any() or (x.min() < quantile.low and x.max() > quantile.high)
@@ -852,10 +764,8 @@ def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: s
 
 
 def alternatives(quantile: Quantile, people: Subjects, space: Space, label: str) -> list[Rows]:
-    """What can be meant, one of which is true: the pairs of neighbours that have the value between them.
-
-    Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
-    """
+    """What can be meant, one of which is true: the pairs of neighbours that have the value between them."""
+    # Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
     if people.n is None or len(set(quantile.places(people.n))) == 1:
         return [quantile_rows(quantile.counts(people), people, space, label)]
     pairs = quantile.pairs(people)
@@ -1026,13 +936,7 @@ class PublishedQuantile(Source):
 
 
 def as_fraction(q: object) -> Fraction:
-    """Read a share of the people, from 0 to 1, as the rational number that was meant.
-
-    Raises
-    ------
-    BadProbability
-        If it is none.
-    """
+    """Read a share of the people, from 0 to 1, as the rational number that was meant."""
     if isinstance(q, Fraction):
         found = q
     else:

@@ -34,13 +34,7 @@ LISTED = 3
 
 
 def numbers_of_tuples(view: View, name: str) -> np.ndarray:
-    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1.
-
-    Raises
-    ------
-    StatementError
-        If the values are no finite numbers.
-    """
+    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(name))
     kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
     if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
@@ -55,15 +49,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
-    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release.
-
-    Raises
-    ------
-    UnknownName
-        If the view has no such sensitive attribute.
-    TableError
-        If a value has no number.
-    """
+    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release."""
     if name not in view.sensitive:
         raise unknown_name("sensitive attribute", name, view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
@@ -74,15 +60,7 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
 
 
 def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
-    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If the view has no such attribute or value, or values are no numbers.
-    StatementError
-        If values of several attributes are listed, or of one that cannot be told.
-    """
+    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
     levels = [level_of(view.sensitive_values, i) for i in range(len(view.sensitive))]
@@ -105,13 +83,7 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
 
 
 def known_members(view: View, what: str) -> None:
-    """Check that it is known who is in the release: of a population it is not.
-
-    Raises
-    ------
-    StatementError
-        If some may be outside.
-    """
+    """Check that it is known who is in the release: of a population it is not."""
     if (np.asarray(view.sensitive_values.to_flat_index()) == OUTSIDE).any():
         raise StatementError(
             f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
@@ -120,13 +92,7 @@ def known_members(view: View, what: str) -> None:
 
 
 def told_numbers(told: object, what: str) -> dict[object, float]:
-    """Read the number of each sensitive value that is listed.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If it is no dictionary or Series of numbers.
-    """
+    """Read the number of each sensitive value that is listed."""
     if not isinstance(told, Mapping | pd.Series) or not len(told):
         raise StatementError(
             f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(told)}"
@@ -162,21 +128,7 @@ SIDES = 1e-12
 
 
 def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, int | None]:
-    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10.
-
-    Parameters
-    ----------
-    weights : ndarray
-        What each person may add to the sum.
-    low, high : float
-
-    Returns
-    -------
-    weights, low, high
-        Whole numbers, if the weights have few decimals and a whole number is in the interval; else as they were.
-    int or None
-        By which power of 10 they were multiplied to be whole; None if they are not.
-    """
+    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10."""
     for places in range(DECIMALS + 1):
         scaled = weights * 10.0**places
         nearest = np.rint(scaled)
@@ -193,22 +145,7 @@ INTERCEPT = "intercept"
 
 
 def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
-    """The columns that coefficients are of, shape (QI tuples, names).
-
-    Parameters
-    ----------
-    view : View
-        Whose quasi-identifiers are regressors.
-    names : iterable of str
-        "intercept"; a numeric QI attribute; an indicator "sex=F"; or a product of these, "age:sex=F".
-
-    Raises
-    ------
-    UnknownName
-        If the view has no such attribute, or it no such value.
-    StatementError
-        If the values of an attribute are no numbers.
-    """
+    """The columns that coefficients are of, shape (QI tuples, names)."""
     columns = [_column(view, name) for name in names]
     return np.column_stack(columns)
 

@@ -95,10 +95,8 @@ class Reader:
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
-        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what.
-
-        With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
-        """
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
+        # With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
         left = self.sum()
         if self.take(ANYTHING):
             return Probability.anything, left
@@ -371,13 +369,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
 
 def read_statements(text: str, name: str) -> list[Statement]:
-    """Read statements, one a line, of a text that is called by a name in messages.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        As of :func:`read_knowledge`.
-    """
+    """Read statements, one a line, of a text that is called by a name in messages."""
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():

@@ -41,22 +41,7 @@ ROUNDOFF = 1e-9
 def integer_counts(
     low: np.ndarray, high: np.ndarray, names: Iterable[object], what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Round each interval inwards to integers.
-
-    Parameters
-    ----------
-    low, high : ndarray
-        Records.
-    names : iterable, one an interval
-        What is counted.
-    what : str
-        What a number is of it, for the error: "an answer to".
-
-    Raises
-    ------
-    StatementError
-        If an interval holds no whole number.
-    """
+    """Round each interval inwards to integers."""
     low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
@@ -82,15 +67,8 @@ class Noise(Protocol):
 
 
 def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, float]:
-    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`.
-
-    Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If that is no distribution or no confidence, or the noise has no ends and confidence is 1.
-    """
+    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`."""
+    # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
         raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {short_repr(noise)}")
@@ -109,13 +87,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
 
 
 def noise_penalty(noise: Any) -> Penalty:
-    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If it is not one of ``scipy.stats.norm(scale=...)``, ``laplace(scale=...)`` and ``dlaplace(a)``.
-    """
+    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value."""
     _require_parameters(noise)
     name = getattr(getattr(noise, "dist", None), "name", None)
     names = ("a", "loc") if name == "dlaplace" else ("loc", "scale")

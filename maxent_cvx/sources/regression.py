@@ -51,46 +51,26 @@ COMPUTED = 1e-9
 
 @dataclass(frozen=True)
 class Intervals:
-    """low <= E[w y] <= high, for several weights of QI tuples.
+    """low <= E[w y] <= high, for several weights of QI tuples."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (rows, QI tuples)
-    low, high : ndarray, one a row
-    """
-
-    weights: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    weights: np.ndarray  # shape (rows, QI tuples)
+    low: np.ndarray  # one per row
+    high: np.ndarray  # one per row
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A published fit.
+    """A published fit."""
 
-    Attributes
-    ----------
-    X : ndarray, shape (QI tuples, coefficients)
-    share : ndarray, one a QI tuple
-        Of the people whose data were fitted.
-    b : ndarray, one a coefficient
-        As published.
-    half : ndarray, one a coefficient
-        How far each may be from the fit; 0 where it is published as it was computed.
-    penalty : ndarray, one a coefficient
-        The diagonal of D / n.
-    logistic : bool
-    largest : float
-        The largest |y| that there is.
-    """
-
-    X: np.ndarray
-    share: np.ndarray
-    b: np.ndarray
-    half: np.ndarray
-    penalty: np.ndarray
+    X: np.ndarray  # shape (QI tuples, coefficients)
+    share: np.ndarray  # one a QI tuple; Of the people whose data were fitted
+    b: np.ndarray  # one per coefficient; As published
+    half: (
+        np.ndarray
+    )  # one per coefficient; How far each may be from the fit; 0 where it is published as it was computed
+    penalty: np.ndarray  # one per coefficient; The diagonal of D / n
     logistic: bool
-    largest: float
+    largest: float  # the largest |y| that there is
 
     def scores(self, tolerance: float | None) -> Intervals:
         """X'y / n, from coefficients that are published as they were computed."""
@@ -99,10 +79,8 @@ class Fit:
         return Intervals(self.X.T, middle - margin, middle + margin)
 
     def box(self) -> Intervals:
-        """X'y / n, from the least and the largest response that anybody can be expected to have.
-
-        The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
-        """
+        """X'y / n, from the least and the largest response that anybody can be expected to have."""
+        # The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
         middle, off = self.X @ self.b, np.abs(self.X) @ self.half
         ends = np.stack([self.share[:, None] * self.X * self._mean(middle + s * off)[:, None] for s in (-1, 1)])
         penalty, spread = self.penalty * self.b, self.penalty * self.half + self._roundoff(self.X)
@@ -132,13 +110,7 @@ class Fit:
         return self.X.T @ ((self.share * slope)[:, None] * self.X) + np.diag(self.penalty)
 
     def inverse(self) -> np.ndarray:
-        """T, the inverse of G but for rounding, from columns that are scaled to 1.
-
-        Raises
-        ------
-        LinAlgError
-            If columns are linearly dependent.
-        """
+        """T, the inverse of G but for rounding, from columns that are scaled to 1."""
         G = self.derivative()
         size = np.sqrt(np.diag(G))
         if not (size > 0).all():

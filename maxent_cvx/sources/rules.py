@@ -391,10 +391,8 @@ class PublishedRules(Source):
         return "the rules are of other people, or were mined by other thresholds"
 
     def _check_convention(self, found: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View) -> None:
-        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=.
-
-        Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
-        """
+        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=."""
+        # Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
         if not len(found) or not len(none) or len(found) * len(none) > MOST_PAIRS:
             return
         people = none.members.multiply(view.n_q[None, :]).tocsr()

@@ -50,20 +50,9 @@ __all__ = [
 
 
 class ParametricStatement(Source):
-    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters.
+    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters."""
 
-    Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
-
-    Attributes
-    ----------
-    left : Probability
-    relation : str
-        "=", "<=" or ">=".
-    value : cvxpy.Expression
-        A number that depends on parameters alone.
-    penalty : Penalty, optional
-        What it costs to miss it; None if it holds.
-    """
+    # Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
 
     def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
         if value.variables() or value.size != 1:
@@ -91,15 +80,7 @@ class ParametricStatement(Source):
         return self.value.parameters()
 
     def now(self) -> Statement:
-        """The statement at the values that the parameters have now.
-
-        Raises
-        ------
-        StatementError
-            If one has none.
-        BadProbability
-            If the combination cannot have the value.
-        """
+        """The statement at the values that the parameters have now."""
         if (value := self.value.value) is None:
             raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
         if self.penalty is None:
@@ -108,13 +89,7 @@ class ParametricStatement(Source):
         return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
 
     def softened(self, penalty: Penalty) -> ParametricStatement:
-        """The same, which can be missed at a cost.
-
-        Raises
-        ------
-        StatementError
-            If it can be already.
-        """
+        """The same, which can be missed at a cost."""
         if self.penalty is not None:
             raise StatementError(f"{self.label} is soft already; state its cost once")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
@@ -138,13 +113,7 @@ RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 
 
 def format_penalty(penalty: Penalty | None) -> str:
-    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one.
-
-    Parameters
-    ----------
-    penalty : Penalty, optional
-        Of one row.
-    """
+    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one."""
     if penalty is None:
         return ""
     sd, weight, delta = (
@@ -162,21 +131,11 @@ Exact = tuple[np.ndarray, list[Fraction], Fraction]
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about.
-
-    Attributes
-    ----------
-    value : frozenset of (str or None, Choice)
-        Sensitive attributes and their values; None where the user did not name the attribute.
-    given : frozenset of (str, Choice)
-        QI attributes and their values.
-    who : frozenset, optional
-        Names of people, who are the condition instead of `given`.
-    """
+    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about."""
 
     value: frozenset[tuple[str | None, Choice]]
-    given: frozenset[tuple[str, Choice]] = frozenset()
-    who: frozenset[Any] | None = None
+    given: frozenset[tuple[str, Choice]] = frozenset()  # QI attributes and their values
+    who: frozenset[Any] | None = None  # names of people, who are the condition instead of `given`
 
     @property
     def least(self) -> float:
@@ -213,10 +172,8 @@ class Event:
         raise NotImplementedError
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0.
-
-        P(given) is a number of people by N, the coefficient of each of them its inverse.
-        """
+        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
+        # P(given) is a number of people by N, the coefficient of each of them its inverse.
         row, n = self.row(space), space.n_records
         place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
         place[row.indices] = 1
@@ -398,7 +355,7 @@ class Statement(Source):
 def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
     """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
     touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
-    # A statement is about few of the terms: only these are looked at.
+    # a statement is about few of the terms: only these are looked at.
     places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
     pattern = group_codes(places, [len(factors) for _, factors, _ in events])
     example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
@@ -971,18 +928,10 @@ def E(
 
 @dataclass(frozen=True)
 class ExpectedNumber(Event):
-    """E(attribute | given): a sum over its values, each times a number.
+    """E(attribute | given): a sum over its values, each times a number."""
 
-    Attributes
-    ----------
-    attribute : str
-        A sensitive attribute, or a quasi-identifier.
-    numbers : frozenset of (value, float), optional
-        What each value stands for; None for the value itself.
-    """
-
-    attribute: str = ""
-    numbers: frozenset[tuple[object, float]] | None = None
+    attribute: str = ""  # a sensitive attribute, or a quasi-identifier
+    numbers: frozenset[tuple[object, float]] | None = None  # what each value stands for; None for the value itself
 
     @property
     def least(self) -> float:

@@ -44,15 +44,7 @@ Intervals = dict[str, tuple[float, float]]
 
 
 def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
-    """Read what the symbols of suppressed cells stand for: from how many people to how many.
-
-    Parameters
-    ----------
-    suppressed : str, dict or None
-        "<5" or "<=4"; or every symbol to (least, most), None for no limit.
-    zeros_shown : bool
-        Whether zeros are printed, so that "<5" begins at 1.
-    """
+    """Read what the symbols of suppressed cells stand for: from how many people to how many."""
     least = 1.0 if zeros_shown else 0.0
     if suppressed is None:
         return {OPEN: (0.0, np.inf)}
@@ -81,13 +73,7 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
 def cell_intervals(
     counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of every cell; the most is infinite where nothing is said.
-
-    Raises
-    ------
-    TableError
-        If something is neither a count nor a symbol, or no multiple of the base.
-    """
+    """The least and the most people of every cell; the most is infinite where nothing is said."""
     name = counts.name
     if not (pd.api.types.is_numeric_dtype(counts) or pd.api.types.is_object_dtype(counts) or _is_text(counts)):
         raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
@@ -170,16 +156,7 @@ def _limits(key: object, value: object) -> tuple[float, float]:
 
 
 def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_array:
-    """Mark the terms of every cell: those of each margin are found together.
-
-    Parameters
-    ----------
-    space : Space
-    cells : Index
-        The labels of the cells; the names of its levels are columns of the view.
-    is_total : ndarray of bool, shape (cells, attributes)
-        Whether a cell is a sum over an attribute.
-    """
+    """Mark the terms of every cell: those of each margin are found together."""
     margins, margin = np.unique(is_total, axis=0, return_inverse=True)
     margin = margin.ravel()
     parts, order = [], []
@@ -222,18 +199,7 @@ def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
-    """Make the QI table of the totals over what is sensitive.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        `low` and `high`, by attributes.
-    is_total : ndarray of bool, shape (cells, attributes)
-    sa : str or several
-        The sensitive attributes.
-    n_records : int, optional
-        The number of people, if it is not among the cells.
-    """
+    """Make the QI table of the totals over what is sensitive."""
     attributes = [str(name) for name in cells.index.names]
     sensitive = names(sa, "sa")
     if strangers := [name for name in sensitive if name not in attributes]:

@@ -28,28 +28,7 @@ Encoder = Callable[[pd.DataFrame], Any]
 
 
 def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encoder | None]:
-    """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search.
-
-    Parameters
-    ----------
-    estimator : fitted DecisionTreeClassifier, Pipeline or search
-        GridSearchCV, RandomizedSearchCV and the like have a `best_estimator_`, which is fitted on everybody.
-    encode : callable, optional
-        What encodes QI, if that is not a pipeline's.
-
-    Returns
-    -------
-    tree : DecisionTreeClassifier
-    names : ndarray or None
-        The columns that the estimator was fitted on.
-    encode : callable or None
-        From a table of QI to what the tree was fitted on.
-
-    Raises
-    ------
-    StatementError
-        If there is no such tree.
-    """
+    """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search."""
     names, steps, given = getattr(estimator, "feature_names_in_", None), [], estimator
     while True:
         if hasattr(estimator, "best_estimator_"):
@@ -99,28 +78,10 @@ def is_monotone(tree: Any) -> bool:
 
 
 def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree.
-
-    A node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is which.
-    Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it (as
-    scikit-learn has it): shares that are none of these are not clipped, and count people.
-
-    Parameters
-    ----------
-    tree : fitted DecisionTreeClassifier
-    leaf : ndarray of int
-        Numbers of its leaves.
-
-    Returns
-    -------
-    least, most : ndarray
-        Counts, shape (leaves, 2); equal where they are certain.
-
-    Raises
-    ------
-    StatementError
-        If an impurity is not that of any number of people.
-    """
+    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree."""
+    # a node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is
+    # which. Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it
+    # (as scikit-learn has it): shares that are none of these are not clipped, and count people.
     fitted = tree.tree_
     people = fitted.n_node_samples.astype(float)
     fewer = _fewer(fitted.impurity, people, tree.criterion == "gini")

@@ -39,19 +39,11 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who".
-
-    Attributes
-    ----------
-    view : View
-    people : People
-    codes : dict of str to ndarray
-        For every term, its position along each role, see :class:`maxent_cvx.Space`.
-    """
+    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who"."""
 
     view: View
     people: People
-    codes: Mapping[str, np.ndarray]
+    codes: Mapping[str, np.ndarray]  # for every term, its position along each role, see :class:`maxent_cvx.Space`
 
     def columns(self, by: Sequence[str]) -> list[str]:
         """Write roles as the columns that play them."""

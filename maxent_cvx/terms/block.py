@@ -59,18 +59,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteBlock:
-    """What ``abs(block)`` is, which can be bounded from above.
+    """What ``abs(block)`` is, which can be bounded from above."""
 
-    Attributes
-    ----------
-    label : str
-        What the rows of the block are.
-    within : callable
-        From c, a number, a Series or a block, to the rows ``-c <= block <= c``.
-    """
-
-    label: str
-    within: Callable[[object], Rows]
+    label: str  # what the rows of the block are
+    within: Callable[[object], Rows]  # from c, a number, a Series or a block, to the rows ``-c <= block <= c``
 
     __array_ufunc__ = None
     __pandas_priority__ = 10_000
@@ -108,17 +100,9 @@ MOST_GROUPS = 3
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups with people that a block is conditional on.
+    """The groups with people that a block is conditional on."""
 
-    Attributes
-    ----------
-    there : Index
-        Their labels: values of what is given.
-    fixed : dict
-        Of what is given, what has one value by now: the labels of the block's rows do not have it.
-    """
-
-    there: pd.Index
+    there: pd.Index  # their labels: values of what is given
     fixed: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -196,24 +180,7 @@ def kept_in_all(groups: Sequence[Groups], index: pd.Index | None) -> tuple[Group
 
 
 def check_defined(nobody: np.ndarray | None, said: np.ndarray, label: str, index: pd.Index | None) -> None:
-    """Check that nothing is said by means of a probability that is not defined.
-
-    Parameters
-    ----------
-    nobody : ndarray of str, or None
-        The empty group that a row uses; "" where it uses none.
-    said : ndarray of bool
-        Whether a row says anything.
-    label : str
-        What the rows are.
-    index : Index or None
-        Their labels.
-
-    Raises
-    ------
-    StatementError
-        If it does.
-    """
+    """Check that nothing is said by means of a probability that is not defined."""
     if nobody is None:
         return
     bad = np.flatnonzero((nobody != "") & said)
@@ -283,24 +250,12 @@ def _range(coefficients: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Rows that were asked for.
+    """Rows that were asked for."""
 
-    Attributes
-    ----------
-    at : ndarray of int
-        Their positions; -1 for a label that is known and has no row.
-    index : Index or None
-        What is left of their labels; None for a single expression.
-    fixed : dict
-        Levels that have one value now, and are dropped.
-    left_out : Index or None
-        Labels, of the same levels, whose rows were not asked for.
-    """
-
-    at: np.ndarray
-    index: pd.Index | None
-    fixed: Mapping[str, object] = field(default_factory=dict)
-    left_out: pd.Index | None = None
+    at: np.ndarray  # their positions; -1 for a label that is known and has no row
+    index: pd.Index | None  # what is left of their labels; None for a single expression
+    fixed: Mapping[str, object] = field(default_factory=dict)  # levels that have one value now, and are dropped
+    left_out: pd.Index | None = None  # labels, of the same levels, whose rows were not asked for
 
 
 def is_mask(key: object) -> bool:
@@ -333,17 +288,7 @@ def read_key(key: Any, index: pd.Index, label: str) -> Mapping[str, Any] | pd.In
 def chosen(
     asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, label: str, dropped: Mapping[str, pd.Index]
 ) -> Chosen:
-    """Find the rows that are asked for; `dropped` are the values of each level that differences have no rows for.
-
-    Raises
-    ------
-    UnknownName
-        If a value is not known of its level.
-    StatementError
-        If a slice has a step, or a level no order.
-    LabelMismatch
-        If a label is repeated, or has a value that was dropped.
-    """
+    """Find the rows that are asked for; `dropped` are the values of each level that differences have no rows for."""
     if isinstance(asked, pd.Index):
         _unrepeated(asked, label)
         for i, level in enumerate(level_names(asked)):
@@ -509,31 +454,12 @@ def _instead(instead: str, found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What a block was made from.
+    """What a block was made from."""
 
-    Attributes
-    ----------
-    is_probability : bool
-        Whether every row is a probability, so that it lies in [0, 1].
-    parts : tuple of (float, str)
-        The linear combination as it is written; () for the label itself.
-    absent : float
-        What a known label without a row stands for: a sum of no terms, and what was added to it. NaN where that is
-        no number.
-    left_out : Index or None
-        Labels whose rows were there and were not selected: of them nothing is known.
-    dropped : dict of str to Index
-        By level, the values that `diff` has no rows for: of labels with one of them nothing is known, either.
-    groups : tuple of Groups
-        What the rows are conditional on: a known label without a row, of a group that nobody is in, is not defined.
-    nobody : ndarray of str, one a row, or None
-        The empty group that a row uses, by which it is not defined; "" where it uses none.
-    """
-
-    is_probability: bool = True
-    parts: Parts = ()
+    is_probability: bool = True  # whether every row is a probability, so that it lies in [0, 1]
+    parts: Parts = ()  # the linear combination as it is written; () for the label itself
     absent: float = 0.0
-    left_out: pd.Index | None = None
+    left_out: pd.Index | None = None  # labels whose rows were there and were not selected: of them nothing is known
     dropped: Mapping[str, pd.Index] = field(default_factory=dict)
     groups: tuple[Groups, ...] = ()
     nobody: np.ndarray | None = None
@@ -602,37 +528,7 @@ def by_label(
     *,
     or_fewer: bool,
 ) -> tuple[np.ndarray, pd.Series]:
-    """Bring a Series into the order of labels.
-
-    Parameters
-    ----------
-    values : Series
-        Finite or not, but numbers.
-    index : Index
-        The labels of the rows.
-    axes : Axes
-        Which values are known.
-    label : str
-        What the rows are, for errors.
-    unknown_rows : callable
-        Marks the labels whose rows were left out or dropped, so that they must not be in the Series either.
-    or_fewer : bool
-        Whether values along some of the levels do, one for all rows that share them.
-
-    Returns
-    -------
-    ndarray
-        One value a row.
-    Series
-        The values of labels that are known and have no row, since no terms are of them.
-
-    Raises
-    ------
-    LabelMismatch
-        If labels are missing, unknown or repeated, or levels do not go together.
-    BadProbability
-        If it does not hold numbers.
-    """
+    """Bring a Series into the order of labels."""
     levels = same_levels(index, values.index, label, or_fewer=or_fewer)
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         raise BadProbability(f"the values for {label} must be numbers, not of type {values.dtype}")
@@ -680,37 +576,7 @@ def sums(index: pd.Index, levels: Sequence[str]) -> tuple[np.ndarray, pd.Index]:
 def differences(
     index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
 ) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
-    """Pair rows with those of the value before, along a level whose values have an order.
-
-    Parameters
-    ----------
-    index : Index
-        The labels of the rows.
-    level : str
-        One of its levels.
-    axes : Axes
-        Which values the level has, and their order.
-    present_only : bool
-        Whether values that no row has are passed over.
-    dropped : Index, optional
-        Values that no row has, because earlier differences have none for them; they are passed over.
-
-    Returns
-    -------
-    Index
-        Labels of the differences, those of the later value: wherever one of the two is there.
-    ndarray, ndarray
-        The positions of the later row and of the one before; -1 where there is none.
-    Index
-        The labels of the one before.
-    Index
-        The first value of the level, for which there is no difference.
-
-    Raises
-    ------
-    LabelMismatch
-        If labels are repeated.
-    """
+    """Pair rows with those of the value before, along a level whose values have an order."""
     place = index.names.index(level)
     codes, values = level_of(index, place)
     domain = ordered_values(axes, level)

@@ -86,19 +86,7 @@ class Penalty:
                 )
 
     def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        variance : ndarray, shape (n,)
-            0 where the cost is the absolute error.
-        slope : ndarray, shape (n,)
-            Nats per unit; infinite where the cost is a square.
-        """
+        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value."""
         if self.sd is None:
             assert self.weight is not None
             return np.zeros(n), np.broadcast_to(np.asarray(self.weight, dtype=float), n)
