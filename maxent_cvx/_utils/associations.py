@@ -18,8 +18,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, TableError, pluralize, short_repr
-from .formatting import MOST_ROWS, ReprMixin, TablePreview
-from .tables import Microdata, as_list, densely, format_value, names, places_of
+from .formatting import MOST_ROWS, ReprMixin, TablePreview, format_value
+from .tables import Microdata, as_list, densely, names, places_of
 from .validation import check_bool, check_int
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Text and HTML representations of objects: a sentence, and the first rows of tables."""
+"""Text of values, numbers and linear combinations, and HTML of objects with the first rows of their tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,67 @@ from .errors import visible
 
 __all__ = [
     "MOST_ROWS",
+    "NUMBER_PATTERN",
+    "PLAIN",
     "ReprMixin",
     "TablePreview",
     "as_html",
     "as_label",
+    "constant",
     "escaped",
+    "format_combination",
+    "format_number",
+    "format_value",
     "isolated",
 ]
+
+#: A number without a sign; each text is matched in one way only, so that long ones take no time.
+NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+#: What a name or a value is made of that needs no quotes.
+PLAIN = r"[^\s,|()=:'\"#\\]+"
+
+
+def constant(text: str) -> object:
+    """Read what stands without quotes: a number, True, False, or else a text."""
+    if re.fullmatch(r"-?\d+", text):
+        try:
+            return int(text)
+        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
+            return text
+    if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
+        return float(text)
+    return {"True": True, "False": False}.get(text, text)
+
+
+def format_value(value: object) -> str:
+    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
+    if not isinstance(value, str):
+        return str(value)
+    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
+    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def format_number(value: float) -> str:
+    """Write a number with as many digits as it needs to be read as the same."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -> str:
+    """Write a linear combination from its coefficients and what each is of, and a constant if it is not "".
+
+    >>> format_combination([(2, "P(a)"), (-1, "P(b)")], "-0.5")
+    '2 P(a) - P(b) - 0.5'
+    """
+    summands = [(a < 0, what if abs(a) == 1 else f"{format_number(abs(a))} {what}") for a, what in parts]
+    if constant or not summands:
+        summands.append((constant.startswith("-"), constant.removeprefix("-") or "0"))
+    (minus, first), *others = summands
+    return "-" * minus + first + "".join(f" {'-' if minus else '+'} {part}" for minus, part in others)
+
 
 # A sentence and the first rows of tables as HTML, in which every value is escaped.
 

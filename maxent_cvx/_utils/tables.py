@@ -14,11 +14,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .formatting import format_value
 from .validation import is_several, is_text
 
 __all__ = [
-    "NUMBER_PATTERN",
-    "PLAIN",
     "Choice",
     "Microdata",
     "as_list",
@@ -29,13 +28,11 @@ __all__ = [
     "check_no_count",
     "check_once",
     "choose",
-    "constant",
     "count_column",
     "counted",
     "densely",
     "distinct",
     "factorize",
-    "format_value",
     "group_codes",
     "looks_like_count",
     "missing_values",
@@ -413,12 +410,6 @@ def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
 one_or_several = as_list  # the earlier name
 
 
-#: A number without a sign; each text is matched in one way only, so that long ones take no time.
-NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-#: What a name or a value is made of that needs no quotes.
-PLAIN = r"[^\s,|()=:'\"#\\]+"
-
-
 @dataclass(frozen=True)
 class Choice:
     """The values of one attribute that a statement is about."""
@@ -487,26 +478,3 @@ def choose(chosen: object, attribute: str) -> Choice:
         raise StatementError(
             f"{attribute} = {short_repr(chosen)} holds something that is no single value: {error}"
         ) from error
-
-
-def constant(text: str) -> object:
-    """Read what stands without quotes: a number, True, False, or else a text."""
-    if re.fullmatch(r"-?\d+", text):
-        try:
-            return int(text)
-        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
-            return text
-    if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
-        return float(text)
-    return {"True": True, "False": False}.get(text, text)
-
-
-def format_value(value: object) -> str:
-    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
-    if not isinstance(value, str):
-        return str(value)
-    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
-    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
-        return value
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -17,19 +17,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
-from .._utils.formatting import TablePreview
-from .._utils.tables import (
-    NUMBER_PATTERN,
-    check_no_count,
-    count_column,
-    counted,
-    distinct,
-    factorize,
-    format_value,
-    ranges,
-    sort_distinct,
-    tally,
-)
+from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
+from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
 from .base import View, attach, first_groups, from_dict, labels_of, positions
 

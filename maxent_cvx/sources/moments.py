@@ -12,7 +12,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, short_repr, unknown_name
-from .._utils.tables import choose, format_value, numbers_of
+from .._utils.formatting import format_value
+from .._utils.tables import choose, numbers_of
 from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import values_named

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
-from .._utils.tables import constant, numbers_of
+from .._utils.formatting import constant
+from .._utils.tables import numbers_of
 from .._utils.validation import check_number
 from ..releases.base import View
 from ..releases.generalized import OUTSIDE

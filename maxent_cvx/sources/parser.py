@@ -37,7 +37,7 @@ from typing import Any
 import pandas as pd
 
 from .._utils.errors import MaxEntError, StatementError
-from .._utils.tables import NUMBER_PATTERN, PLAIN, constant
+from .._utils.formatting import NUMBER_PATTERN, PLAIN, constant
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
 from .statements import Count, E, P, Probability, Statement

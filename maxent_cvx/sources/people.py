@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, short_repr
-from .._utils.tables import format_value
+from .._utils.formatting import format_value
 from .._utils.validation import check_number
 from ..terms.rows import Rows
 from ..terms.space import Space

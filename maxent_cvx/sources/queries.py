@@ -14,7 +14,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
-from .._utils.tables import as_numbers, choose, format_value, numbers_of, one_or_several
+from .._utils.formatting import format_value
+from .._utils.tables import as_numbers, choose, numbers_of, one_or_several
 from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,11 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin
-from .._utils.tables import Choice, choose, format_value, group_codes
+from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
+from .._utils.tables import Choice, choose, group_codes
 from .._utils.validation import check_instance, check_number, check_str, is_several
 from ..solvers.sparse import compact
 from ..terms.axes import values_named
-from ..terms.block import decimal
 from ..terms.rows import Penalty, Rows
 from .base import Source
 
@@ -46,87 +46,11 @@ __all__ = [
     "Statement",
 ]
 
-# Statements whose value is a CVXPY parameter: what they say is decided whenever a model is solved.
-
-
-class ParametricStatement(Source):
-    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters."""
-
-    # Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
-
-    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
-        if value.variables() or value.size != 1:
-            raise StatementError(
-                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
-                "are written as a function of the space"
-            )
-        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
-
-    @property
-    def label(self) -> str:
-        """The statement's own text, with the names of the parameters."""
-        softly = "" if self.penalty is None else f", softly ({self.penalty})"
-        return f"{self.left} {self.relation} {self.value}{softly}"
-
-    @property
-    def identity(self) -> Hashable:
-        """What it says, and of which parameters."""
-        terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
-
-    @property
-    def parameters(self) -> list[Any]:
-        """What the value depends on."""
-        return self.value.parameters()
-
-    def now(self) -> Statement:
-        """The statement at the values that the parameters have now."""
-        if (value := self.value.value) is None:
-            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
-        if self.penalty is None:
-            return self.left._state(float(value), self.relation)
-        low = -math.inf if self.relation == "<=" else float(value)
-        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
-
-    def softened(self, penalty: Penalty) -> ParametricStatement:
-        """The same, which can be missed at a cost."""
-        if self.penalty is not None:
-            raise StatementError(f"{self.label} is soft already; state its cost once")
-        return ParametricStatement(self.left, self.relation, self.value, penalty)
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the row of the statement as it is now."""
-        for rows in self.now().rows(space):
-            yield replace(rows, label=self.label)
-
-
-def is_parametric(value: object) -> bool:
-    """Whether something is an expression of CVXPY, which is not loaded for the question."""
-    return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
-
-
-# Soft statements in the papers' notation: ``P(Flu | Gender=male) ~ 0.3 +- 0.05``.
-
-
+#: The coefficients of an event, as rational numbers: for every term the place of its own among the different ones, these
+#: (the first is 0), and the factor of the event in the statement.
+Exact = tuple[np.ndarray, list[Fraction], Fraction]
 #: How "equal", "at most" and "at least" are written, of hard and of soft statements.
 RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
-
-
-def format_penalty(penalty: Penalty | None) -> str:
-    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one."""
-    if penalty is None:
-        return ""
-    sd, weight, delta = (
-        "" if side is None else decimal(float(side)) for side in (penalty.sd, penalty.weight, penalty.delta)
-    )
-    return f", weight {weight}" if weight else f" +- {sd}" + f", delta {delta}" * bool(delta)
-
-
-# Statements: what somebody says about linear combinations of probabilities.
-
-
-#: Of an event: for every term the place of its coefficient among the different ones, these, and the event's own.
-Exact = tuple[np.ndarray, list[Fraction], Fraction]
 
 
 @dataclass(frozen=True)
@@ -216,34 +140,39 @@ class Statement(Source):
     where: str = ""
     penalty: Penalty | None = None
 
-    def __str__(self) -> str:
-        return self._said + format_penalty(self.penalty)
-
-    @property
-    def _said(self) -> str:
+    @cached_property
+    def label(self) -> str:
+        """The statement's own text, in the notation that :func:`maxent_cvx.read_knowledge` reads."""
         equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
-        left, right = self.terms, frozenset[tuple[Event, float]]()
+        left, right, zero = self.terms, frozenset[tuple[Event, float]](), "0"
         if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
             left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
             right = frozenset((event, -a) for event, a in self.terms - left)
-        expression, zero = combination(left), combination(right) if right else "0"
+            zero = combination(right) if right else "0"
+        expression = combination(left)
+        low, high = (format_number(side) if side else zero for side in (self.low, self.high))
         if self.low == self.high:
-            return f"{expression} {equal} {zero if self.high == 0 else f'{decimal(self.high)}'}"
-        if math.isinf(self.low):
-            return f"{expression} {at_most} {zero if self.high == 0 else f'{decimal(self.high)}'}"
-        if math.isinf(self.high):
-            return f"{expression} {at_least} {zero if self.low == 0 else f'{decimal(self.low)}'}"
-        return f"{decimal(self.low)} {at_most} {expression} {at_most} {decimal(self.high)}"
+            text = f"{expression} {equal} {high}"
+        elif math.isinf(self.low):
+            text = f"{expression} {at_most} {high}"
+        elif math.isinf(self.high):
+            text = f"{expression} {at_least} {low}"
+        else:
+            text = f"{format_number(self.low)} {at_most} {expression} {at_most} {format_number(self.high)}"
+        if (cost := self.penalty) is None:
+            return text
+        sd, weight, delta = (
+            "" if side is None else format_number(float(side)) for side in (cost.sd, cost.weight, cost.delta)
+        )
+        return f"{text}, weight {weight}" if weight else f"{text} +- {sd}" + f", delta {delta}" * bool(delta)
+
+    def __str__(self) -> str:
+        return self.label
 
     def __repr__(self) -> str:
         return f"<Statement: {self}>"
-
-    @property
-    def label(self) -> str:
-        """The statement's own text."""
-        return str(self)
 
     @property
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
@@ -321,58 +250,56 @@ class Statement(Source):
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:
-            told = self._told(space)
+            yield from self._rows(space)
         except MaxEntError as error:
             if not self.where:
                 raise
             raise type(error)(f"{self.where}: {error}") from None
-        for label, events, low, high in told:
-            matrix, typed = _added_up(events, len(space))
-            sides = np.array([low]), np.array([high])
-            yield Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
-    def _told(self, space: Space) -> list[tuple[str, list[Exact], float, float]]:
-        """Each row with its name, its events with their coefficients, and its sides."""
+    def _rows(self, space: Space) -> Iterator[Rows]:
+        """The rows of a statement that says something: one, or of a quotient with two sides one for each."""
         ratios = [event for event, _ in self.terms if event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
-            return [(str(self), events, self.low, self.high)]
+            yield self._row(space, self.label, events, self.low, self.high)
+            return
         if len(self.terms) > 1 or self.penalty is not None:
-            ratios[0].exact(space)  # which is refused
+            ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
         ((event, a),) = self.terms
         if self.low == self.high:
-            return [(str(self), [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))], 0.0, 0.0)]
-        found = []
+            of_zero = [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))]
+            yield self._row(space, self.label, of_zero, 0.0, 0.0)
+            return
         for is_low, side in ((True, self.low), (False, self.high)):
             if math.isfinite(side):
-                label = str(replace(self, high=math.inf) if is_low else replace(self, low=-math.inf))
-                above = is_low == (a > 0)
-                rest = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
-                found.append((label, rest, *((0.0, math.inf) if above else (-math.inf, 0.0))))
-        return found
+                label = (replace(self, high=math.inf) if is_low else replace(self, low=-math.inf)).label
+                of_zero = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
+                ends = (0.0, math.inf) if is_low == (a > 0) else (-math.inf, 0.0)
+                yield self._row(space, label, of_zero, *ends)
 
-
-def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
-    """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
-    touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
-    # a statement is about few of the terms: only these are looked at.
-    places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
-    pattern = group_codes(places, [len(factors) for _, factors, _ in events])
-    example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
-    example[pattern] = np.arange(len(pattern))
-    total = [
-        sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
-        for at in example.tolist()
-    ]
-    data = np.array([float(a) for a in total], dtype=float)[pattern]
-    matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms)))
-    terms = matrix.indices  # the same array, not a copy, where there is one coefficient
-    of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
-    typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
-    if not data.all():
-        matrix = matrix.copy()  # in place the terms would be written over
-        matrix.eliminate_zeros()
-    return matrix, typed
+    def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
+        """Add up coefficients as rational numbers and round once: what cancels is gone, and nothing else is rounded."""
+        # A statement is about few of the terms: only these are looked at.
+        touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
+        places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
+        # Terms with the same coefficients in all events are added up once.
+        pattern = group_codes(places, [len(factors) for _, factors, _ in events])
+        example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
+        example[pattern] = np.arange(len(pattern))
+        total = [
+            sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
+            for at in example.tolist()
+        ]
+        data = np.array([float(a) for a in total], dtype=float)[pattern]
+        matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space))))
+        terms = matrix.indices  # the same array, not a copy, where there is one coefficient
+        of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
+        typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
+        if not data.all():
+            matrix = matrix.copy()  # in place the terms would be written over
+            matrix.eliminate_zeros()
+        sides = np.array([low]), np.array([high])
+        return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
@@ -385,12 +312,8 @@ def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
     """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
-    ordered = sorted(((str(event), a) for event, a in terms), key=lambda term: (term[1] < 0, term[0]))
-    parts = [(a < 0, event if abs(a) == 1 else f"{decimal(abs(a))} {event}") for event, a in ordered]
-    if constant or not parts:
-        parts.append((constant < 0, decimal(abs(constant))))
-    first, *others = parts
-    return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
+    ordered = sorted(((a, str(event)) for event, a in terms), key=lambda part: (part[0] < 0, part[1]))
+    return format_combination(ordered, format_number(constant) if constant else "")
 
 
 # Linear combinations of probabilities, and the comparisons that turn them into statements.
@@ -1038,3 +961,59 @@ class ExpectedNumber(Event):
                 )
             numbers = np.array([told[value] for value in values])
         return numbers[codes]
+
+
+def is_parametric(value: object) -> bool:
+    """Whether something is an expression of CVXPY, which is not loaded for the question."""
+    return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
+
+
+class ParametricStatement(Source):
+    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters."""
+
+    # Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
+
+    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
+        if value.variables() or value.size != 1:
+            raise StatementError(
+                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
+                "are written as a function of the space"
+            )
+        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
+
+    @property
+    def label(self) -> str:
+        """The statement's own text, with the names of the parameters."""
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"{self.left} {self.relation} {self.value}{softly}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What it says, and of which parameters."""
+        terms = frozenset(self.left.terms.items()), self.left.constant
+        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
+
+    @property
+    def parameters(self) -> list[Any]:
+        """What the value depends on."""
+        return self.value.parameters()
+
+    def now(self) -> Statement:
+        """The statement at the values that the parameters have now."""
+        if (value := self.value.value) is None:
+            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
+        if self.penalty is None:
+            return self.left._state(float(value), self.relation)
+        low = -math.inf if self.relation == "<=" else float(value)
+        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+
+    def softened(self, penalty: Penalty) -> ParametricStatement:
+        """The same, which can be missed at a cost."""
+        if self.penalty is not None:
+            raise StatementError(f"{self.label} is soft already; state its cost once")
+        return ParametricStatement(self.left, self.relation, self.value, penalty)
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the row of the statement as it is now."""
+        for rows in self.now().rows(space):
+            yield replace(rows, label=self.label)
