@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from weakref import WeakSet
 
@@ -49,6 +49,16 @@ class ProgressBar:
         """Write a text behind the bar."""
         if self.shown is not None:
             self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # which would not wait
+
+    def following(self, callback: Callable[..., Any] | None) -> Callable[..., Any]:
+        """A solver's callback that moves the bar before it calls the user's."""
+
+        def moved(iteration: Any) -> Any:
+            self.update()
+            self.set_postfix_str(f"residual {iteration.residual:.1e}")
+            return None if callback is None else callback(iteration)
+
+        return moved
 
     def __enter__(self) -> ProgressBar:
         _depth.n += 1

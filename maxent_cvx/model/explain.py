@@ -41,7 +41,7 @@ from ..terms.people import OTHERS
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .measure import Measure, Measures
-from .system import ConstraintGroup, KnowledgeBase, ModifiedSource
+from .system import ConstraintGroup, KnowledgeBase, StoredSource
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
@@ -626,8 +626,7 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
         firmly = form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row)))
         raise contradiction(base.posed.with_rows(firmly)) or error from None
     entries, changes = _relaxed(held, lower, upper)
-    facts = {fact.label: base.emitted[fact.label] for fact in base.facts}
-    return KnowledgeBase.of(base.space, base.facts, facts | entries), changes
+    return base.with_knowledge(entries), changes
 
 
 def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:
@@ -688,7 +687,7 @@ def _widened(entry: ConstraintGroup, lower: np.ndarray, upper: np.ndarray) -> Co
     parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
     rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
     if not isinstance(entry.source, Statement):
-        return ConstraintGroup(ModifiedSource(entry.source, rows), rows, entry.convex)
+        return ConstraintGroup(StoredSource.of(entry.source, rows), rows, entry.convex)
     said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
     if rows[0].label == entry.source.label:
         rows = (replace(rows[0], label=said.label),)

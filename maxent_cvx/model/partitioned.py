@@ -51,7 +51,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .explain import largest_first, prices_of
 from .partitioned_system import BroadcastSource, PartitionedSpace, PosedInParts, groups_of, own_space, posed_in_parts
-from .system import ConstraintGroup, KnowledgeBase, also_shown, unique_label
+from .system import ConstraintGroup, KnowledgeBase
 
 __all__ = [
     "PartitionedMaxEnt",
@@ -924,10 +924,8 @@ class PartitionedMaxEnt(ReprMixin):
                 )
             source = read_statement(given) if isinstance(given, str) else as_source(given)
             told = self._whole.told(source, label)
-            if (name := unique_label(base, told, label)) is not None:
-                is_numbered = label is None and name != source.label  # "your own (2)"
-                base.hold(name, told.named(name) if is_numbered and base.calls_like(told) else told)
-        if (n_rows := sum(told.n_rows for told in base.emitted.values())) > MOST_SHARED:
+            base.add(told, label)
+        if (n_rows := sum(told.n_rows for told in base.groups.values())) > MOST_SHARED:
             raise StatementError(
                 f"the model would share {n_rows:,} rows among its partitions, and up to {MOST_SHARED:,} can be; "
                 "say less, or of fewer groups"
@@ -1012,12 +1010,12 @@ class PartitionedMaxEnt(ReprMixin):
         P(Flu | Gender=male) ~ 0.4 +- 0.1  Statement     1     soft: sd 0.1
         """
         found = []
-        for told in self._held.emitted.values():
+        for told in self._held.groups.values():
             assert isinstance(told, BroadcastSource)
             costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in told.rows if rows.penalty is not None)
             by = ", ".join(column for column in self.release.qi if column in told.columns)
             found.append((type(told.source).__name__, told.n_rows, by, "; ".join([*costs][:3])))
-        index = pd.Index(list(self._held.emitted), name="label")
+        index = pd.Index(list(self._held.groups), name="label")
         return pd.DataFrame(found, columns=["source", "rows", "by", "note"], index=index)
 
     def solve(
@@ -1099,7 +1097,7 @@ class PartitionedMaxEnt(ReprMixin):
             self._work_on(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
-            told = callback if verbose or progress is False else also_shown(bar, callback)
+            told = callback if verbose or progress is False else bar.following(callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=told)
             whole = copy.copy(self._whole)  # the model may move elsewhere, and the answer stays
             posed = posed_in_parts(whole, *self._sources)
@@ -1122,7 +1120,7 @@ class PartitionedMaxEnt(ReprMixin):
     @property
     def _sources(self) -> tuple[list[Any], list[Any]]:
         """The facts beside what is published, and what is known."""
-        every, n_facts = list(self._held.emitted.values()), len(self._held.facts)
+        every, n_facts = list(self._held.groups.values()), len(self._held.facts)
         return every[:n_facts], every[n_facts:]
 
     def _work_on(self, executor: Executor) -> None:

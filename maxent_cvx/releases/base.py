@@ -588,17 +588,17 @@ class BucketView(View):
     generalized: bool = False
     noun: ClassVar[str] = "release"
 
-    @property
+    @cached_property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """QI tuples, sensitive values, buckets."""
         return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
 
-    @property
+    @cached_property
     def n_q(self) -> np.ndarray:
         """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
         return np.asarray(self.n_qb.sum(axis=1))
 
-    @property
+    @cached_property
     def n_s(self) -> np.ndarray:
         """Records of each sensitive value, counts, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))

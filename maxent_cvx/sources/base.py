@@ -140,7 +140,7 @@ class Source(ReprMixin, ABC):
 def _argument(value: object) -> str:
     """Write an argument for a label: data by their type only, and nothing that differs from run to run."""
     if inspect.isroutine(value):
-        return getattr(value, "__name__", type(value).__name__).strip("<>")
+        return str(getattr(value, "__name__", type(value).__name__)).strip("<>")
     text = short_repr(value)
     return type(value).__name__ if " at 0x" in text else text.removeprefix("a ").removeprefix("the class ")
 

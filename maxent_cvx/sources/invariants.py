@@ -279,8 +279,9 @@ class PublishedRows(Source):
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
-    """Say that a marginal is what was counted: a row a label."""
-    return space.marginal(list(by)) == counts / space.n_records
+    """A marginal is what was counted: one row per label, whose order `check_view` has checked."""
+    block, p = space.marginal(list(by)), counts.to_numpy() / space.n_records
+    return Rows(block.matrix, p, p, block.label, block.index, space.view)
 
 
 class PublishedCounts(PublishedRows):

@@ -164,14 +164,14 @@ def test_more_than_there_are(release, hospital, negative):
     says = (
         f"99 {['positive', 'negative'][negative]} associations are asked for, and only {there_are} have a support of 3"
     )
-    with refused(StatementError, says, "ask for fewer, or lower min_support"):
+    with refused(StatementError, says):
         list(source.rows(mx.Space.of(release)))
 
 
 @pytest.mark.parametrize("k", [-1, 1.5, "1", True, np.nan])
 def test_number_of_associations(hospital, k):
     """K is a whole number: 0, 1, 2, ..., or None for all."""
-    with refused(StatementError, f"positive={k!r}", "a whole number of at least 0"):
+    with refused(StatementError, f"positive={k!r}"):
         StrongestAssociations(hospital, k, 0)
     with refused(StatementError, f"negative={k!r}"):
         StrongestAssociations(hospital, 0, k)
@@ -193,7 +193,7 @@ def test_min_support(hospital, bad):
 @pytest.mark.parametrize("bad", [0, 3, -1, [], [1, 3], "Gender", 1.5, True])
 def test_number_of_attributes(hospital, bad):
     """An association sets 1 to k of the k QI attributes (section 7.1, Fig. 6)."""
-    with refused(StatementError, f"attributes={bad!r}", "1 to 2 of the QI attributes"):
+    with refused(StatementError, f"attributes={bad!r}"):
         mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", attributes=bad)
 
 
@@ -208,9 +208,9 @@ def test_number_of_attributes_may_be_numpys(hospital):
 
 def test_original_that_is_no_table(release, hospital):
     """The original must be a table with the release's columns."""
-    with refused(TableError, "not a list"):
+    with refused(TableError):
         mx.MaxEnt(release).add(StrongestAssociations([1], 0, 1))
-    with refused(UnknownName, "'Degree' is not a column"):
+    with refused(UnknownName):
         mx.MaxEnt(release).add(StrongestAssociations(hospital.drop(columns="Degree"), 0, 1))
 
 
@@ -227,7 +227,7 @@ OTHERS = {
 @pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS.keys())
 def test_original_of_other_people(release, hospital, change):
     """Associations are true of the people they were mined from: an original of others is refused, listing no record."""
-    with refused(StatementError, "not the people of the release", "pass the table that was published", never="Allen"):
+    with refused(StatementError, never="Allen"):
         mx.MaxEnt(release).add(StrongestAssociations(change(hospital), 0, 1))
 
 

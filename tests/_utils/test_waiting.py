@@ -46,7 +46,7 @@ def test_workers_whose_memory_is_full():
         while worker.status.name != "paused":
             threading.Event().wait(0.01)
         executor = executor_for(client)
-        with refused(SolverError, "each is paused"):
+        with refused(SolverError):
             executor.reduce(sum, executor.made([int, int]))
 
 
@@ -57,7 +57,7 @@ def test_workers_that_are_gone():
         assert executor.reduce(sum, executor.made([int])) == 0
         found.scale(0)
         found.sync(found._correct_state)
-        with refused(SolverError, "no worker"):
+        with refused(SolverError):
             executor.reduce(sum, executor.made([int]))
 
 

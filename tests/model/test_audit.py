@@ -235,15 +235,15 @@ def test_what_else_is_known_narrows(hospital):
 def test_what_cannot_be_audited(hospital):
     """Contradictory tables name their cells; what is no table, or of other people, is refused."""
     table = PublishedTable(pd.DataFrame([("a", "x", "<5"), ("a", "*", 9), ("*", "*", 9)], columns=["A", "B", "n"]))
-    with refused(mx.Infeasible, "published table by A, B: a, x"):
+    with refused(mx.Infeasible):
         MaxEnt(table.to_view(sa="B")).audit(table)  # x is the only value of B
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     with refused(mx.UnknownName, "'A'"):
         MaxEnt(release).audit(table)
-    with refused(mx.StatementError, "table must be a PublishedTable"):
+    with refused(mx.StatementError):
         MaxEnt(release).audit("P(Flu)")
     by_gender = PublishedTable(pd.DataFrame({"Gender": ["male"], "n": ["<7"]}), suppressed="<7")
-    with refused(mx.SolverError, "convex constraint of your own"):
+    with refused(mx.SolverError):
         MaxEnt(release).add(lambda space: sum(space.p**2) <= 1).audit(by_gender)
     audit = MaxEnt(release).audit(by_gender)
     assert audit.loc["male"].to_dict() == {"low": pytest.approx(6), "high": pytest.approx(6), "certain": True}

@@ -69,9 +69,9 @@ def test_a_fraction_of_a_person():
     table = pd.DataFrame({"Q": list("ab"), "S": ["flu", "hiv"], "B": 1})
     model = MaxEnt(mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")).add("P(flu | Q=a) = 0.3")
     assert model.bounds("P(flu | Q=b)") == pytest.approx((0.7, 0.7))
-    with refused(Infeasible, "no whole assignment"):
+    with refused(Infeasible):
         model.bounds("P(flu | Q=b)", integer=True, time_limit=AGES)
-    with refused(Infeasible, "no whole assignment"):
+    with refused(Infeasible):
         model.solve().certain(integer=True, time_limit=AGES)
 
 

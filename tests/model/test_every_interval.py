@@ -124,9 +124,9 @@ def test_soft_rows_bound_nothing(hospital):
 def test_contradictions_and_curves(hospital):
     """What is contradictory anywhere is told; a curve has no linear bounds."""
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    with refused(mx.Infeasible, "P(Flu | Gender=male)", "contradicts"):
+    with refused(mx.Infeasible, "contradicts"):
         MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.9).bounds()
-    with refused(mx.SolverError, "convex constraint of your own"):
+    with refused(mx.SolverError):
         MaxEnt(release).add(lambda space: sum(space.p**2) <= 1).bounds()
 
 

