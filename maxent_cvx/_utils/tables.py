@@ -470,7 +470,7 @@ def choose(chosen: object, attribute: str) -> Choice:
         values = list(chosen)
     if not values:
         raise StatementError(f"{attribute} = [] chooses no value; name at least one")
-    if pd.Series(values, dtype=object).isna().any():
+    if any(pd.api.types.is_scalar(value) and pd.isna(value) for value in values):
         raise StatementError(f"{attribute} = {short_repr(chosen)} holds a missing value; name the value that is meant")
     try:
         return Choice(frozenset(values))

@@ -603,7 +603,7 @@ class BucketView(View):
         """Records of each sensitive value, counts, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))
 
-    @property
+    @cached_property
     def with_counterfeits(self) -> np.ndarray:
         """Mark the buckets that hold more values than people, in the order of `buckets`."""
         return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
@@ -627,17 +627,7 @@ class BucketView(View):
         return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
-
-        Returns
-        -------
-        dict
-            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6))."""
         qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
         width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
         pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))

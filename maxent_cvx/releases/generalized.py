@@ -690,17 +690,7 @@ class GroupedRelease(View):
         return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s.
-
-        Returns
-        -------
-        dict
-            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]

@@ -121,17 +121,7 @@ class QITable(View):
         return np.arange(len(self.sensitive_values)) if self._n_s is None else np.flatnonzero(self._n_s)
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value.
-
-        Returns
-        -------
-        dict
-            Codes of "q" and "s", one of each a term.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value."""
         n_q = len(self._n_q)
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
 

@@ -495,27 +495,7 @@ class BucketInvariants(PublishedCounts):
         return "published buckets"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the QI-invariants, then the SA-invariants.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> of_tuples, of_values = mx.BucketInvariants(release).rows(mx.MaxEnt(release).space)
-        >>> of_values.name(0), of_values.low[0].item()
-        ('P(Disease, Bucket): Breast Cancer, 1', 0.1)
-        """
+        """Emit the QI-invariants, then the SA-invariants."""
         of_people, of_values = super().rows(space)
         yield of_people
         at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
@@ -563,28 +543,6 @@ class BucketInvariants(PublishedCounts):
 
         Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
         together (Frechet).
-
-        Parameters
-        ----------
-        space : Space
-            The terms of a model of the release.
-        at : ndarray of int
-            Terms: in every bucket all of some QI tuples with some values.
-
-        Returns
-        -------
-        low, high : float
-            Records.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.MaxEnt(release).space
-        >>> flu_of_men = space.row("Flu", {"Gender": "male"}).indices
-        >>> mx.BucketInvariants(release).closed_bounds(space, flu_of_men)     # of six men
-        (1.0, 3.0)
         """
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])
@@ -592,35 +550,7 @@ class BucketInvariants(PublishedCounts):
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of a model of the release.
-        at : ndarray of int
-            Terms; of each group in every bucket all of some QI tuples with some values.
-        group : ndarray of int
-            The group of each, from 0.
-        n_groups : int
-
-        Returns
-        -------
-        low, high : ndarray, one a group
-            Records; 0 of a group without terms.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.MaxEnt(release).space
-        >>> men, women = (space.row("Flu", {"Gender": gender}).indices for gender in ("male", "female"))
-        >>> group = np.repeat([0, 1], [len(men), len(women)])
-        >>> ends = mx.BucketInvariants(release).closed_bounds_of_each(space, np.concatenate([men, women]), group, 2)
-        >>> [side.tolist() for side in ends]                                  # of six men, and of four women
-        [[1.0, 0.0], [3.0, 2.0]]
-        """
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
         if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
             return super().closed_bounds_of_each(space, at, group, n_groups)
         return self._bounds_of_each(space, at, group, n_groups)

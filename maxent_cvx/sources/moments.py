@@ -429,35 +429,7 @@ class PublishedCorrelation(Source):
         return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= n sum x y - sum x sum y <= high.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If no standard deviation is known, x is the same for everybody, or who is in the release is not known.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
-        >>> view = mx.QITable(people, qi="age", sa="ill", sa_values=["no", "yes"])
-        >>> told = mx.PublishedCorrelation(0.9, ("age", {"yes": 1}), sd=0.5, ddof=0, decimals=1)
-        >>> (rows,) = told.rows(mx.MaxEnt(view).space)
-        >>> rows.low.item() / 4**2, rows.high.item() / 4**2          # sqrt(500) / 2 times 0.85 to 0.95: 9.503 to 10.621
-        (9.5625, 10.5625)
-        """
+        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole."""
         view = space.view
         known_members(view, "a correlation")
         people = view.n_q * space.described(self.given)
@@ -581,36 +553,7 @@ class PublishedMoments(Source):
         return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {told}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows of the mean, and of the standard deviation.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum x <= high, and of the squares, whole numbers if those summed are whole; of an unknown number of
-            people, sums of differences.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody is as described, or too few for `ddof`, or it is known of quasi-identifiers.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
-        >>> (rows,) = mx.PublishedMoments(30, 14.14, decimals=(0, 2)).rows(mx.MaxEnt(view).space)
-        >>> [rows.name(i) for i in range(len(rows))]
-        ['mean and sd: 30 (14.14): sum', 'mean and sd: 30 (14.14): sum of squares about the mean']
-        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()     # 14.135^2, and 14.145^2 + 2 (1/2)^2
-        ([59.0, 199.8], [61.0, 200.58])
-        """
+        """Emit the rows of the mean, and of the standard deviation."""
         people = subjects(space, self.of, self.given, self.values)
         if people.n is None:
             yield self._of_unknown_number(people, space)
@@ -870,33 +813,7 @@ class PublishedQuantile(Source):
         return PublishedQuantile, *told
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit what is linear of it: how many people are below and above.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            Numbers of people; of an unknown number n of people less a multiple of n.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody can be as described, or have such a number, or it is known anyway.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
-        >>> (rows,) = mx.PublishedQuantile(30).rows(mx.MaxEnt(view).space)
-        >>> [(rows.name(i), rows.low[i].item(), rows.high[i].item()) for i in range(len(rows))]
-        [('median is 30: number <= 30', 2.0, inf), ('median is 30: number < 30', -inf, 1.0)]
-        """
+        """Emit what is linear of it: how many people are below and above."""
         people = subjects(space, self.of, self.given, self.values)
         check_attainable(self._quantile(), people, self.label)
         yield quantile_rows(self._quantile().counts(people), people, space, self.label)

@@ -82,37 +82,7 @@ class SameValue(Source):
         return f"{format_value(self.first)} and {format_value(self.second)} alike with P >= {self.at_least:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every set of values that both can have, with all that only the first can have.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(V | i) - P(V | j) <= 1 - c, probabilities; if c is 1, P(s | i) - P(s | j) = 0 for every value.
-
-        Raises
-        ------
-        UnknownName
-            If the model names nobody so.
-        StatementError
-            If it names nobody at all, or the two can share more than 12 values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> degree = {"Frank": "college", "James": "graduate"}
-        >>> people = {name: {"Gender": "male", "Degree": degree[name]} for name in degree}
-        >>> source = mx.SameValue("Frank", "James", at_least=0.5)
-        >>> (rows,) = source.rows(mx.MaxEnt(release, people=people).space)
-        >>> print(rows.name(0), rows.relation, rows.high[0], "and", len(rows) - 1, "more")
-        Frank and James alike with P >= 0.5: Breast Cancer or Pneumonia <= 0.5 and 3 more
-        """
+        """Emit a row for every set of values that both can have, with all that only the first can have."""
         first, second = (self._by_value(space, name) for name in (self.first, self.second))
         has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
         values, view = space.view.sensitive_values, space.view

@@ -239,36 +239,7 @@ class AnsweredQueries(Source):
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a query, in the unit of its answer; a count that may be any emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            answer - eps <= N sum w(s) P(q, s) <= answer + eps; wider by the quantiles of the noise, if there is any.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If a query is about nobody, nobody can have the answer, a mean is of a population or of sensitive values, or
-            no whole number is an answer.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> source = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2], eps=1)
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
-        >>> rows.name(0), rows.low.tolist(), rows.high.tolist()                  # people
-        ('count: Gender=male, Disease=Flu', [1.0], [3.0])
-        """
+        """Emit a row a query, in the unit of its answer; a count that may be any emits none."""
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
@@ -470,36 +441,7 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= P(by) <= high, probabilities; of a likelihood N P(by) ~ noisy, records.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute, or none of its values.
-        StatementError
-            If with `integer` no whole number of people is within the noise of a count.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd, scipy.stats
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> flu = pd.Series([4.2], index=pd.MultiIndex.from_tuples([("male", "Flu")], names=["Gender", "Disease"]))
-        >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
-        >>> rows.name(0), rows.low.round(3).tolist(), rows.high.round(3).tolist()          # from 2 to 6 of 10 people
-        ('noisy counts by Gender, Disease: male, Flu', [0.2], [0.6])
-        """
+        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count."""
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
@@ -622,35 +564,7 @@ class RandomizedResponse(Source):
         return f"randomised response {self.reported!r}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every group of people, true value and reported value.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            Probabilities, a block of rows a family of `by`; rows that say nothing are left out.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such quasi-identifiers.
-        StatementError
-            If several attributes are sensitive, or `transition` lacks a value of the view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
-        >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
-        >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
-        >>> source = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
-        >>> [(rows.name(0), len(rows), rows.relation) for rows in source.rows(mx.MaxEnt(view).space)]
-        [('reported Answer: yes, yes', 4, '==')]
-        """
+        """Emit a row for every group of people, true value and reported value."""
         view = space.view
         if self.reported not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)

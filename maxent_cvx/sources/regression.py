@@ -248,37 +248,7 @@ class PublishedRegression(Source):
         return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row a coefficient; of rounded logistic ones two.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum x y <= high for each regressor x, equal whole numbers if those summed are whole; or
-            low <= E[w y] <= high with w a row of (X'X)^-1 X', n times, so that it is the coefficient.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody is as described, the columns are linearly dependent and decimals are given, y of a logistic
-            regression is not 0 or 1, or who is in the release is not known.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
-        >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
-        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
-        >>> (rows,) = line.rows(mx.MaxEnt(view).space)
-        >>> rows.name(1), rows.low.tolist(), rows.relation                      # sum y = 2, sum age y = 140
-        ('linear regression of low: 1 on intercept, age, score: age', [2.0, 140.0], '==')
-        """
+        """Emit one row a coefficient; of rounded logistic ones two."""
         known_members(space.view, "a regression")
         y = responses(space.view, self.of)
         asked = space.described(self.given)

@@ -219,34 +219,7 @@ class Statement(Source):
         )
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row; vagueness that allows everything emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum_k a_k P(value_k | given_k) <= high, as typed, in rational numbers that are rounded once.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute or value, or the model names nobody so.
-        StatementError
-            If nobody is as described, or the statement cannot be one of this view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
-        >>> [(rows.relation, rows.high.tolist(), rows.matrix.shape) for rows in said.rows(mx.MaxEnt(release).space)]
-        [('<=', [0.3], (1, 27))]
-        """
+        """Emit one row; vagueness that allows everything emits none."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:

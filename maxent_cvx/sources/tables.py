@@ -419,34 +419,7 @@ class PublishedTable(Source):
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell, people; a cell that may hold anybody or nobody emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            least <= N P(cell) <= most.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute, or no such value, unless the table says that nobody has it.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> cells = [("male", "Flu", 3), ("female", "Flu", "<5"), ("*", "HIV", 2)]
-        >>> table = mx.PublishedTable(pd.DataFrame(cells, columns=["Gender", "Disease", "n"]))
-        >>> (rows,) = table.rows(mx.MaxEnt(release).space)
-        >>> rows.name(2), rows.low.tolist(), rows.high.tolist()                         # people
-        ('published table by Gender, Disease: *, HIV', [3.0, -inf, 2.0], [3.0, 4.0, 2.0])
-        """
+        """Emit a row a cell, people; a cell that may hold anybody or nobody emits none."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)

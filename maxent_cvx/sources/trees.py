@@ -216,36 +216,7 @@ class PublishedTree(Source):
         return f"decision tree with {self.tree.get_n_leaves()} leaves"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every leaf and value, or every leaf and value that is not its class.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(leaf, x), or P(leaf, x) - P(leaf, y), probabilities.
-
-        Raises
-        ------
-        StatementError
-            If the tree cannot take the view's people, or was fitted on others, or on weighted ones.
-        UnknownName
-            If a class is no sensitive value of the view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> people = pd.DataFrame({"Age": [25, 28, 35, 47, 52], "Salary": ["30", "30", "30", "30", "50"]})
-        >>> tree = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=2).fit(people[["Age"]], people["Salary"])
-        >>> view = mx.QITable(people, qi="Age", sa="Salary", sa_values=["30", "50"])
-        >>> (rows,) = mx.PublishedTree(tree).rows(mx.MaxEnt(view).space)
-        >>> [rows.name(i) for i in range(len(rows))], rows.low.tolist()
-        (['leaf: 1, 30', 'leaf: 1, 50', 'leaf: 2, 30', 'leaf: 2, 50'], [0.6, 0.0, 0.2, 0.2])
-        """
+        """Emit a row for every leaf and value, or every leaf and value that is not its class."""
         view = space.view
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
