@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-from weakref import WeakSet
 
 from tqdm import tqdm
 
@@ -15,6 +14,10 @@ __all__ = [
     "ProgressBar",
     "progress_bar",
 ]
+
+
+class _Bar(tqdm):
+    monitor_interval = 0  # no thread watches over it, which would outlive it
 
 
 class _Depth(threading.local):
@@ -82,8 +85,6 @@ def progress_bar(
     delay: float = 0.0,
 ) -> ProgressBar:
     """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called."""
-    # a bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed
-    # at the end of its items; one that is moved by hand is made by a ``with`` statement.
     if progress is None:
         progress = _is_terminal() and not (delay and _is_part_of_more())
     elif progress:
@@ -91,7 +92,7 @@ def progress_bar(
     if not progress:
         return ProgressBar(() if items is None else items)
     options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave, "delay": delay}
-    return ProgressBar((), _own_kind()(items, position=_bars_above(), **options))
+    return ProgressBar((), _Bar(items, **options))
 
 
 def _is_terminal() -> bool:
@@ -106,42 +107,3 @@ def _is_part_of_more() -> bool:
     """Whether this is a step of other work that has a bar, or the work of a thread or a process among others."""
     in_main = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     return _depth.n > 0 or not in_main
-
-
-class _NoLock:
-    """A lock that never blocks: no two threads share one of these bars."""
-
-    def acquire(self, *_: object, **__: object) -> bool:
-        """Acquire it."""
-        return True
-
-    def release(self) -> None:
-        """Do nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class _Bar(tqdm):
-    """A bar that its owner closes: one whose construction was interrupted cannot be closed by the garbage collector."""
-
-    monitor_interval = 0  # no thread watches over it
-
-    def __del__(self) -> None:
-        """Do nothing."""
-
-
-def _own_kind() -> type[tqdm[Any]]:
-    """Make a class of its own for one bar."""
-    # tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between
-    # taking the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits
-    # for ever.
-    return type("Bar", (_Bar,), {"_lock": _NoLock(), "_instances": WeakSet()})
-
-
-def _bars_above() -> int:
-    """How many bars of other programs are on the screen, such as that of a loop around this work."""
-    return len(getattr(tqdm, "_instances", ()))

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import P, TableError, UnknownName
-from maxent_cvx.cli.main import main
+from maxent_cvx import TableError, UnknownName
 from support.helpers import refused
 
 #: Six people in three rows.
@@ -65,21 +64,6 @@ def test_what_is_no_count():
         mx.Release.from_generalized(GENERALIZED.assign(id=[1, 2, 3]), **ROLES, count="n", id="id")
 
 
-def test_command_line(tmp_path, capsys):
-    """--count reads such a table, with buckets of its own or Anatomy's."""
-    path = tmp_path / "table.csv"
-    pd.DataFrame({"Sex": ["m", "f", "f"], "D": ["Flu", "HIV", "Flu"], "B": [1, 1, 2], "n": [2, 1, 4]}).to_csv(
-        path, index=False
-    )
-    roles = ["--qi", "Sex", "--sa", "D", "--count", "n"]
-    assert main(["quantify", str(path), *roles, "--bucket", "B"]) == 0
-    assert "7 records in 2 buckets" in capsys.readouterr().out
-    assert main(["quantify", str(path), *roles, "--l", "2", "--exempt", "1"]) == 0
-    assert "7 records" in capsys.readouterr().out
-    assert main(["quantify", str(path), "--qi", "Sex", "--sa", "D", "--count", "m", "--bucket", "B"]) == 2
-    assert "column of the table (given as --count)" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("age", ["17", " 17", 17])
 def test_numbers_beside_intervals(age):
     """A column that mixes intervals and numbers holds texts, as a file gives them: "17" is the number 17."""
@@ -88,13 +72,3 @@ def test_numbers_beside_intervals(age):
         release = mx.Release.from_generalized(table, **ROLES, population=pd.DataFrame({"Age": ages}))
         post = mx.MaxEnt(release).solve()
         assert post.prob("Flu", given={"Age": ages[0]}) == pytest.approx(1.0)
-
-
-def test_bytes():
-    """P(b"a") speaks of the value b"a", and not of the number 97."""
-    table = pd.DataFrame({"Q": [b"x", b"x", b"y"], "S": [b"a", b"b", b"b"], "B": [1, 1, 1]})
-    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B"))
-    model.add(P(b"a", given={"Q": b"x"}) == 0.5)
-    assert model.solve().prob(b"b", given={"Q": b"y"}) == pytest.approx(1.0)
-    with refused(UnknownName):
-        model.add(P(b"c") == 0.1)

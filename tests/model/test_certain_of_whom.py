@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, MaxEnt, P, StatementError
-from maxent_cvx.sources.parser import read_probability
-from support.helpers import refused
+from maxent_cvx import MaxEnt, P
 from support.named_worlds import random_named, spoken, subjects
 from support.patience import AGES
 from support.solving import examples
@@ -47,32 +45,6 @@ def test_everybody_with_a_tuple(trio, integer):
     expected = {"P(cold | Q=a)": 0, "P(cold | Q=b)": 1, "P(cold | Alice)": 0}
     assert found["probability"].to_dict() == expected
     assert found["people"].to_dict() == {"P(cold | Q=a)": 2, "P(cold | Q=b)": 1, "P(cold | Alice)": 1}
-
-
-@pytest.mark.parametrize("integer", [True, False])
-def test_everybody_with_a_tuple_is_named(trio, integer):
-    """Of two people with a name a tuple speaks as well, and of no others."""
-    model = MaxEnt(trio, people={**ALICE, "Bob": {"Q": "a"}}).add(P("flu", given={"Q": "b"}) == 1)
-    found = model.solve().certain(integer=integer, time_limit=AGES)["probability"]
-    assert found.to_dict() == {"P(flu | Q=a)": 0, "P(flu | Q=b)": 1, "P(flu | Alice)": 0, "P(flu | Bob)": 0}
-
-
-def test_the_others_are_no_statement(trio):
-    """What is certain of the others cannot be mistaken for something that may be added or asked."""
-    found = MaxEnt(trio, people=ALICE).add(P("flu", who="Alice") == 1).solve().certain()
-    with refused(StatementError, "(others)"):
-        read_probability(str(found.index[-1]))
-
-
-def test_a_fraction_of_a_person():
-    """Where everything is fixed by rows, at a fraction of a person, no whole assignment exists: that is said."""
-    table = pd.DataFrame({"Q": list("ab"), "S": ["flu", "hiv"], "B": 1})
-    model = MaxEnt(mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")).add("P(flu | Q=a) = 0.3")
-    assert model.bounds("P(flu | Q=b)") == pytest.approx((0.7, 0.7))
-    with refused(Infeasible):
-        model.bounds("P(flu | Q=b)", integer=True, time_limit=AGES)
-    with refused(Infeasible):
-        model.solve().certain(integer=True, time_limit=AGES)
 
 
 @examples(150)

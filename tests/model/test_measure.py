@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import traceback
-from fractions import Fraction
 from functools import partial, wraps
 from operator import attrgetter
 
@@ -89,17 +87,6 @@ def test_names(measure, name):
     assert list(Measures.of({"mine": measure}).functions) == ["mine"]
 
 
-@pytest.mark.parametrize(("name", "column"), [("quantify", "score"), ("sweep", "flu"), ("prices", "without")])
-def test_one(name, column, model):
-    """One function has the column of that place, whatever kind of function it is."""
-    first = PLACES[name](model, flu)[column].to_numpy()
-    assert np.isfinite(first).all()
-    for measure in (wrapped, partial(flu), [flu], {"flu": flu}):
-        found = PLACES[name](model, measure)
-        other = column if callable(measure) else {"quantify": "flu", "prices": "without flu"}.get(name, "flu")
-        np.testing.assert_allclose(found[other], first, atol=1e-9)
-
-
 def test_several(place):
     """A dictionary, a list and a function that gives a dictionary or a Series measure the same, under their names."""
     by_name = place({"one": flu, "two": Scaled(2)})
@@ -115,16 +102,6 @@ def test_several(place):
         np.testing.assert_allclose(values[:, 1], 2 * values[:, 0], atol=1e-12)
         first = values[:, 0] if first is None else first
         np.testing.assert_allclose(values[:, 0], first, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "number", [1, 0.5, Fraction(1, 2), np.float32(0.5), np.int64(1), np.array(0.5), math.inf, math.nan]
-)
-def test_numbers(place, number):
-    """Any real number will do, infinity and NaN too: a divergence is infinite where the truth is ruled out."""
-    table = place({"mine": lambda post: number})
-    column = next(c for c in table if c.endswith("mine"))
-    np.testing.assert_array_equal(table[column].astype(float), float(number))
 
 
 @pytest.mark.parametrize(
@@ -149,41 +126,6 @@ def test_what_is_no_number(place, given):
         place({"fine": flu, "mine": lambda post: given})
 
 
-def test_no_data_in_errors(place):
-    """What is refused is told by its kind: an object that holds records is not written out."""
-    secret = pd.DataFrame({"Name": ["Person 4711"]})
-    for given in (secret, Scaled([secret]), {"a": [secret]}, [{"who": "Person 4711"}]):
-        with refused(StatementError, never="4711"):
-            place({"mine": lambda post, given=given: given})
-
-
-@pytest.mark.parametrize("given", [{"a": "x"}, {"a": None}, pd.Series({"a": pd.NA}), {"a": {"b": 1}}])
-def test_what_is_no_number_among_several(place, given):
-    """So is it where only one of several is none, which is named."""
-    with refused(StatementError, "for a"):
-        place({"mine": lambda post: given})
-
-
-def test_two_of_one_name(place):
-    """Labels that are written alike are two columns of one name, and refused."""
-    with refused(StatementError, "'mine[1]'"):
-        place({"mine": lambda post: {1: 0.5, "1": 0.6}})
-
-
-@pytest.mark.parametrize("measure", [5, "entropy", b"x", {"x": 5}, [flu, 5], {"x": None}])
-def test_what_is_no_measure(place, measure):
-    """What is no function is refused before anything is solved."""
-    with refused(StatementError, "measure="):
-        place(measure)
-
-
-@pytest.mark.parametrize("name", ["", 3, None])
-def test_what_is_no_name(place, name):
-    """The name of a measure is a text."""
-    with refused(StatementError, "the name of a measure"):
-        place({name: flu})
-
-
 @pytest.mark.parametrize(
     ("measure", "says"),
     [
@@ -196,14 +138,6 @@ def test_what_else_a_measure_needs(place, measure, says):
     """What cannot be called with a posterior alone is refused, with what is to be bound."""
     with refused(StatementError, says):
         place(measure)
-
-
-@pytest.mark.parametrize("name", ["sweep", "prices"])
-def test_the_original_is_bound(name, model, hospital):
-    """Where no original is at hand, one that compares with it is refused with the call that binds it."""
-    with refused(StatementError, "needs 'original', too"):
-        PLACES[name](model, mx.measures.overall_divergence)
-    PLACES[name](model, partial(mx.measures.overall_divergence, original=hospital))
 
 
 class Broken(Exception):
@@ -223,19 +157,6 @@ def test_what_a_measure_raises(name, where, model):
     with pytest.raises(Broken) as raised:
         PLACES[name](model, {"fine": flu, "mine": broken})
     assert f"raised by the measure 'mine', {where}" in "".join(traceback.format_exception(raised.value))
-
-
-def test_which_statement_was_left_out(model):
-    """A measure that fails without one of the statements only is told with that statement."""
-
-    def picky(post):
-        if "P(HIV | Gender=male) = 0.2" not in post.model.knowledge:
-            raise Broken
-        return 1.0
-
-    with pytest.raises(Broken) as raised:
-        model.solve().prices(leave_one_out=True, measure=picky)
-    assert raised.value.__notes__[0] == "raised by the measure 'picky', without 'P(HIV | Gender=male) = 0.2'"
 
 
 def test_labels_that_come_and_go(model):

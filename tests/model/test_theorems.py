@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from maxent_cvx import BucketInvariants, MaxEnt, P, Release, StrongestAssociations, mine_associations
+from maxent_cvx import BucketInvariants, MaxEnt, P, StrongestAssociations, mine_associations
 from maxent_cvx.measures.accuracy import term_divergence
-from support.depot import FIGURE_1C, p, publish
-from support.random_models import QI, SA, random_model, random_records, true_statements
+from support.depot import publish
+from support.random_models import QI, SA, random_records, true_statements
 from support.random_models import publish as publish_records
 from support.solving import error, examples
 
@@ -110,15 +110,6 @@ def test_conciseness(bucket: Sequence[tuple[str, str]], data: st.DataObject):
     assert rank(np.delete(rows, [first, second], axis=0)) == rank(rows) - 1
 
 
-def test_figure_3():
-    """Bucket 1 of Fig. 1(c) has three QI- and three SA-invariants, and their sums are equal: C1+C2+C3 = C4+C5+C6."""
-    model = MaxEnt(publish(FIGURE_1C[:1]))
-    rows = invariants(model)
-    assert rows.shape == (6, 9)
-    np.testing.assert_array_equal(rows[:3].sum(axis=0), rows[3:].sum(axis=0))
-    assert set(np.unique(rows)) == {0.0, 1.0}
-
-
 @examples(30)
 @given(seed=seeds)
 def test_truth_satisfies_the_published_rows(seed: int):
@@ -175,13 +166,6 @@ def test_irrelevant_buckets(published: Sequence[tuple[str, str]], c: float, data
             np.testing.assert_array_equal(after.counts[here], before.counts[here])
 
 
-def test_knowledge_links_buckets():
-    """P(s3 | q3) = 0.5 is 1 of 2 people over buckets 1 and 2, so that one has what the other has not (section 5.5)."""
-    post = MaxEnt(publish(FIGURE_1C)).add(p("s3", "q3") == 0.5).solve()
-    joint = post.joint()
-    assert joint["q3", "s3", 1] + joint["q3", "s3", 2] == pytest.approx(0.1, abs=1e-8)
-
-
 # -- more knowledge ----------------------------------------------------------------------------------
 
 
@@ -229,15 +213,3 @@ def test_everything_known(seed: int):
     post = MaxEnt(publish_records(records)).add(StrongestAssociations(records, None, None, min_support=1)).solve()
     truth = pd.crosstab([records[name] for name in QI], records[SA], normalize="index")
     np.testing.assert_allclose(post.conditional()[truth.columns], truth, atol=post.certificate.bound + 1e-6)
-
-
-@examples(25)
-@given(seed=seeds)
-def test_row_order_means_nothing(seed: int):
-    """Within a bucket, which row held which value is forgotten: shuffled values give the same answer (section 3.1)."""
-    model, records = random_model(seed)
-    rng = np.random.default_rng(seed)
-    shuffled = records.assign(**{SA: records.groupby("Bucket")[SA].transform(lambda column: rng.permutation(column))})
-    release = Release.from_buckets(shuffled, qi=QI, sa=SA, bucket="Bucket")
-    one, other = model.solve(), MaxEnt(release).add(*model.knowledge.values()).solve()
-    assert error(one, other.counts) <= one.certificate.bound + other.certificate.bound + 1e-9

@@ -15,7 +15,7 @@ from maxent_cvx.solvers import certificate
 from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.linear import LinearProgram
 from maxent_cvx.solvers.monitor import check_time, seconds_left, within
-from support.depot import SQUARE, p, publish
+from support.depot import SQUARE, publish
 from support.helpers import refused
 
 
@@ -77,30 +77,6 @@ def test_the_limit_of_a_solve_is_over_everything(model, monkeypatch):
     post = model.solve(time_limit=0, allow_inaccurate=True)
     assert post.certificate.bound == math.inf
     assert post.certificate.residual == pytest.approx(model.form.residual(post.counts).max())
-
-
-def test_no_time_for_certainties():
-    """What two statements force together is asked of linear programs, one after another, which need time."""
-    model = mx.MaxEnt(publish([("q1 q2 q3", "s1 s2 s3")])).add(p("s1", "q1") >= 0.5, p("s1", "q2") >= 0.5)
-    post = model.solve()
-    certain = post.certain(progress=False, time_limit=1e6)
-    assert len(certain["because"]["P(s1 | Q=q3)"]) == 2
-    with refused(NotDecided):
-        post.certain(progress=False, time_limit=0)
-
-
-def test_a_conflict_is_not_half_described(monkeypatch):
-    """Where the time ends while the ranges of a conflict are computed, there is no table with open cells."""
-    from maxent_cvx.solvers import explain
-
-    def late(*given):
-        raise NotDecided("late")
-
-    model = mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") >= 0.9)
-    assert model.diagnose()[["least", "most"]].notna().all(axis=None)
-    monkeypatch.setattr(explain, "linear_bounds", late)
-    with refused(NotDecided, "late"):
-        model.diagnose()
 
 
 def test_highs_is_given_what_is_left(monkeypatch):

@@ -225,19 +225,3 @@ def test_a_count_where_rows_are_people(use):
     with refused(TableError, "'n'", "table.loc[table.index.repeat(table['n'])]"):
         use(COUNTED)
     use(COUNTED.loc[COUNTED.index.repeat(COUNTED["n"])].drop(columns="n"))
-
-
-@pytest.mark.parametrize("name", ["count", "Count", "N", "freq", "n_records", "Number of people", "Freq."])
-def test_names_of_counts(name: str):
-    """The names that SQL, pandas, R and people give to counts."""
-    with refused(TableError, f"count={name!r}"):
-        Release.from_generalized(COUNTED.rename(columns={"n": name}), **ROLES)
-
-
-@pytest.mark.parametrize(
-    ("name", "values"), [("n", [0.5, 1, 2]), ("n", ["a", "b", "c"]), ("Children", [2, 1, 3]), ("n", [-1, 2, 3])]
-)
-def test_columns_that_are_no_counts(name: str, values: list):
-    """What holds no numbers of people, or has another name, is left out as ever."""
-    table = COUNTED.drop(columns="n", errors="ignore").assign(**{name: values})
-    assert Release.from_generalized(table, **ROLES).n_records == 3

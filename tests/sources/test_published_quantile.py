@@ -108,17 +108,6 @@ def test_by_hand():
     assert rows.high.tolist() == [np.inf, np.inf, 2]
 
 
-def test_decided_by_it():
-    """A median of 70 of three means that two have 70, the largest value; the third has 40, the least."""
-    model = mx.MaxEnt(view_of(3)).add(PublishedQuantile(70), PublishedQuantile(40, q=0))
-    assert model.bounds(P(70), integer=True) == pytest.approx((2 / 3, 2 / 3))
-    post = model.solve()
-    assert post.prob(70) == pytest.approx(2 / 3)
-    assert post.prob(40) == pytest.approx(1 / 3)
-    with pytest.raises(mx.Infeasible):
-        model.copy().add(P(70) <= 0.5).solve()
-
-
 def test_exact_over_whole_assignments():
     """The mean of two middle values is exact over whole assignments: brute force over all worlds."""
     view, told = view_of(4), [PublishedQuantile(30), PublishedQuantile(20, q=0)]
@@ -159,26 +148,6 @@ def test_answered_queries():
     mx.testing.check_source(AnsweredQueries([{"sex": "M"}, {}], [45, 30], of="median"), space, truth)
 
 
-def test_of_a_class_whose_size_is_published():
-    """How many are ill is published: the median age of three of them is one of the ages, and decides."""
-    counts = pd.Series({"no": 2, "yes": 3})
-    view = mx.QITable(people_of(5), qi="age", sa="ill", sa_distribution=counts)
-    model = mx.MaxEnt(view).add(PublishedQuantile(45, given={"ill": "yes"}, of="age"))
-    for age in (45, 50):
-        assert model.bounds(P("yes", given={"age": age}), integer=True) == pytest.approx((1, 1))
-        assert model.solve().prob("yes", given={"age": age}) == pytest.approx(1)
-
-
-def test_values_that_stand_for_numbers(release):
-    """Names stand for numbers that are told; the same statement twice is noticed if they need not be."""
-    weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
-    source = PublishedQuantile(1, q=0, values=weeks, given={"Gender": "male"})
-    post = mx.MaxEnt(release).add(source).solve()
-    assert post.prob("Flu", given={"Gender": "male"}) >= 1 / 6 - 1e-9
-    assert PublishedQuantile(30).identity == PublishedQuantile(30, Fraction(1, 2)).identity
-    assert PublishedQuantile(30, values=weeks).identity != PublishedQuantile(30, values=weeks).identity
-
-
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
@@ -196,9 +165,3 @@ def test_errors(wrong, error, says):
     """What is wrong is told, at the latest when a model gets it."""
     with refused(error, *says):
         mx.MaxEnt(view_of(3)).add(wrong())
-
-
-def test_what_says_nothing():
-    """If everybody has the only value, its quantiles say nothing."""
-    with refused(StatementError):
-        mx.MaxEnt(view_of(3, [30])).add(PublishedQuantile(30))

@@ -157,15 +157,6 @@ def test_theorem_2():
     assert source.counts.ar + source.counts.nar == 2 * (3**3 - 1)
 
 
-def test_counts_need_people():
-    """The number of constraints depends on who is there."""
-    with refused(StatementError):
-        PublishedRules(mined()).counts  # noqa: B018
-    source = PublishedRules(mined(), non_rules=False)
-    MaxEnt(people_of(EXAMPLE_1)).add(source)
-    assert source.counts.to_dict() == {"ar": 3, "nar": 0, "nar_pruned": 0, "nar_binding": 0}
-
-
 @examples(60)
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), decimals=st.integers(1, 3))
 def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals: int):

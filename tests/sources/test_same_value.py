@@ -46,13 +46,6 @@ def test_family(release):
     assert together.loc["Bob", "Flu"] > alone.loc["Bob", "Flu"]
 
 
-def test_same_for_certain(release):
-    """With c = 1 the two distributions are one."""
-    model = mx.MaxEnt(release, people=FIG_4).add("P(HIV | Alice) = 0.5", SameValue("Alice", "Bob", at_least=1))
-    people = model.solve().people()
-    np.testing.assert_allclose(people.loc["Alice"], people.loc["Bob"], atol=1e-9)
-
-
 def test_same_value_refusals(release):
     """One person, or no probability, or nobody known."""
     with refused(StatementError):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEntError, Release, StatementError, TableError, UnknownName
+from maxent_cvx import StatementError, TableError, UnknownName
 from support.helpers import refused
 from support.strategies import (
     expand,
@@ -129,25 +129,6 @@ def test_worked_example(space):
     assert ("male", "college", "Flu", 3) not in space.index
 
 
-def test_fig_3(space):
-    """Bucket 1 has six invariants over nine terms, each with coefficient 1 on three of them (Fig. 3)."""
-    for by in (["q", "bucket"], ["s", "bucket"]):
-        block = space.marginal(by)
-        rows = block.matrix.toarray()[block.index.get_level_values("Bucket") == 1]
-        assert rows.shape[0] == 3
-        assert sorted(rows.sum(axis=1)) == [3, 3, 3]
-        assert set(rows.ravel()) == {0, 1}
-
-
-def test_given_everybody(space, hospital):
-    """Without a condition P(value) is among everybody; sets, arrays and repeated values are the values they hold."""
-    space.counts.value = space.count(hospital)
-    assert float(space.prob("Flu").value) == pytest.approx(0.3)
-    assert float(space.prob({"Disease": "Flu"}, given={}).value) == pytest.approx(0.3)
-    for several in (["Flu", "HIV", "Flu"], {"Flu", "HIV"}, np.array(["Flu", "HIV"]), pd.Index(["HIV", "Flu"])):
-        assert float(space.prob(several).value) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize(
     ("value", "given", "says"),
     [
@@ -191,40 +172,11 @@ def test_what_cannot_be_read(space, value, given, says):
         space.prob(value, given=given)
 
 
-def test_dates(hospital):
-    """A date in `given` is the day that was published, in any type that holds it; a text that is no date is unknown."""
-    hospital["Born"] = pd.to_datetime(["2020-01-01", "2021-01-01"] * 5)
-    space = mx.Space.of(Release.from_buckets(hospital, qi="Born", sa="Disease", bucket="Bucket"))
-    expected = space.row("Flu", {"Born": pd.Timestamp("2020-01-01")})
-    assert abs(space.row("Flu", {"Born": np.datetime64("2020-01-01")}) - expected).max() == 0
-    with refused(UnknownName, "'2020' is not a value of 'Born'"):
-        space.row("Flu", {"Born": "2020"})
-
-
-UNKNOWN = [("marginal", ["Gendr"]), ("marginal", [["s", "Gendr"]]), ("conditional", ["Gendr", "q"])]
-
-
-@pytest.mark.parametrize(("verb", "names"), [*UNKNOWN, ("conditional", ["s", "Gendr"])])
-def test_unknown_column(space, verb, names):
-    """A column that the release does not have is named, with the one that was meant."""
-    with refused(UnknownName, "'Gendr' is not a"):
-        getattr(space, verb)(*names)
-
-
 @pytest.mark.parametrize("given", ["s", "Disease", "bucket"])
 def test_only_quasi_identifiers_are_known(space, given):
     """P(given) is known of QI attributes only, so only they may be given: else the row is not linear (section 4.1)."""
     with refused(UnknownName, "'q', 'Gender', 'Degree'"):
         space.conditional("s", given)
-
-
-@pytest.mark.parametrize(
-    ("verb", "names"), [("marginal", [[]]), ("conditional", [[], "q"]), ("conditional", ["s", []])]
-)
-def test_no_name(space, verb, names):
-    """A sum over nothing in particular has no labels: at least one name is needed."""
-    with pytest.raises(MaxEntError):
-        getattr(space, verb)(*names)
 
 
 @PROPERTY
