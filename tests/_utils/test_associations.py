@@ -17,7 +17,7 @@ from maxent_cvx import StatementError, StrongestAssociations
 from support.helpers import refused
 from support.strategies import assignments, microdata, publish, quasi, rank, tally
 
-PROPERTY = settings(deadline=None, max_examples=50)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 def oracle(frame, negative, min_support=1, sizes=(1, 2, 3)):

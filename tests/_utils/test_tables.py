@@ -104,7 +104,7 @@ def test_counts_are_whole_and_not_negative(bad):
         count_column(counts, "the SA table")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(microdata())
 def test_distinct_tuples_are_sorted_and_numbered(frame):
     """Every record is numbered by its QI tuple; tuples are sorted, by an ordered Categorical's own order."""

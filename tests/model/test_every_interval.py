@@ -22,7 +22,7 @@ def asked_of(model: MaxEnt, label: tuple) -> mx.sources.Probability:
     return P(of_value, given=dict(zip(view.qi, label, strict=False)))
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10**6), statements=st.integers(0, 6))
 def test_all_at_once_is_one_by_one(seed: int, statements: int):
     """Shared programs, filtering and closed forms change nothing; the posterior lies inside."""

@@ -51,7 +51,7 @@ def some_probability(model: MaxEnt, rng: np.random.Generator, n: int) -> mx.sour
     return total
 
 
-@examples(100)
+@examples(20)
 @given(seed=seeds, n=st.integers(1, 3))
 def test_bounds_are_those_of_the_whole_problem(seed: int, n: int):
     """Presolve, closed forms and independent parts change nothing; and the posterior lies inside."""
@@ -63,7 +63,7 @@ def test_bounds_are_those_of_the_whole_problem(seed: int, n: int):
     assert low - 1e-6 <= post.prob(asked) <= high + 1e-6
 
 
-@examples(60)
+@examples(20)
 @given(seed=seeds)
 def test_without_knowledge_bounds_are_counting(seed: int):
     """In a bucket, n(Q, S) is any whole number from max(0, n(Q) + n(S) - n) to min(n(Q), n(S)): all assignments."""

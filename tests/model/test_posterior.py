@@ -13,7 +13,7 @@ from maxent_cvx import P
 from support.posteriors import made
 from support.strategies import microdata, publish, quasi, tally
 
-PROPERTY = settings(deadline=None, max_examples=40)
+PROPERTY = settings(deadline=None, max_examples=20)
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
 

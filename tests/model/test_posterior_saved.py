@@ -43,7 +43,7 @@ def assert_same(one: mx.Posterior, other: mx.Posterior) -> None:
         assert getattr(one, name) == getattr(other, name), name
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(frame=microdata(TEXT_AND_NUMBERS))
 def test_round_trip(tmp_path_factory, frame):
     """Whatever the table, joint, conditional, entropy, certificate and answers come back as they were."""

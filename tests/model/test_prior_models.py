@@ -15,7 +15,7 @@ from support.helpers import refused
 from support.strategies import microdata, publish, quasi
 from support.worlds import by_enumeration
 
-PROPERTY = settings(deadline=None, max_examples=40)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 @pytest.fixture

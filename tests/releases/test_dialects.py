@@ -161,7 +161,7 @@ def readings(cell: str, values: list[str]) -> list[set[str]]:
 texts = st.text("12-,*", min_size=1, max_size=4)
 
 
-@examples(400)
+@examples(20)
 @given(cell=texts, values=st.sets(texts, min_size=1, max_size=8))
 def test_no_reading_is_lost(cell: str, values: set[str]):
     """Whatever values look like, an answer has all that a text may stand for; where these differ it is an error."""
@@ -180,7 +180,7 @@ def test_no_reading_is_lost(cell: str, values: set[str]):
 ends = st.integers(-40, 40)
 
 
-@examples(200)
+@examples(20)
 @given(domain=st.sets(st.integers(-50, 50), min_size=1), low=ends, width=st.integers(0, 40), halves=st.booleans())
 def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves: bool):
     """An interval, in each dialect that has it, is read as the numbers in it; of whole numbers, and of halves."""
@@ -216,7 +216,7 @@ def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves
 words = st.text("abcdeXYZ", min_size=1, max_size=3)
 
 
-@examples(200)
+@examples(20)
 @given(data=st.data(), domain=st.sets(words, min_size=2, max_size=9))
 def test_sets_there_and_back(data, domain: set[str]):
     """A set is read as its items, with braces or without, and as this package writes it; of numbers, too."""
@@ -230,7 +230,7 @@ def test_sets_there_and_back(data, domain: set[str]):
             assert covers(text, pd.Index(known), "A", {}).tolist() == expected
 
 
-@examples(100)
+@examples(20)
 @given(data=st.data(), domain=st.sets(st.text("0123", min_size=5, max_size=5), min_size=1, max_size=12))
 def test_masks_there_and_back(data, domain: set[str]):
     """A masked text of five characters is read as all that begin, or end, so."""

@@ -120,7 +120,7 @@ class TestWithAPopulation:
             assert p.loc["school", "Flu"] == pytest.approx(1)
             assert p.loc["master", "HIV"] == pytest.approx(1 / 2)
 
-    @examples(60)
+    @examples(20)
     @given(seed=seeds)
     def test_against_cvxpy(self, seed: int):
         """The answer is that of a problem written down group by group."""
@@ -225,7 +225,7 @@ def test_what_is_refused(change, error, says):
 class TestMondrian:
     """k-anonymity by medians, with l-diversity if asked for."""
 
-    @examples(40)
+    @examples(20)
     @given(seed=seeds, k=st.integers(1, 6), l=st.sampled_from([None, 1, 2]))
     def test_groups_are_large_and_true(self, seed: int, k: int, l: int | None):
         """Every group has k people and l values, and every generalised value covers the record's own."""

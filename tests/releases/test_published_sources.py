@@ -38,7 +38,7 @@ class Plain(mx.View):
         return self.numbered
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=20)
 @given(frame=microdata(("text", "whole")))
 def test_the_default_says_what_bucket_invariants_do(frame):
     """Counts alone, without a closed form, have the answer of Eq. (9)."""

@@ -101,7 +101,7 @@ def test_several_sensitive_attributes():
     assert post.prob(P({"Income": "low"})) == pytest.approx(0.75)
 
 
-@examples(30)
+@examples(20)
 @given(seed=seeds, distribution=st.booleans(), named=st.booleans())
 def test_saved_and_loaded(seed: int, distribution: bool, named: bool, tmp_path_factory):
     """A posterior of a QI table is stored with its people, its values, and its distribution."""

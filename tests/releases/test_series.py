@@ -63,7 +63,7 @@ class TestFig1:
         assert MaxEnt(patients()).problem.solve() == pytest.approx(post.entropy, abs=1e-6)
 
 
-@examples(100)
+@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_whole_assignments_are_inside(seed: int, releases: int):
     """Whatever the releases allow satisfies all rows, has a term, and lies within the bounds."""
@@ -86,7 +86,7 @@ def test_whole_assignments_are_inside(seed: int, releases: int):
     assert low - 1e-6 <= (every[person] == value).mean() <= high + 1e-6
 
 
-@examples(60)
+@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_against_cvxpy(seed: int, releases: int):
     """The answer is that of the paper's problem, posed person by person and bucket by bucket in CVXPY."""
@@ -106,7 +106,7 @@ def test_against_cvxpy(seed: int, releases: int):
     np.testing.assert_allclose(post.people(), p.value, atol=2e-3)
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds)
 def test_order_and_repetition_do_not_matter(seed: int):
     """Releases in another order, or published twice, say the same."""
@@ -116,7 +116,7 @@ def test_order_and_repetition_do_not_matter(seed: int):
         pd.testing.assert_frame_equal(MaxEnt(ReleaseSeries(other)).solve().people(), expected, atol=2e-5)
 
 
-@examples(40)
+@examples(20)
 @given(seed=seeds, presolve=st.booleans())
 def test_solvers_agree(seed: int, presolve: bool):
     """Newton's method, with and without presolve, and a conic solver."""
@@ -307,7 +307,7 @@ class TestChannels:
         step = [MaxEnt(ReleaseSeries([release])).add(P("HIV", who=1) == p).solve().entropy for p in (0.299, 0.301)]
         assert priced["price"].iloc[0] == pytest.approx((step[1] - step[0]) / 0.002, rel=1e-3)
 
-    @examples(30)
+    @examples(20)
     @given(seed=seeds)
     def test_by_hand(self, seed: int):
         """Every difference is listed, and no other."""

@@ -13,7 +13,7 @@ from support.helpers import refused
 from support.strategies import microdata, possible, publish, quasi, rank, tables_and_assignments, tally, tuples
 
 ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
-PROPERTY = settings(deadline=None, max_examples=50)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 def same(one: Release, other: Release) -> bool:

@@ -53,7 +53,7 @@ def test_classes_of_leaves():
     assert divided.solve().conditional().eq(0.5).all(axis=None)
 
 
-@examples(60)
+@examples(20)
 @given(seed=seeds, depth=st.integers(1, 3), leaves=st.sampled_from(["counts", "class"]), integer=st.booleans())
 def test_trees_are_true_of_their_people(seed: int, depth: int, leaves: str, integer: bool):
     """What a tree says holds for those it was fitted on; counts say more than classes."""

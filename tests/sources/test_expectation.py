@@ -63,7 +63,7 @@ def test_the_mean_of_a_person(release):
     assert (post.people().loc["Alice"] * pd.Series(WEEKS)).sum() == pytest.approx(25)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real")), st.sampled_from([None, "A"]))
 def test_what_is_true_of_records(drawn, attribute):
     """At the original records the row's value is their mean; a mean is the weighted sum of its probabilities."""
@@ -125,7 +125,7 @@ def test_how_many_are_ill_is_not_known(value, relation):
     assert low - 1e-6 <= np.average(by_age.index, weights=by_age) <= high + 1e-6
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real")))
 def test_class_means_of_records(drawn):
     """At the original records the mean of a QI in a class is that of its people."""

@@ -55,7 +55,7 @@ def test_order_of_categories_and_of_groups(hospital):
     np.testing.assert_allclose(rows.matrix.toarray(), by_hand.matrix.toarray())
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real", "ranked")), st.booleans())
 def test_true_of_records_that_rise(drawn, increasing):
     """The rows hold of an assignment exactly if its own shares rise, or fall, along the values."""

@@ -44,7 +44,7 @@ def probabilities(draw: st.DrawFn):
     return P(value, given=among) if draw(st.booleans()) else E(draw(texts), given=among)
 
 
-@examples(300)
+@examples(20)
 @given(data=st.data())
 def test_what_is_written_is_read_as_the_same(data: st.DataObject):
     """str(statement) is read as the same statement, to the last bit of every number."""
@@ -159,7 +159,7 @@ def test_mistakes_are_pointed_at(text: str):
 
 
 @given(text=st.text(st.sampled_from("PE(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
-@examples(300)
+@examples(20)
 def test_any_text_is_read_or_refused(text: str):
     """Nothing else than a statement or an error of this package comes of any text."""
     try:

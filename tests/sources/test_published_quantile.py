@@ -80,7 +80,7 @@ def test_all_worlds_of_an_unknown_number(method, q):
             np.testing.assert_array_equal(holds, true)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from([1.5, 2.0, 3.25, 7.0]), min_size=1, max_size=9), st.data())
 def test_rounded(incomes, data):
     """A rounded quantile is true of whatever is rounded to it."""

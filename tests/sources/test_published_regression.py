@@ -64,7 +64,7 @@ def test_by_hand():
     assert model.bounds(P("low", given={"age": 60})) == pytest.approx((1, 1), abs=1e-5)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(18, 60), st.booleans()), min_size=4, max_size=7), st.data())
 def test_all_worlds_of_small_tables(people, data):
     """The rows hold of exactly those assignments whose least-squares fit is the published one, or is rounded to it."""
@@ -91,7 +91,7 @@ def test_all_worlds_of_small_tables(people, data):
     assert (found[off > 1e-6] > 0).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(18, 60), st.sampled_from("FM"), st.integers(0, 1)), min_size=6, max_size=12),
     st.sampled_from([None, 0, 1, 2, 4]),

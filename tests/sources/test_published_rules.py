@@ -78,7 +78,7 @@ class TestTheExamples:
         assert model.bounds("P(50K+ | Gender=Male)") == (0, 1)
 
 
-@examples(60)
+@examples(20)
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
 def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: str, strict: bool):
     """Whole people: an assignment of values satisfies all rows if, and only if, it has the very same rules.
@@ -110,7 +110,7 @@ def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: st
     assert np.array_equal(holds, same)
 
 
-@examples(200)
+@examples(20)
 @given(
     seed=seeds,
     s=st.sampled_from(SHARES),
@@ -157,7 +157,7 @@ def test_theorem_2():
     assert source.counts.ar + source.counts.nar == 2 * (3**3 - 1)
 
 
-@examples(60)
+@examples(20)
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), decimals=st.integers(1, 3))
 def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals: int):
     """Thresholds, rounded scores, exact scores; without and with non-rules: entropy never rises, truth stays."""
@@ -266,7 +266,7 @@ class TestRefused:
         with refused(Infeasible, "strict=False"):
             MaxEnt(people_of(EXAMPLE_2)).add(PublishedRules(surest, non_rules=False))
 
-    @examples(100)
+    @examples(20)
     @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
     def test_one_convention_is_not_taken_for_the_other(self, seed: int, s: str, c: str, strict: bool):
         """Read under the other convention, a complete set with scores is refused, or the rules are the same by both."""

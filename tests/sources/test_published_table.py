@@ -205,7 +205,7 @@ def test_tables_that_cannot_be_read():
 # -- any table -----------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10**6), rounding=st.sampled_from(["nearest", "random"]), base=st.sampled_from([None, 3, 5]))
 def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
     """However it is suppressed and rounded: the microdata satisfy every row of a table made of them."""

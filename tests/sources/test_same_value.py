@@ -15,7 +15,7 @@ from support.random_models import publish, random_records
 from support.solving import examples
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_same_value_is_total_variation(seed: int):
     """The rows hold exactly where some joint distribution lets two people agree with probability c (Strassen, 1965)."""

@@ -38,7 +38,7 @@ awkward = st.sampled_from(
 costs = st.floats(1e-9, 1e9)
 
 
-@examples(200)
+@examples(20)
 @given(
     value=awkward, other=awkward, low=st.floats(-1e3, 1e3), width=st.sampled_from([0.0, 0.1, np.inf]),
     downwards=st.booleans(), kind=st.sampled_from(["sd", "weight", "delta"]), cost=costs, delta=costs,

@@ -94,7 +94,7 @@ def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
 # -- what is true of naming --------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_naming_alone_changes_nothing(seed: int):
     """A name is no knowledge: P(s | q) stays, everybody with q has it, and H rises by sum P(q) log n(q)."""
@@ -110,7 +110,7 @@ def test_naming_alone_changes_nothing(seed: int):
     assert post.entropy - without.entropy == pytest.approx(n_q @ np.log(n_q) / release.n_records, abs=1e-9)
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_naming_more_people_changes_nothing(seed: int):
     """Lumping is exact: with everybody named, people and QI tuples have the same probabilities, and H is equal."""
@@ -125,7 +125,7 @@ def test_naming_more_people_changes_nothing(seed: int):
     assert every.entropy == pytest.approx(some.entropy, abs=1e-6)
 
 
-@examples(25)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_lumped_is_the_full_expansion(seed: int):
     """The answer is that of the paper's table with a pseudonym for every record, written down without this package."""
@@ -135,7 +135,7 @@ def test_lumped_is_the_full_expansion(seed: int):
     np.testing.assert_allclose(post.people(), table[named], atol=2e-3)  # CLARABEL's own precision, near zeros
 
 
-@examples(40)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_posterior_lies_within_bounds(seed: int):
     """What a person has is between what it can be at least and at most."""
@@ -147,7 +147,7 @@ def test_posterior_lies_within_bounds(seed: int):
         assert low - 1e-6 <= post.prob(probability) <= high + 1e-6
 
 
-@examples(60)
+@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_rows_are_true_of_the_records(seed: int):
     """Facts and true statements hold in the table that was published."""

@@ -24,7 +24,7 @@ from support.strategies import (
     tuples,
 )
 
-PROPERTY = settings(deadline=None, max_examples=50)
+PROPERTY = settings(deadline=None, max_examples=20)
 MALES_WITH_FLU = [("male", "college", "Flu", 1), ("male", "high school", "Flu", 1), ("male", "graduate", "Flu", 3)]
 
 

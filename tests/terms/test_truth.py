@@ -16,7 +16,7 @@ from support.strategies import microdata, publish, quasi
 PUBLISHED = "pass the table that was published"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(microdata())
 def test_pairs_are_sums_of_terms(frame):
     """n(q, s) is the sum of the counts of the terms over buckets, and how often the pair is in the table."""

@@ -39,7 +39,7 @@ def blocks_and_values(draw):
     return block, straight, permuted
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(blocks_and_values(), st.sampled_from(COMPARISONS))
 def test_order_means_nothing(drawn, compare):
     """A Series says the same in any order of its rows and levels: each row gets the value of its own label."""
@@ -52,7 +52,7 @@ def test_order_means_nothing(drawn, compare):
     assert rows.index is block.index
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(blocks_and_values(), st.sampled_from(COMPARISONS))
 def test_series_on_the_left(drawn, compare):
     """``series <= block`` is ``block >= series``: rows, by label, and not a Series of truth values."""

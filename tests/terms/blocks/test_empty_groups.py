@@ -43,7 +43,7 @@ def marked(found, expected):
         assert undefined == pd.isna(expected[label])
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(conditionals(), st.data())
 def test_undefined_is_what_is_nan(drawn, data):
     """Steps, sums and differences of blocks, multiples, slices, and sums over levels carry it as pandas does."""
