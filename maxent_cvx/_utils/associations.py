@@ -22,17 +22,6 @@ from .formatting import MOST_ROWS, ReprMixin, TablePreview, format_value
 from .tables import Microdata, as_list, densely, names, places_of
 from .validation import check_bool, check_int
 
-__all__ = [
-    "Associations",
-    "Cube",
-    "cubes",
-    "members",
-    "mine_associations",
-    "pattern_names",
-    "sizes_of",
-    "value_names",
-]
-
 # The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
 #
 # A pattern Q sets some of the attributes. What is decided for a pattern and all that set more ("too few records",
@@ -316,7 +305,6 @@ def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
 
 
 # The one miner of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4).
-
 
 #: The column of how often a combination of values occurs; no attribute is called so.
 COUNT = "\0 records"

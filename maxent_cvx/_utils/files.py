@@ -17,15 +17,7 @@ from pathlib import Path
 
 from .errors import TableError, short_repr
 
-__all__ = [
-    "TemporaryFolder",
-    "path_of",
-    "removed_if_killed",
-    "write_beside",
-]
-
 # Temporary files that do not outlive the process: they are also removed if it is killed.
-
 
 #: Waits until its input is closed, which the operating system does however the process ends, and removes its arguments.
 #: A signal to a whole process group or service ends the process, and this must still follow.

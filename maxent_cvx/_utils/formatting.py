@@ -11,22 +11,6 @@ import pandas as pd
 
 from .errors import visible
 
-__all__ = [
-    "MOST_ROWS",
-    "NUMBER_PATTERN",
-    "PLAIN",
-    "ReprMixin",
-    "TablePreview",
-    "as_html",
-    "as_label",
-    "constant",
-    "escaped",
-    "format_combination",
-    "format_number",
-    "format_value",
-    "isolated",
-]
-
 #: A number without a sign; each text is matched in one way only, so that long ones take no time.
 NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 #: What a name or a value is made of that needs no quotes.
@@ -76,7 +60,6 @@ def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -
 
 
 # A sentence and the first rows of tables as HTML, in which every value is escaped.
-
 
 #: First strong isolate, and the end of one: what is between them does not change the order of the text around it.
 ISOLATE, END = "\u2068", "\u2069"

@@ -10,11 +10,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-__all__ = [
-    "ProgressBar",
-    "progress_bar",
-]
-
 
 class _Bar(tqdm):
     monitor_interval = 0  # no thread watches over it, which would outlive it

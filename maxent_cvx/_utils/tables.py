@@ -17,35 +17,6 @@ from .errors import StatementError, TableError, join_names, short_repr, unknown_
 from .formatting import format_value
 from .validation import is_several, is_text
 
-__all__ = [
-    "Choice",
-    "Microdata",
-    "as_list",
-    "as_numbers",
-    "check_columns",
-    "check_labels",
-    "check_named",
-    "check_no_count",
-    "check_once",
-    "choose",
-    "count_column",
-    "counted",
-    "densely",
-    "distinct",
-    "factorize",
-    "group_codes",
-    "looks_like_count",
-    "missing_values",
-    "multi_index",
-    "names",
-    "numbers_of",
-    "one_or_several",
-    "places_of",
-    "ranges",
-    "sort_distinct",
-    "tally",
-]
-
 # Codes: values, rows and combinations numbered in sorted order, and counted by their numbers.
 
 
@@ -130,7 +101,7 @@ def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np
     return table
 
 
-# Columns of tables: their names, the roles that they play, and columns of counts, checked at the door.
+# Columns of tables: their names, the roles that they play, and columns of counts, checked on input.
 
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
@@ -288,7 +259,7 @@ def counted(
     return table[counts > 0], counts[counts > 0]
 
 
-# Microdata: a DataFrame whose columns have roles, checked at the door.
+# Microdata: a DataFrame whose columns have roles, checked on input.
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +286,7 @@ class Microdata:
         """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
         data = cls(frame, qi, sa)
         repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of a row a person,", repeat)
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of one row per person,", repeat)
         return data
 
     def __len__(self) -> int:

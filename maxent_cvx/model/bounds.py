@@ -24,16 +24,7 @@ from ..terms.space import Space
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-__all__ = [
-    "LinearQuery",
-    "bounds_of",
-    "of_combinations",
-    "of_conditionals",
-    "of_table",
-]
-
 # Knowledge that is a disjunction: one of several sets of rows is true, and the source's own rows are a relaxation.
-
 
 #: How many models are asked at most, one a choice of alternatives.
 MOST = 1000

@@ -16,14 +16,6 @@ from ..solvers.backends import linearise, value_at
 from ..terms.rows import Rows
 from ..terms.space import Space
 
-__all__ = [
-    "Parametric",
-    "affine_pieces",
-    "parametric_constraint",
-    "read_constraint",
-    "values_of",
-]
-
 # Rows that depend on CVXPY parameters: read again where a parameter has another value, and nothing else of a model.
 
 
@@ -58,7 +50,6 @@ def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
 
 
 # Convex constraints that are finitely many affine ones: absolute values, maxima, sums of the largest, even powers.
-
 
 #: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
 MOST_PIECES = 64
@@ -293,7 +284,7 @@ def _check_finite(constraint: Any, label: str) -> None:
         values = np.asarray(value.data if hasattr(value, "tocsr") else value)
         if bad := int(np.sum(~np.isfinite(values))):
             raise BadProbability(
-                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
+                f"{label!r} has NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
                 "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
             )
 

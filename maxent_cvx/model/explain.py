@@ -47,22 +47,7 @@ if TYPE_CHECKING:
     from .maxent import MaxEnt
     from .posterior import Posterior
 
-__all__ = [
-    "Relaxation",
-    "by_statement",
-    "certain_table",
-    "integer_certain_table",
-    "largest_first",
-    "least_relaxation",
-    "model_of",
-    "price_table",
-    "prices_of",
-    "solved_rows",
-    "without_knowledge",
-]
-
 # Certain inferences: probabilities that knowledge forces to 0 or 1, and what forces each.
-
 
 #: Rows of knowledge whose consequences are derived one by one, from the last; statements come last.
 MOST_CERTAIN_ROWS = 2_000
@@ -216,7 +201,6 @@ def name_of(space: Space, kind: str, group: int, value: int) -> str:
 
 # What every integer solution agrees on: certain because each record has exactly one value, beyond linear rows.
 
-
 #: What an inference says: of whom, which value, and how probable that is.
 KEY = ["kind", "group", "value", "probability"]
 
@@ -224,7 +208,7 @@ KEY = ["kind", "group", "value", "probability"]
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
-        raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
+        raise SolverError("whole assignments satisfy linear rows, and the model has user-defined convex constraints")
     problem = model.posed.hard
     form = problem.form
     try:
@@ -304,7 +288,7 @@ def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
 
 
 class Cases(Protocol):
-    """What is solved, by number, and what is told of each."""
+    """What is solved, by number, and what is given of each."""
 
     def about(self, i: int) -> dict[str, Any]:
         """The columns that say which it is."""
@@ -383,7 +367,6 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
 
 
 # What would be inferred with less knowledge: without any of it, without each statement, and with each one alone.
-
 
 #: With more rows of knowledge than these, a source is left out as a whole, and not row by row.
 MOST_ROWS = 50
@@ -484,7 +467,7 @@ def price_table(
     if measure is not None and not leave_one_out:
         raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
     if model.convex:
-        raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
+        raise SolverError("prices are of linear knowledge, and the model has user-defined convex constraints")
     form = model.form
     multipliers = _multipliers(post, form)
     if np.isnan(multipliers[form.n_facts :]).any():
@@ -630,7 +613,7 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
 
 
 def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:
-    """The weight of one record by which a row of the knowledge moves, one a row."""
+    """The weight of one record by which a row of the knowledge moves, one per row."""
     unknown = [label for label in priority if label not in knowledge]
     if unknown:
         raise unknown_name("label of the model's knowledge", unknown[0], knowledge)

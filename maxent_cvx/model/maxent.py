@@ -60,11 +60,6 @@ from .system import KnowledgeBase, RowBlocks, build_rows, kind_of
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "MaxEnt",
-    "load_posterior",
-]
-
 
 class MaxEnt:
     """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to the release and to what the adversary knows.

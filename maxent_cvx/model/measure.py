@@ -20,13 +20,6 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr
 from .._utils.validation import check_measure, check_str, is_several
 
-__all__ = [
-    "Measure",
-    "Measures",
-    "can_be_called",
-    "own_name",
-]
-
 #: One function of the posterior, or several, by name or to be called by their own names.
 Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 

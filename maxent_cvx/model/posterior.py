@@ -31,11 +31,6 @@ from .storage import knowledge_parts, write_terms
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-__all__ = [
-    "Posterior",
-    "seconds_for",
-]
-
 #: Fields that a file has as they are.
 ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 

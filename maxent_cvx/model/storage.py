@@ -37,21 +37,6 @@ from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .system import ConstraintGroup, StoredSource, kind_of
 
-__all__ = [
-    "StoredModel",
-    "decoding",
-    "knowledge_parts",
-    "model_of_parts",
-    "read_model",
-    "read_terms",
-    "read_view",
-    "same_labels",
-    "same_system",
-    "save_model",
-    "view_parts",
-    "write_terms",
-]
-
 #: The layouts that are read: of a posterior, and of a model.
 POSTERIOR, MODEL = 3, "model 1"
 #: Where a Parquet file keeps what is not a column.
@@ -351,17 +336,16 @@ def read_value(written: Any) -> Any:
 
 # Rows: the coefficients of all blocks as one long table, what each row has as another, and JSON for each block.
 
-
 #: Fields of :class:`Rows` that are not stored as they are: in the long table, by their levels, or not at all.
 APART = ("matrix", "index", "typed", "view")
-#: The field of soft rows, and what it is made of, each a number, a number a row, or None.
+#: The field of soft rows, and what it is made of, each a number, one number per row, or None.
 PENALTY, COSTS = "penalty", [field.name for field in dataclasses.fields(Penalty)]
 #: Blocks in a file: the long table of coefficients, the table of what each row has, and what each block has.
 Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
 
 def write_blocks(blocks: Sequence[Rows]) -> Blocks:
-    """Write rows down; every field of :class:`Rows` that holds a number a row is a column of the second table."""
+    """Write rows down; every field of :class:`Rows` that holds one number per row is a column of the second table."""
     entries, numbers, said = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
@@ -449,7 +433,7 @@ def _typed(written: list[str], term: np.ndarray, typed: np.ndarray) -> tuple[tup
 
 
 def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
-    """Write the names of rows down, a column a level."""
+    """Write the names of rows down, one column per level."""
     levels = [index.get_level_values(i) for i in range(index.nlevels)]
     frame = pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
     names = write_value(list(index.names), f"names of {label}")

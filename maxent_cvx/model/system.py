@@ -43,18 +43,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_problem import Parametric, parametric_constraint, read_constraint, values_of
 
-__all__ = [
-    "ConstraintGroup",
-    "KnowledgeBase",
-    "RowBlocks",
-    "StoredSource",
-    "assemble_system",
-    "build_rows",
-    "penalties",
-    "rounding_errors",
-    "sides",
-]
-
 
 class StoredSource(Source):
     """low <= rows <= high: rows that another source built, before they were saved, moved or left out."""

@@ -18,21 +18,7 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import multi_index, ranges
 from .._utils.validation import check_str
 
-__all__ = [
-    "BucketView",
-    "Persons",
-    "View",
-    "attach",
-    "check_roles",
-    "first_groups",
-    "from_dict",
-    "releases_of",
-    "restored",
-    "stored",
-]
-
 # Tables by which notebooks show what is published: buckets, groups, quasi-identifiers, values.
-
 
 #: Buckets or groups that are shown, and the labels that are listed of each.
 SHOWN, LISTED = 10, 6
@@ -75,7 +61,7 @@ def first_groups(
 
 
 def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
-    """The first of some published counts, a row a label."""
+    """The first of some published counts, one row per label."""
     return TablePreview(counts.iloc[:SHOWN].to_frame("people"), of, len(counts))
 
 
@@ -114,7 +100,6 @@ def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
 
 
 # Views as tables and back: which class a stored view is of, by a name that is written down with it.
-
 
 T = TypeVar("T", bound="type[Serializable]")
 
@@ -256,7 +241,7 @@ class View(ReprMixin, ABC):
     buckets. What a model of a view knows is that marginals of the terms are the counts of `published`, unless the view
     has sources of its own (``maxent_cvx.sources.published_sources``).
 
-    A view of one's own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
+    A view of your own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
     `n_s`, `published` and `terms`, and nothing else; what is wrong with them, a model of it says.
 
     Attributes
@@ -396,7 +381,7 @@ class View(ReprMixin, ABC):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple, or None
+        ndarray of bool, one per QI tuple, or None
 
         Examples
         --------
@@ -421,7 +406,7 @@ class View(ReprMixin, ABC):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple, or None
+        ndarray of bool, one per QI tuple, or None
 
         Examples
         --------
@@ -547,7 +532,7 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
 
 @dataclass(frozen=True, eq=False)
 class Persons:
-    """The people of a release, a row a person."""
+    """The people of a release, one row per person."""
 
     id: str  # the column of pseudonyms
     names: pd.Index  # the pseudonyms, each once
@@ -558,7 +543,7 @@ class Persons:
         return len(self.names)
 
     def table(self, quasi_identifiers: pd.MultiIndex, buckets: pd.Index) -> pd.DataFrame:
-        """A row a person: QI, pseudonym and bucket."""
+        """One row per person: QI, pseudonym and bucket."""
         people = quasi_identifiers[self.q].to_frame(index=False)
         people[self.id] = self.names.array
         people[str(buckets.name)] = buckets[self.bucket].array
@@ -682,7 +667,7 @@ class BucketView(View):
         )
 
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+        """Write one row per person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
 
         Returns
         -------

@@ -22,24 +22,6 @@ from .._utils.tables import check_no_count, count_column, counted, distinct, fac
 from .._utils.validation import check_mapping, read_file_text
 from .base import View, attach, first_groups, from_dict, labels_of, positions
 
-__all__ = [
-    "OUTSIDE",
-    "SUPPRESSED",
-    "Domain",
-    "GroupedRelease",
-    "Hierarchies",
-    "check_readable",
-    "coverage",
-    "covers",
-    "generalised_cells",
-    "group_names",
-    "is_suppressed",
-    "label_of",
-    "parse",
-    "population_groups",
-    "read_hierarchies",
-]
-
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
 # ============================  ======================================================  ===============================
@@ -53,7 +35,6 @@ __all__ = [
 # ``1305*``, ``130**``          a masked text, a character a star                       ARX, ANJANA
 # ``*``, a missing value        any value                                               ARX, ANJANA; sdcMicro
 # ============================  ======================================================  ===============================
-
 
 #: What stands for any value.
 SUPPRESSED = "*"
@@ -336,7 +317,6 @@ def is_hashable(cell: object) -> bool:
 
 # Which exact values a generalised one stands for.
 
-
 #: How generalised values may be written, for errors.
 ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
 
@@ -470,7 +450,6 @@ def _of_numbers(cell: pd.Interval) -> bool:
 
 # Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.
 
-
 #: For every attribute, the exact values below each node of its hierarchy.
 Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 
@@ -499,7 +478,7 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
 
 
 def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
-    """Read a hierarchy of ARX: a row a value, a column a level, between semicolons, and no header."""
+    """Read a hierarchy of ARX: one row per value, one column per level, between semicolons, and no header."""
     text = read_file_text(name, f"the hierarchy of {attribute!r}")
     first = text.partition("\n")[0]
     separator = max(";\t,", key=first.count)
@@ -508,7 +487,7 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
             f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row a value is "
-            "expected, with a column a level"
+            "expected, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 
@@ -579,7 +558,6 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
 
 
 # Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
-
 
 #: The sensitive value, and the bucket, of people of the population who are not in the release.
 OUTSIDE = "(not in the release)"
@@ -749,7 +727,9 @@ class GroupedRelease(View):
         people, n_q = counted(population, {"qi": qi}, count, "the population")
         code, tuples = sort_distinct(people[list(qi)])
         if n_q is None or len(people) != len(tuples):
-            raise TableError(f"the population of a GroupedRelease has a row a QI tuple, and their number in {count!r}")
+            raise TableError(
+                f"the population of a GroupedRelease has one row per QI tuple, and their number in {count!r}"
+            )
         sizes = {"value": len(values), "group": len(groups)}
         s, in_b = positions(held, sizes, "what the groups hold")
         b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")

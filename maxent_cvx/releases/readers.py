@@ -34,13 +34,6 @@ from .generalized import (
     read_hierarchies,
 )
 
-__all__ = [
-    "anatomy_columns",
-    "check_release_roles",
-    "generalized_columns",
-    "record_columns",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ReleaseColumns:
@@ -53,8 +46,8 @@ class ReleaseColumns:
     sensitive_columns: pd.DataFrame  # the rows of the two tables; of microdata both are columns of one table
     qi_buckets: pd.Series  # the bucket of every row of either
     sensitive_buckets: pd.Series  # the bucket of every row of either
-    qi_counts: np.ndarray | None = None  # records that each row of either stands for; None is one a row
-    sensitive_counts: np.ndarray | None = None  # records that each row of either stands for; None is one a row
+    qi_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
+    sensitive_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
     ids: pd.Series | None = None  # the pseudonym of every row of QI, if these are published
     counterfeits: bool = False  # whether a bucket may hold more values than people
 

@@ -15,10 +15,6 @@ from .generalized import GroupedRelease
 from .partitioned import DaskTable, PartitionedRelease, Roles, dask_release, joined, parquet_release
 from .readers import anatomy_columns, generalized_columns, record_columns
 
-__all__ = [
-    "Release",
-]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(BucketView):
@@ -351,7 +347,7 @@ class Release(BucketView):
         return cls(**joined(release, executor_for(current_client())))
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""
+        """Write the release as its two tables, with one row per person in the first where there are pseudonyms."""
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         count = next(name for name in ("Count", "count", "_count", "__count") if name not in self._names)
         sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})

@@ -16,10 +16,6 @@ from .._utils.validation import check_int, check_label, is_several
 from .base import View, from_dict, releases_of, restored, stored
 from .release import Release
 
-__all__ = [
-    "ReleaseSeries",
-]
-
 
 class ReleaseSeries(View):
     """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).

@@ -16,10 +16,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "StrongestAssociations",
-]
-
 
 class StrongestAssociations(Source):
     """P(S | Q) = n(Q, S) / n(Q) for the top K+ associations Q => S and the top K- associations Q => not S.

@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
     from ..terms.space import Space
 
-__all__ = [
-    "Custom",
-    "Source",
-    "as_list",
-    "as_source",
-    "names_its_rows",
-]
 
 if TYPE_CHECKING:
     property_unless_set = property  # read-only for type checkers, so that subclasses may define plain properties

@@ -21,24 +21,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "BucketInvariants",
-    "GroupInvariants",
-    "NamedPeople",
-    "OtherRelations",
-    "Population",
-    "PriorZeros",
-    "PublishedCounts",
-    "PublishedRows",
-    "PublishedZeros",
-    "QIConstraints",
-    "SAConstraints",
-    "SeriesConstraints",
-    "published_sources",
-]
-
 # What every view promises, checked where a model is made of one that somebody has written.
-
 
 #: The roles that every view has, first.
 FIRST = ("q", "s")
@@ -113,7 +96,7 @@ def _check_labels(view: View, name: str) -> None:
 
 
 def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
-    """Read whole counts, none negative, one a label."""
+    """Read whole counts, none negative, one per label."""
     found = np.asarray(given)
     if found.shape != (n,) or found.dtype.kind not in "iuf":
         raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {found.shape}")
@@ -131,7 +114,7 @@ def _check_terms(view: View, name: str) -> None:
         )
     n = {np.shape(code) for code in terms.values()}
     if len(n) > 1 or len(next(iter(n))) != 1 or not next(iter(n))[0]:
-        raise TableError(f"terms() of a {name} must give equally many codes of every role, one a term; found {n}")
+        raise TableError(f"terms() of a {name} must give equally many codes of every role, one per term; found {n}")
     for role in roles:
         code, size = terms[role], len(view.axes[role][1])
         if not isinstance(code, np.ndarray) or code.dtype.kind not in "iu" or code.min() < 0 or code.max() >= size:
@@ -217,9 +200,9 @@ class PublishedRows(Source):
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
-        multipliers : ndarray, one a row
+        multipliers : ndarray, one per row
             As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
@@ -264,7 +247,7 @@ class PublishedRows(Source):
 
         Returns
         -------
-        low, high : ndarray, one a group
+        low, high : ndarray, one per group
             Records; 0 of a group without terms.
         """
         found = np.zeros((2, n_groups))
@@ -321,21 +304,21 @@ class PublishedCounts(PublishedRows):
         return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a label of every table, of those that somebody has; that nobody has the others, other rows say."""
+        """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
             counts = self.view.published[by]
             rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
             yield rows if held.all() else rows.at(held)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Whoever is counted under a label has any of its terms alike, if there is one table; else there is none.
+        """Everybody who is counted under a label has any of its terms alike, if there is one table; else there is none.
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
             tables are published, or labels that nobody has.
-        multipliers : ndarray, one a row
+        multipliers : ndarray, one per row
             With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
             if it were alone, and 0 for the others.
 
@@ -403,7 +386,7 @@ class PublishedZeros(Source):
         return "published zeros"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a label that nobody has."""
+        """Emit one row per label that nobody has."""
         for by, counts in self.view.published.items():
             if (nobody := counts.to_numpy() == 0).any():
                 yield counted_rows(space, by, counts).at(nobody)
@@ -513,9 +496,9 @@ class BucketInvariants(PublishedCounts):
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             N P(q, s, b), records; NaN in buckets with counterfeits.
-        multipliers : ndarray, one a row of :meth:`rows`
+        multipliers : ndarray, one per row of :meth:`rows`
             With x = w exp(A' multipliers - 1) for the rows A x = b in records: log n(q, b) + 1 for
             QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
 
@@ -539,7 +522,7 @@ class BucketInvariants(PublishedCounts):
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of QI tuples and values, one a bucket, can hold, records.
+        """Add up what rectangles of QI tuples and values, one per bucket, can hold, records.
 
         Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
         together (Frechet).
@@ -631,7 +614,7 @@ class NamedPeople(Source):
         return "named people"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a person."""
+        """Emit one row per person."""
         everybody, people = space.marginal("who"), space.people
         alike = people.unnamed + np.bincount(people.q, minlength=len(people.unnamed))  # records of every QI tuple
         yield everybody.at(alike[people.q] > 1) == 1 / space.n_records
@@ -656,7 +639,7 @@ class PriorZeros(Source):
         return "prior"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a signature and value."""
+        """Emit one row per signature and value."""
         if space.prior is None or space.prior.all():
             return
         values = space.marginal([*self.attributes, "s"])
@@ -758,7 +741,7 @@ class SeriesConstraints(PublishedRows):
         return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of people and values, one a bucket, can hold (Frechet)."""
+        """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
             here = at[series.buckets[u, space.codes["q"][at]] >= 0]
@@ -797,7 +780,7 @@ class OtherRelations(Source):
 
 
 class _Relations(NamedTuple):
-    """The relation constraints of one release: a row for each value of each bucket."""
+    """The relation constraints of one release: one row for each value of each bucket."""
 
     label: str
     terms: np.ndarray  # the terms of people who are in the release, and the row of each

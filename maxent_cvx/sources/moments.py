@@ -32,18 +32,6 @@ from .numbers import (
 )
 from .statements import Event, Probability, conditions
 
-__all__ = [
-    "METHODS",
-    "Covariance",
-    "PublishedCorrelation",
-    "PublishedMoments",
-    "PublishedQuantile",
-    "Quantile",
-    "check_attainable",
-    "quantile_rows",
-    "subjects",
-]
-
 # Cov(x, y) of a quasi-identifier x with a sensitive number y, as an expression that is compared.
 
 
@@ -225,7 +213,6 @@ def _numbers(
 #
 # Of how many it is need not be known: with q = s/t, the conditions on integers #, n are t # >= s n and the like.
 
-
 #: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
 METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
 #: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
@@ -332,7 +319,6 @@ def _rounding(x: np.ndarray) -> float:
 
 # How far a published number may be from what was computed.
 
-
 #: Relative error of a statistic that is published as it was computed, of the largest number that went into it: a sum of
 #: n numbers is n unit roundoffs of 1.1e-16 off at most (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 #: ed., section 4.2), so that this does for some millions.
@@ -380,7 +366,7 @@ class PublishedCorrelation(Source):
         If an argument cannot be read; when added to a model, if no standard deviation is known, if x is the same for
         everybody, or who is in the release is not known.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -501,7 +487,7 @@ class PublishedMoments(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if nobody is as described, or too few for `ddof`.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -667,7 +653,6 @@ def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
 
 # Rows of a quantile, in counts of people.
 
-
 #: What may be amiss with a quantile that nobody can have.
 REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
 
@@ -753,7 +738,7 @@ class PublishedQuantile(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if nobody can have such a number, or it is known anyway.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----

@@ -15,20 +15,7 @@ from ..releases.base import View
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of
 
-__all__ = [
-    "INTERCEPT",
-    "LARGEST",
-    "design_matrix",
-    "known_members",
-    "numbers_of_values",
-    "responses",
-    "told_numbers",
-    "whole_sums",
-    "written_numbers",
-]
-
-# The numbers that attributes of people are, or stand for: one a QI tuple, one a sensitive value.
-
+# The numbers that attributes of people are, or stand for: one per QI tuple, one per sensitive value.
 
 #: How many values a label lists.
 LISTED = 3
@@ -40,7 +27,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
     kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
     if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
         raise StatementError(
-            f"the values of {name!r} are no numbers, {short_repr(values[0])} for one; of a value, a regression has an "
+            f"the values of {name!r} are not numbers, {short_repr(values[0])} for one; of a value, a regression has an "
             f"indicator, {f'{name}={values[0]}'!r}"
         )
     found = np.asarray(values).astype(float)
@@ -116,7 +103,6 @@ def written_numbers(of: Mapping[object, float] | str) -> str:
 # A statistic that is published as it was computed is known up to rounding errors. The sums behind it are not: of
 # numbers with few decimals, the sum is a multiple of the last one, and the only one in so small an interval. So the
 # rows are equations in whole numbers, which rounding cannot make contradict what is published.
-
 
 #: The most decimals that are looked for.
 DECIMALS = 4

@@ -19,10 +19,6 @@ from ..terms.space import Space
 from .base import Source
 from .statements import Event, ExpectedNumber, Probability, conditions
 
-__all__ = [
-    "Monotone",
-]
-
 #: The largest number of values of a given order that a label spells out.
 MOST_STEPS = 8
 
@@ -41,7 +37,7 @@ class Monotone(Source):
     given : dict, optional
         Further conditions, as of :func:`P`: among whom this is so.
     order : list, optional
-        The values in their order, where they are no numbers and no ordered categories; an entry may be a list of values
+        The values in their order, where they are not numbers and no ordered categories; an entry may be a list of values
         or a :class:`pandas.Interval`, a group. Values that are not listed are not compared.
 
     Raises
@@ -116,7 +112,7 @@ class Monotone(Source):
         return Monotone, *said, self.along, self.increasing, self.order
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for each value but the first: how much more it is than at the value before."""
+        """Emit one row for each value but the first: how much more it is than at the value before."""
         view = space.view
         if self.along not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun}", self.along, view.qi)

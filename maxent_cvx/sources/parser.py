@@ -42,16 +42,7 @@ from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
 from .statements import Count, E, P, Probability, Statement
 
-__all__ = [
-    "read_knowledge",
-    "read_probability",
-    "read_statement",
-    "read_statements",
-    "without_comments",
-]
-
 # The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
-
 
 NUMBER, END = re.compile(NUMBER_PATTERN), re.compile(rf"{NUMBER_PATTERN}|inf")
 RELATION = re.compile(r"<=|>=|==|=|<~|>~|~|<|>|≤|≥")
@@ -336,7 +327,7 @@ def read_probability(text: str) -> Probability:
 
 
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
-    """Read a file of statements, one a line; empty lines and what follows a ``#`` are left out.
+    """Read a file of statements, one per line; empty lines and what follows a ``#`` are left out.
 
     The notation is that of the papers, ``help("maxent_cvx.sources.parser")`` is its grammar.
 
@@ -369,7 +360,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
 
 def read_statements(text: str, name: str) -> list[Statement]:
-    """Read statements, one a line, of a text that is called by a name in messages."""
+    """Read statements, one per line, of a text that is called by a name in messages."""
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():

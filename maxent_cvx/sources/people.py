@@ -16,10 +16,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "SameValue",
-]
-
 #: Values that both can have, at most, since there is a row for every subset of them.
 MOST_VALUES = 12
 
@@ -94,7 +90,7 @@ class SameValue(Source):
         both = np.flatnonzero(has_first & has_second)
         if len(both) > MOST_VALUES:
             raise StatementError(
-                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for a row for each set of "
+                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for one row for each set of "
                 f"them (at most {MOST_VALUES}); state the few that matter: "
                 f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
             )

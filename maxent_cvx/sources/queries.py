@@ -25,15 +25,7 @@ from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, check_attainable, quantile_rows, subjects
 
-__all__ = [
-    "AnsweredQueries",
-    "NoisyMarginal",
-    "RandomizedResponse",
-    "noise_interval",
-]
-
 # Intervals for numbers of records, which are integers.
-
 
 #: Roundoff in a side of an interval, records, within which it still reaches an integer.
 ROUNDOFF = 1e-9
@@ -126,7 +118,6 @@ def _require_parameters(noise: Any) -> None:
 
 # Answers that a statistical database gave: how many people, what their values sum to, or are on average.
 
-
 #: Multiples of this below the other are products and sums of doubles without any rounding.
 SHORT, SMALL = 2.0**-10, 2.0**42
 KINDS = ("count", "sum", "mean", "median", "min", "max")
@@ -167,7 +158,7 @@ class AnsweredQueries(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if a query is about nobody.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -239,7 +230,7 @@ class AnsweredQueries(Source):
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a query, in the unit of its answer; a count that may be any emits none."""
+        """Emit one row per query, in the unit of its answer; a count that may be any emits none."""
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
@@ -441,7 +432,7 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count."""
+        """Emit one row per cell; a cell without terms emits a hard one only if the noise does not explain its count."""
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
@@ -544,7 +535,7 @@ class RandomizedResponse(Source):
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
-            raise TableError("transition holds something that is no number; probabilities are expected") from None
+            raise TableError("transition holds something that is not a number; probabilities are expected") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())

@@ -19,10 +19,6 @@ from .base import Source
 from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
 from .statements import conditions
 
-__all__ = [
-    "PublishedRegression",
-]
-
 # What coefficients, exact or rounded, say of X'y: intervals of linear expressions of the responses y.
 #
 # A fit of n people with the regressors X, linear or logistic, solves the score equations
@@ -39,7 +35,6 @@ __all__ = [
 #
 # with k = max |mu''| = 1 / (6 sqrt(3)), by Taylor's theorem at each person; of the linear kind r = 0. So intervals are
 # sound whatever T is, also with its rounding errors; they are narrow if T is the inverse of G.
-
 
 #: Bound of the second derivative of the logistic function, 1 / (6 sqrt(3)).
 CURVATURE = 1 / (6 * np.sqrt(3))
@@ -63,7 +58,7 @@ class Fit:
     """A published fit."""
 
     X: np.ndarray  # shape (QI tuples, coefficients)
-    share: np.ndarray  # one a QI tuple; Of the people whose data were fitted
+    share: np.ndarray  # one per QI tuple; Of the people whose data were fitted
     b: np.ndarray  # one per coefficient; As published
     half: (
         np.ndarray
@@ -155,7 +150,7 @@ UNROUNDED = (
 class PublishedRegression(Source):
     """``X'y = X'X b`` (linear) or ``X'y = X'expit(X b)`` (logistic): the score equations that coefficients b solve.
 
-    X has a row for each person and a column for each coefficient; y is the number of the person's sensitive value.
+    X has one row for each person and a column for each coefficient; y is the number of the person's sensitive value.
 
     Parameters
     ----------
@@ -184,10 +179,10 @@ class PublishedRegression(Source):
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if a regressor is no number, if decimals are given and the
+        If an argument cannot be read; when added to a model, if a regressor is not a number, if decimals are given and the
         columns are linearly dependent, or who is in the release is not known.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----

@@ -29,11 +29,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "PublishedRuleList",
-    "PublishedRules",
-]
-
 # A published rule list: a classifier whose rules are tried one after the other, each with its confidence.
 
 
@@ -251,7 +246,7 @@ class PublishedRules(Source):
         return counts.copy()
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a rule (AR-constraints), and a row for each pattern that is none, if it can bind (NAR)."""
+        """Emit one row per rule (AR-constraints), and one row for each pattern that is none, if it can bind (NAR)."""
         view, n = space.view, space.n_records
         found = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(found, n)

@@ -17,11 +17,6 @@ from .base import Source, as_list, as_source
 from .parser import read_statement
 from .statements import ParametricStatement, Statement
 
-__all__ = [
-    "SoftSource",
-    "soft",
-]
-
 
 class SoftSource(Source):
     """``sum of penalties(what each row is missed by)``, subtracted from N H(p): a source whose rows can be missed.

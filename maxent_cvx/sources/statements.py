@@ -35,17 +35,6 @@ from .base import Source
 if TYPE_CHECKING:
     from ..terms.space import Space
 
-__all__ = [
-    "Count",
-    "E",
-    "Event",
-    "ExpectedNumber",
-    "P",
-    "ParametricStatement",
-    "Probability",
-    "Statement",
-]
-
 #: The coefficients of an event, as rational numbers: for every term the place of its own among the different ones, these
 #: (the first is 0), and the factor of the event in the statement.
 Exact = tuple[np.ndarray, list[Fraction], Fraction]
@@ -291,7 +280,6 @@ def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> 
 
 # Linear combinations of probabilities, and the comparisons that turn them into statements.
 
-
 NOT_LINEAR = (
     "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
     "multiply by a number, or state one of the two as a value"
@@ -389,7 +377,7 @@ class Probability(ReprMixin):
         raise StatementError("'not equal' is not linear knowledge; write <= or >=")
 
     def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
-        raise StatementError(f"{self} is no number; write it on the left: P(...) <= parameter")
+        raise StatementError(f"{self} is not a number; write it on the left: P(...) <= parameter")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is a probability to be compared, not true or false")
@@ -918,7 +906,7 @@ class ExpectedNumber(Event):
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
                 raise StatementError(
-                    f"the values of {self.attribute!r} are no numbers; say what each stands for: "
+                    f"the values of {self.attribute!r} are not numbers; say what each stands for: "
                     f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
                 )
             numbers = np.array(values, dtype=float)

@@ -24,14 +24,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "OPEN",
-    "PublishedTable",
-    "symbol_intervals",
-]
-
 # Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
-
 
 #: The symbol of a cell that says nothing, as it was suppressed to protect another one (complementary suppression).
 OPEN = "*"
@@ -126,14 +119,14 @@ def _plain_if_text(value: object) -> str:
 
 
 def _symbol(key: object) -> str:
-    """Read a symbol: a text that is no number."""
+    """Read a symbol: a text that is not a number."""
     symbol = _plain(check_str(key, "a symbol of suppressed="))
     try:
         float(symbol)
     except ValueError:
         return symbol
     raise StatementError(
-        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is no number"
+        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is not a number"
     )
 
 
@@ -397,7 +390,7 @@ class PublishedTable(Source):
         if index.has_duplicates:
             twice = index[index.duplicated()].unique()
             raise TableError(
-                f"the published table has more than one row for {join_names(twice)}; one a cell is expected"
+                f"the published table has more than one row for {join_names(twice)}; one per cell is expected"
             )
         self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
 
@@ -419,7 +412,7 @@ class PublishedTable(Source):
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell, people; a cell that may hold anybody or nobody emits none."""
+        """Emit one row per cell, people; a cell that may hold anybody or nobody emits none."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)

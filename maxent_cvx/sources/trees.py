@@ -17,10 +17,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "PublishedTree",
-]
-
 # The fitted tree inside pipelines and searches of scikit-learn, and what stands before it.
 
 
@@ -63,7 +59,6 @@ def _through(steps: list[Any]) -> Encoder:
 
 
 # What leaves of a tree with monotonic constraints say: some have their shares clipped, and count nobody.
-
 
 #: Shares nearer than this are equal: what is left of rounding a sum of a few doubles below 1.
 SAME = 1e-9
@@ -257,7 +252,7 @@ class PublishedTree(Source):
             ) from error
         if leaves.shape != (len(view.n_q),):
             raise StatementError(
-                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one a tuple is expected"
+                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one per tuple is expected"
             )
         return leaves
 

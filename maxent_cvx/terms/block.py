@@ -52,12 +52,6 @@ if TYPE_CHECKING:
 
     from .space import Space
 
-__all__ = [
-    "Block",
-    "Groups",
-    "Provenance",
-]
-
 #: A linear combination as it is written: coefficients, and what each is of.
 Parts = tuple[tuple[float, str], ...]
 
@@ -216,7 +210,7 @@ class Block:
     constant : ndarray, shape (rows,), optional
         What is added to ``matrix @ p``; by default nothing.
     provenance : Provenance
-        What the block was made from; of one's own matrix the default says that the rows are probabilities.
+        What the block was made from; of your own matrix the default says that the rows are probabilities.
 
     Examples
     --------
@@ -292,7 +286,7 @@ class Block:
 
         Parameters
         ----------
-        p : Posterior or ndarray, one a term
+        p : Posterior or ndarray, one per term
             An answer of a model with this space, or probabilities P(q, s, b).
 
         Returns
@@ -943,7 +937,7 @@ class Block:
         Parameters
         ----------
         low, high : Series, float or Block
-            Values, one a label, or one for all; probabilities if the rows are.
+            Values, one per label, or one for all; probabilities if the rows are.
 
         Returns
         -------
@@ -977,7 +971,7 @@ class Block:
         Parameters
         ----------
         value : Series or float
-            Values, one a label, or one for all; probabilities if the rows are.
+            Values, one per label, or one for all; probabilities if the rows are.
         eps : float
             The vagueness, not negative.
 
@@ -1028,9 +1022,9 @@ class Block:
         Parameters
         ----------
         value : Series or float
-            One a label, or one for all; any numbers, as noisy measurements may give.
+            One per label, or one for all; any numbers, as noisy measurements may give.
         sd, weight, delta : Series or float, optional
-            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one a label, or one for
+            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
             all.
 
         Returns
@@ -1042,7 +1036,7 @@ class Block:
         LabelMismatch
             If a Series has not exactly the labels of the block.
         StatementError, BadProbability
-            If a value is no number, or a cost cannot be read.
+            If a value is not a number, or a cost cannot be read.
 
         Examples
         --------

@@ -17,15 +17,7 @@ from .._utils.validation import check_str, is_text
 from ..releases.base import View
 from ..releases.partitioned import PartitionedRelease
 
-__all__ = [
-    "OTHERS",
-    "People",
-    "count_pairs",
-    "count_terms",
-]
-
 # Descriptions of people: tables of their quasi-identifiers by name, checked against a view.
-
 
 #: What everybody is called who has no name, in the index of the terms.
 OTHERS = "(others)"
@@ -213,7 +205,6 @@ class People(ReprMixin):
 #
 # Counted over the terms, where the bucket of every record is known (and its name, if people are named), or over
 # pairs of a QI tuple and a sensitive value, for which neither is needed.
-
 
 #: From counts to their sums, and the sums that are published.
 Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]

@@ -31,10 +31,6 @@ from .people import People, count_terms
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "Space",
-]
-
 # The terms of a model: one variable P(q, s, b), or P(q, s), for each combination that can be non-zero.
 
 
@@ -264,7 +260,7 @@ class Space(ReprMixin):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple
+        ndarray of bool, one per QI tuple
 
         Raises
         ------
@@ -324,7 +320,7 @@ class Space(ReprMixin):
         Returns
         -------
         ndarray of int
-            One a value, in the order of the attribute's level of ``view.quasi_identifiers``.
+            One per value, in the order of the attribute's level of ``view.quasi_identifiers``.
 
         Raises
         ------
@@ -454,7 +450,7 @@ class Space(ReprMixin):
         ----------
         members : csr_array, shape (patterns, QI tuples)
             1 for the tuples of each.
-        s : ndarray of int, one a pattern
+        s : ndarray of int, one per pattern
             The position of its sensitive value.
 
         Returns
@@ -481,7 +477,7 @@ class Space(ReprMixin):
         check_instance(members, sp.csr_array, "members")
         s = check_positions(s, "s", len(self.view.sensitive_values), members.shape[0])
         if members.shape[1] != (n_tuples := len(self.view.axes["q"][1])):
-            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({n_tuples})")
+            raise StatementError(f"members has {members.shape[1]} columns, not one per QI tuple ({n_tuples})")
         n_values = len(self.view.sensitive_values)
         pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))
@@ -594,7 +590,7 @@ class Space(ReprMixin):
 
         Returns
         -------
-        ndarray, one a term
+        ndarray, one per term
             Records.
 
         Raises
