@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import TableError, UnknownName
-from support.helpers import refused
 
 #: Six people in three rows.
 GENERALIZED = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"], "n": [3, 1, 2]})
@@ -22,14 +20,6 @@ def expanded(table: pd.DataFrame) -> pd.DataFrame:
 def same(one: mx.View, other: mx.View) -> bool:
     """Whether two views publish the same."""
     return all(one.published[by].equals(other.published[by]) for by in other.published)
-
-
-def test_generalized():
-    """Generalised records with counts are as many people as the counts say."""
-    release = mx.Release.from_generalized(GENERALIZED, **ROLES, count="n")
-    assert release.n_records == 6
-    assert same(release, mx.Release.from_generalized(expanded(GENERALIZED), **ROLES))
-    assert mx.MaxEnt(release).solve().prob("Flu", given={"Age": "[20, 29]"}) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("of_population", [True, False])
@@ -52,16 +42,6 @@ def test_buckets():
     release = mx.Release.from_buckets(table, **roles, count="n")
     assert release.n_records == 7
     assert same(release, mx.Release.from_buckets(expanded(table), **roles))
-
-
-def test_what_is_no_count():
-    """A column that is not there, holds no counts, or stands beside pseudonyms is refused."""
-    with refused(UnknownName):
-        mx.Release.from_generalized(GENERALIZED, **ROLES, count="m")
-    with refused(TableError):
-        mx.Release.from_generalized(GENERALIZED.assign(n=[1.5, 1, 1]), **ROLES, count="n")
-    with refused(TableError):
-        mx.Release.from_generalized(GENERALIZED.assign(id=[1, 2, 3]), **ROLES, count="n", id="id")
 
 
 @pytest.mark.parametrize("age", ["17", " 17", 17])

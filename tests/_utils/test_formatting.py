@@ -176,17 +176,6 @@ def test_a_release_shows_its_buckets() -> None:
     assert "... of 40" in one
 
 
-def test_a_series_shows_who_comes_and_goes() -> None:
-    """People, those who are new, and those who are gone."""
-    tables = [
-        pd.DataFrame({"who": who, "S": ["a", "b"] * (len(who) // 2), "B": 1})
-        for who in ([1, 2, 3, 4], [3, 4, 5, 6, 7, 8])
-    ]
-    series = mx.ReleaseSeries(mx.Release.from_buckets(t, qi=[], sa="S", bucket="B", id="who") for t in tables)
-    (first,) = series._tables()
-    assert first.table.iloc[:, :3].to_numpy().tolist() == [[4, 4, 0], [6, 4, 2]]
-
-
 def test_associations_show_the_strongest_of_both_signs() -> None:
     """The first positive and the first negative ones, of how many."""
     mined = OBJECTS["mine_associations"]

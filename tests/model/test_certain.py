@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -68,31 +67,12 @@ def test_hospital(release):
     assert all(mx.MaxEnt(release, people=people).solve().certain().columns == found.columns)
 
 
-def test_what_the_release_says_alone(hospital):
-    """What a bucket of one value says needs no knowledge, and is not listed."""
-    alike = hospital.assign(Disease=np.where(hospital["Bucket"] == 3, "Flu", hospital["Disease"]))
-    release = mx.Release.from_buckets(alike, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    post = MaxEnt(release).add("P(HIV | Gender=male) >= 0.05").solve()
-    assert post.prob("Flu", {"Degree": "graduate"}) == 1
-    assert post.certain().empty
-
-
 @pytest.mark.parametrize("solver", ["DUAL_LBFGS", "CLARABEL"])
 def test_answers_that_are_not_exact(release, solver):
     """What is certain is proved, not read off the answer: a few millionths of a person do not hide it."""
     model = MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(HIV | Gender=male) >= 0.1")
     rough = model.solve(solver, presolve=False, allow_inaccurate=True)
     assert rough.certain().equals(model.solve().certain())
-
-
-def test_nearly_certain_is_not_certain(release):
-    """P = 1 but for a ten-millionth is no certainty, and does not hide what is one beside it."""
-    model = MaxEnt(release).add("P(Breast Cancer | Degree=junior) >= 0.9999999", "P(HIV | Degree=junior) = 0")
-    post = model.solve()
-    assert post.prob("Pneumonia", {"Degree": "junior"}) > 0
-    found = post.certain()
-    assert found["probability"].to_dict() == {"P(HIV | Degree=junior, Gender=female)": 0}
-    assert found["because"].to_list() == [["P(HIV | Degree=junior) = 0"]]
 
 
 def scaled(statement: Statement, factor: float) -> Statement:

@@ -87,23 +87,6 @@ def test_names(measure, name):
     assert list(Measures.of({"mine": measure}).functions) == ["mine"]
 
 
-def test_several(place):
-    """A dictionary, a list and a function that gives a dictionary or a Series measure the same, under their names."""
-    by_name = place({"one": flu, "two": Scaled(2)})
-    by_list = place([flu, Scaled(2), Scaled(3)])
-    at_once = place(lambda post: {"one": flu(post), "two": 2 * flu(post)})
-    series = place(lambda post: pd.Series([flu(post), 2 * flu(post)], ["one", ("two", 2)]))
-    ends = [["one", "two"], ["flu", "Scaled", "Scaled (2)"], ["[one]", "[two]"], ["[one]", "[two, 2]"]]
-    first = None
-    for table, names in zip([by_name, by_list, at_once, series], ends, strict=True):
-        columns = [[c for c in table if c.endswith(name) and not c.startswith("change")] for name in names]
-        assert [len(found) for found in columns] == [1] * len(names)
-        values = table[[found[0] for found in columns]].to_numpy()
-        np.testing.assert_allclose(values[:, 1], 2 * values[:, 0], atol=1e-12)
-        first = values[:, 0] if first is None else first
-        np.testing.assert_allclose(values[:, 0], first, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -157,19 +140,6 @@ def test_what_a_measure_raises(name, where, model):
     with pytest.raises(Broken) as raised:
         PLACES[name](model, {"fine": flu, "mine": broken})
     assert f"raised by the measure 'mine', {where}" in "".join(traceback.format_exception(raised.value))
-
-
-def test_labels_that_come_and_go(model):
-    """Where a measure gives other labels at other steps, what is missing is NaN, and nothing is lost."""
-    found = mx.sweep(
-        model,
-        "P(HIV | Gender=male)",
-        value=[0.1, 0.2, 0.9],
-        measure=lambda post: {f"{flu(post) > 0.4}": 1.0, "H": post.entropy},
-    )
-    assert found["status"].tolist() == ["optimal", "optimal", "infeasible"]
-    assert found.filter(like="measure[").iloc[2].isna().all()
-    assert found["measure[H]"].iloc[:2].tolist() == found["entropy"].iloc[:2].tolist()
 
 
 def test_nothing_is_solved_for_a_wrong_measure(monkeypatch, model):

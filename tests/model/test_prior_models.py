@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, P, QIDistribution
-from support.helpers import refused
+from maxent_cvx import P, QIDistribution
 from support.strategies import microdata, publish, quasi
 from support.worlds import by_enumeration
 
@@ -105,16 +104,6 @@ def by_scaling(table: np.ndarray, totals: list[int]) -> np.ndarray:
     return table
 
 
-def test_nothing_published(hospital, prior):
-    """Of people whose values are not published the posterior is the prior."""
-    table = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=list(prior.values))
-    post = mx.MaxEnt(table, prior=prior).solve()
-    found = post.conditional()
-    for label, row in found.iterrows():
-        np.testing.assert_allclose(row[prior.values], prior["Gender"].loc[label[0]], rtol=1e-9)
-    assert post.relative_entropy == pytest.approx(0, abs=1e-12)
-
-
 def test_series(hospital):
     """The people of a series have priors by their QI; two releases of the same buckets say what one says."""
     frame = hospital.assign(Name=[f"p{i}" for i in range(len(hospital))])
@@ -142,17 +131,6 @@ def test_what_is_impossible_stays_so(release, strict):
     assert certain.loc["P(Flu | Degree=graduate, Gender=male)", "because"] == ["prior: female, Flu"]
     assert model.bounds("P(Flu | Gender=male)") == pytest.approx((0.5, 0.5))
     assert "prior" in model.describe().index
-
-
-def test_contradictions_name_the_prior(release, strict):
-    """Knowledge that a prior rules out is contradictory, and both are named."""
-    model = mx.MaxEnt(release, prior=strict).add(P("Lung Cancer", given={"Gender": "male"}) == 0.1)
-    with refused(Infeasible, "prior: "):
-        model.solve()
-    assert any(name.startswith("prior: ") for name in model.diagnose().index)
-    relaxed = model.relax()
-    assert list(relaxed.changes.index) == ["P(Lung Cancer | Gender=male) = 0.1"]
-    assert relaxed.model.solve().prob("Lung Cancer", given={"Gender": "male"}) == pytest.approx(0, abs=1e-9)
 
 
 @PROPERTY

@@ -86,13 +86,6 @@ def test_on_numbers_with_fractions(cell, expected):
     assert values_of(cell, pd.Index([-1.5, 18.0, 18.5, 19.99, 20.0])) == expected
 
 
-def test_a_range_of_whole_numbers_among_fractions():
-    """Whether "18-20" has somebody of 20.5 cannot be known: years completed, or a number?"""
-    with refused(TableError, "'18-20'", "'Age'", "20.5", "'[18, 20]'", "'[18, 21)'"):
-        values_of("18-20", pd.Index([18.0, 19.5, 20.5]))
-    assert values_of("18-20", pd.Index([18.0, 19.5, 21.5])) == [18.0, 19.5]
-
-
 ZIPS = pd.Index(["01305", "13053", "13068", "14850"])
 
 

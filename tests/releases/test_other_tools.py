@@ -209,19 +209,3 @@ def test_a_count_that_is_not_declared(load, what):
         load(COUNTED)
     load(COUNTED.drop(columns="n", errors="ignore"))
     load(COUNTED.assign(n=1))  # a row a person, whatever that is
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda table: mx.mine_associations(table, **ROLES, min_support=1),
-        lambda table: mx.anonymize.mine_rules(table, **ROLES, support=0.1, confidence=0.1),
-        lambda table: mx.anonymize.anatomy(table, **ROLES, l=1),
-        lambda table: mx.anonymize.mondrian(table, **ROLES, k=1),
-    ],
-)
-def test_a_count_where_rows_are_people(use):
-    """What takes rows for people says how to make them so."""
-    with refused(TableError, "'n'", "table.loc[table.index.repeat(table['n'])]"):
-        use(COUNTED)
-    use(COUNTED.loc[COUNTED.index.repeat(COUNTED["n"])].drop(columns="n"))

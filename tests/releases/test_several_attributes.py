@@ -28,14 +28,6 @@ def published(staff: pd.DataFrame) -> mx.Release:
     return mx.Release.from_buckets(staff, qi=QI, sa=SA, bucket="Bucket")
 
 
-def test_combinations_are_the_values(published, staff):
-    """P(q, s, b) is over pairs of values that somebody has."""
-    assert published.sa == ("Disease", "Salary")
-    assert published.sensitive_values.names == SA
-    assert set(published.sensitive_values) == {tuple(pair) for pair in staff[SA].to_numpy()}
-    assert mx.MaxEnt(published).space.index.names == [*QI, *SA, "Bucket"]
-
-
 def test_sums_over_the_other(published, staff):
     """P({attribute: value}) sums over what is not named."""
     post = mx.MaxEnt(published).solve()
@@ -80,16 +72,6 @@ def test_knowledge_of_two_at_once(published):
     assert (low, high) == pytest.approx((0, 1 / 6))
 
 
-def test_marginals_by_attribute(published, staff):
-    """Each attribute is a name for marginals, and both together are "s"."""
-    space = mx.MaxEnt(published).space
-    truth = space.count(staff) / len(staff)
-    salary = space.marginal("Salary")
-    assert dict(zip(salary.index, salary.matrix @ truth, strict=True)) == pytest.approx({"high": 0.4, "low": 0.6})
-    assert space.marginal("s").index.equals(published.sensitive_values)
-    assert space.marginal(SA).index.equals(published.sensitive_values)
-
-
 def test_everything_else_works(published, staff, tmp_path):
     """Tables, files, measures, mining, plots, buckets: nothing minds that a value is a pair."""
     again = mx.Release.from_tables(*published.to_tables(), qi=QI, sa=SA, bucket="Bucket", count="Count")
@@ -106,13 +88,6 @@ def test_everything_else_works(published, staff, tmp_path):
     assert "Disease, Salary" in post._repr_html_()
     buckets = mx.anonymize.anatomy(staff, qi=QI, sa=SA, l=2)
     assert buckets.n_sb.max() == 1
-
-
-def test_named_people(published):
-    """Of a person, too."""
-    model = mx.MaxEnt(published, people={"Grace": {"Gender": "female", "Degree": "junior"}})
-    post = model.add("P(Salary=high | Grace) = 1").solve()
-    assert post.people().loc["Grace"].xs("high", level="Salary").sum() == pytest.approx(1)
 
 
 def test_refusals(published, staff):

@@ -174,15 +174,6 @@ def test_a_search_over_trees(where: str):
 LIST = [({"Education": "Doctorate"}, "50K+", 5 / 6), ({"Gender": "Female"}, "50K+", 4 / 5), ({}, "50K-", 1)]
 
 
-def test_a_rule_list():
-    """Each rule speaks of whom those before it have left: five female Masters, then one male Bachelor."""
-    post = MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(LIST)).solve()
-    p = post.conditional()["50K+"]
-    assert p["Masters", "Female"] == pytest.approx(4 / 5)
-    assert p["Bachelors", "Male"] == pytest.approx(0)
-    assert p["Doctorate", "Female"] == p["Doctorate", "Male"] == pytest.approx(5 / 6)
-
-
 @pytest.mark.parametrize(
     ("rules", "error", "says"),
     [

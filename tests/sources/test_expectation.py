@@ -56,13 +56,6 @@ def test_numbers_that_values_stand_for(release, values):
     assert (mean - E("Disease", values=values)).attainable() == (-49, 49)
 
 
-def test_the_mean_of_a_person(release):
-    """Of a person who is named, the mean is over that person's values."""
-    model = mx.MaxEnt(release, people={"Alice": {"Gender": "female", "Degree": "junior"}})
-    post = model.add(E("Disease", who="Alice", values=WEEKS) == 25).solve()
-    assert (post.people().loc["Alice"] * pd.Series(WEEKS)).sum() == pytest.approx(25)
-
-
 @settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real")), st.sampled_from([None, "A"]))
 def test_what_is_true_of_records(drawn, attribute):

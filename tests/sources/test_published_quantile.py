@@ -127,27 +127,6 @@ def test_exact_over_whole_assignments():
         none.bounds(P(20), integer=True)
 
 
-def test_answered_queries():
-    """MEDIAN, MIN and MAX of those asked, with a vagueness, say what quantiles do."""
-    people = pd.DataFrame({"age": [30, 35, 40, 45, 50], "sex": list("FFFMM")})
-    view = mx.QITable(people, qi=["age", "sex"], sa="income", sa_values=INCOMES)
-    space = mx.Space.of(view)
-    for of, q in (("median", 0.5), ("min", 0), ("max", 1)):
-        queries = AnsweredQueries([{"sex": "F"}, {"age": pd.Interval(30, 45, closed="both")}], [30, 40], of=of)
-        by_query = list(queries.rows(space))
-        for rows, value, asked in zip(by_query, [30, 40], queries.queries, strict=True):
-            (same,) = PublishedQuantile(value, q, given=asked).rows(space)
-            assert rows.same_as(same)
-        assert by_query[0].name(0).startswith(f"{of}: sex=F: number ")
-    (vague,) = AnsweredQueries([{"sex": "F"}], [33], of="median", eps=5).rows(space)
-    assert vague.low.tolist() == [2, -np.inf]
-    assert [vague.name(i).partition(": sex=F: ")[2] for i in range(2)] == ["number <= 38", "number < 28"]
-    truth = people.assign(income=[20, 30, 70, 20, 70])
-    mx.testing.check_source(AnsweredQueries([{"sex": "F"}, {}], [30, 30], of="median"), space, truth)
-    mx.testing.check_source(AnsweredQueries([{"sex": "M"}, {}], [20, 20], of="min"), space, truth)
-    mx.testing.check_source(AnsweredQueries([{"sex": "M"}, {}], [45, 30], of="median"), space, truth)
-
-
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, Release, SolverError, StatementError
+from maxent_cvx import MaxEnt, P, Release, SolverError
 from maxent_cvx.sources.parser import read_statement
 from maxent_cvx.terms.rows import Rows
 from support.helpers import refused
@@ -75,26 +74,6 @@ def test_read(text: str, said: mx.Statement):
     assert read_statement(text) == said
 
 
-def test_what_cannot_be_soft():
-    """What is soft already, what costs nothing, what is no row."""
-    soft = FLU.softly(0.3, sd=0.1)
-    for said in (soft, (FLU - HIV).anything()):
-        with pytest.raises(StatementError):
-            mx.soft(said, sd=0.1)
-    with refused(StatementError):
-        FLU.missable(-np.inf, np.inf, soft.penalty)
-    with refused(StatementError):
-        hospital().add(mx.soft(mx.soft(own, sd=1), sd=1))
-    with refused(StatementError):
-        hospital().add(mx.soft(lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.3, sd=0.1))
-    model = hospital()
-    rows = model.space.conditional("Disease", given="Gender")["Flu"] == 0.3
-    with refused(StatementError):
-        mx.soft(rows, sd=np.ones(3))
-    with refused(StatementError):
-        mx.soft(rows, sd=pd.Series([1.0, 2.0]))
-
-
 def own(space: mx.Space) -> Rows:
     return space.conditional("Disease", given="Gender")["Flu"] <= 0.25
 
@@ -138,20 +117,6 @@ def test_a_source_is_softened_row_by_row():
 def miss(post: mx.Posterior, value: float, has: float, sd: float) -> None:
     assert post.penalties.sum() == pytest.approx((value - has) ** 2 / (2 * sd**2), rel=1e-6)
     assert post.certificate.bound < 1e-6
-
-
-def test_people():
-    """What is said softly about a person; counts are in people."""
-    table = mx.datasets.load_hospital()
-    release = Release.from_buckets(table, qi=QI, sa="Disease", bucket="Bucket")
-    people = pd.DataFrame({"Gender": ["male"], "Degree": ["college"]}, index=["Bob"])
-    free = MaxEnt(release, people=people).solve().people().loc["Bob", "Flu"]
-    post = MaxEnt(release, people=people).add(P("Flu", who="Bob").softly(0.9, sd=0.2)).solve()
-    has = post.people().loc["Bob", "Flu"]
-    assert free < has < 0.9
-    miss(post, 0.9, has, 0.2)
-    counted = MaxEnt(release, people=people).add(mx.soft(mx.Count("Flu", who=["Bob"]) == 0.9, sd=0.2)).solve()
-    assert counted.people().loc["Bob", "Flu"] == pytest.approx(has, abs=1e-7)
 
 
 def test_a_prior():
