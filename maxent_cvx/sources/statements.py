@@ -1,4 +1,4 @@
-"""Statements: P(...) and E(...) compared with numbers, and the rows that they build."""
+"""Statements: P(...), E(...) and Count(...) compared with numbers, their text, and the rows that they build."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about."""
+    """P(value | given), P(value | a person), or how many of several people have the value."""
 
     value: frozenset[tuple[str | None, Choice]]
     given: frozenset[tuple[str, Choice]] = frozenset()  # QI attributes and their values
@@ -95,7 +95,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Statement(Source):
-    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge of distributions or of people, exact or vague.
+    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
     Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
     Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
@@ -109,9 +109,9 @@ class Statement(Source):
     low, high : float
         The values as typed; a side may be infinite.
     penalty : Penalty, optional
-        What it costs to miss the values, of a soft statement; see :func:`maxent_cvx.soft`.
+        The cost of missing the values, of a soft statement; see :func:`maxent_cvx.soft`.
     where : str
-        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
+        Where it was read, "gossip.txt, line 3", for errors; not compared.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class Statement(Source):
 
     @property
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
-        """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
+        """The statement in a normal form: ``a <= b`` is ``b >= a``."""
         first = min(self.terms, key=lambda term: str(term[0]))
         if first[1] > 0:
             return self.terms, self.low + 0.0, self.high + 0.0, self.penalty
@@ -183,7 +183,7 @@ class Statement(Source):
         return hash(self.key)
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is a statement that says the same.
+        """Whether `other` is an equal statement, in any order of writing.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Statement(Source):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            f"{self} is a statement for model.add(), not true or false. "
+            f"{self} is a statement for model.add(), not a truth value. "
             "Python reads 'low <= P(...) <= high' as two comparisons: write P(...).between(low, high)"
         )
 
@@ -407,7 +407,7 @@ class Probability(ReprMixin):
         return dict(self.terms) == dict(other.terms) and self.constant == other.constant
 
     def about(self, value: float, eps: float) -> Statement:
-        """``|self - value| <= eps``; a side that lies outside what is possible says nothing, and is left out.
+        """``|self - value| <= eps``; a side outside the attainable range is left out.
 
         Parameters
         ----------
@@ -515,7 +515,7 @@ class Probability(ReprMixin):
         return replace(said, penalty=penalty)
 
     def between(self, low: float, high: float) -> Statement:
-        """The statement ``low <= self <= high``, which Python does not let anybody write in this way.
+        """The statement ``low <= self <= high``, which Python cannot overload.
 
         Parameters
         ----------
@@ -545,7 +545,7 @@ class Probability(ReprMixin):
         return self._statement(low, high)
 
     def anything(self) -> Statement:
-        """The statement that says nothing."""
+        """The statement that allows every value."""
         return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
@@ -555,7 +555,7 @@ class Probability(ReprMixin):
         value = -difference.constant
         left = Probability({event: c for event, c in difference.terms.items() if c != 0})
         if not left.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are the same, which says nothing")
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, so that nothing is stated")
         left._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
@@ -575,7 +575,7 @@ class Probability(ReprMixin):
         """Move the constant to the values."""
         terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
         if not terms:
-            raise StatementError(f"{self} holds no probability, so nothing is said; compare P(...)")
+            raise StatementError(f"{self} has no probability, so that nothing is stated; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self}: a coefficient is too large to be a number")
         return Statement(terms, low - self.constant, high - self.constant)
