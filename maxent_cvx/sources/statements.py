@@ -203,7 +203,7 @@ class Statement(Source):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            f"{self} is a statement for model.add(), not a truth value. "
+            f"{self} is a statement for model.add(), not true or false. "
             "Python reads 'low <= P(...) <= high' as two comparisons: write P(...).between(low, high)"
         )
 
