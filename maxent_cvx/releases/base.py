@@ -537,7 +537,7 @@ class Persons:
     id: str  # the column of pseudonyms
     names: pd.Index  # the pseudonyms, each once
     q: np.ndarray  # the position of each one's QI tuple and bucket in the release
-    bucket: np.ndarray  # the position of each one's QI tuple and bucket in the release
+    bucket: np.ndarray
 
     def __len__(self) -> int:
         return len(self.names)

@@ -59,9 +59,9 @@ class Span:
     """An interval of numbers."""
 
     low: float  # its ends, which may be infinite
-    high: float  # its ends, which may be infinite
+    high: float
     low_in: bool  # whether they are in it
-    high_in: bool  # whether they are in it
+    high_in: bool
     whole: bool = False  # whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs
 
 

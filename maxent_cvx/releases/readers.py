@@ -40,14 +40,14 @@ class ReleaseColumns:
     """The columns of what is published, checked and not yet counted: QI by bucket, and sensitive values by bucket."""
 
     qi: tuple[str, ...]  # column names
-    sensitive: tuple[str, ...]  # column names
-    bucket: str  # column names
+    sensitive: tuple[str, ...]
+    bucket: str
     qi_columns: pd.DataFrame  # the rows of the two tables; of microdata both are columns of one table
-    sensitive_columns: pd.DataFrame  # the rows of the two tables; of microdata both are columns of one table
+    sensitive_columns: pd.DataFrame
     qi_buckets: pd.Series  # the bucket of every row of either
-    sensitive_buckets: pd.Series  # the bucket of every row of either
+    sensitive_buckets: pd.Series
     qi_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
-    sensitive_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
+    sensitive_counts: np.ndarray | None = None
     ids: pd.Series | None = None  # the pseudonym of every row of QI, if these are published
     counterfeits: bool = False  # whether a bucket may hold more values than people
 

@@ -784,10 +784,10 @@ class _Relations(NamedTuple):
 
     label: str
     terms: np.ndarray  # the terms of people who are in the release, and the row of each
-    row: np.ndarray  # the terms of people who are in the release, and the row of each
+    row: np.ndarray
     bucket: np.ndarray  # of each row
-    value: np.ndarray  # of each row
-    number: np.ndarray  # of each row
+    value: np.ndarray
+    number: np.ndarray
     names: pd.Index  # the names of the buckets
     with_counterfeits: np.ndarray  # which buckets hold more values than people
 

@@ -50,7 +50,7 @@ class Intervals:
 
     weights: np.ndarray  # shape (rows, QI tuples)
     low: np.ndarray  # one per row
-    high: np.ndarray  # one per row
+    high: np.ndarray
 
 
 @dataclass(frozen=True)
