@@ -434,7 +434,7 @@ def choose(chosen: object, attribute: str) -> Choice:
             f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
         )
     if isinstance(chosen, str | bytes) or not is_several(chosen):
-        values = [chosen]
+        values: list[Any] = [chosen]
     elif isinstance(chosen, dict):
         raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")
     else:

@@ -89,56 +89,54 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
         problem = problem.relax_published()
     form = problem.form
-    found = list(_inferences(space, counts < MAYBE_ZERO))
+    candidates = list(_inferences(space, counts < MAYBE_ZERO))
     known = np.arange(form.n_facts, form.shape[0])
-    because = _forced_by_one(found, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
+    # Most inferences are forced by a single statement, which bounds show; linear programs prove or refute the others.
+    reasons = _forced_by_one(candidates, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
     sets = ForcingSets(form)
-    # Where P(s | q) is 1, it follows that the others are 0.
-    said = {found[i].group for i in because if found[i].probability == 1}
-    keys = {found[i].key for i in because}
+    settled = {candidates[i].group for i in reasons if candidates[i].probability == 1}  # groups with a certain value
+    keys = {candidates[i].key for i in reasons}
 
     def follows(inference: Inference) -> bool:
         """Whether it follows from one that is listed: another value has 1, or it is true of all with the QI tuple."""
         kind, whom = inference.group
-        if inference.group in said and inference.probability == 0:
+        if inference.group in settled and inference.probability == 0:
             return True
-        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in said)
+        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in settled)
 
-    rest = sorted(set(range(len(found))) - set(because), key=lambda i: (-found[i].probability, i))
+    rest = sorted(set(range(len(candidates))) - set(reasons), key=lambda i: (-candidates[i].probability, i))
     for i in progress_bar(rest, "certain", progress):
-        if follows(found[i]):
+        inference = candidates[i]
+        if follows(inference):
             continue
         check_time()
         terms = np.zeros(len(space), dtype=bool)
-        terms[found[i].terms] = True
+        terms[inference.terms] = True
         reason = sets.forcing(terms)
         if reason is None and (rows := forcing_rows(problem, terms)) is not None:
             sets.add(reason := rows)
         if reason is not None:
-            because[i] = reason
-            keys.add(found[i].key)
-            if found[i].probability == 1:
-                said.add(found[i].group)
-    table = [
-        (found[i].name, found[i].probability, found[i].people, [form.name(row) for row in because[i]])
-        for i in sorted(because)
-        if not follows(found[i])
-    ]
+            reasons[i] = reason
+            keys.add(inference.key)
+            if inference.probability == 1:
+                settled.add(inference.group)
+    listed = [(candidates[i], reasons[i]) for i in sorted(reasons) if not follows(candidates[i])]
+    table = [(one.name, one.probability, one.people, [form.name(row) for row in rows]) for one, rows in listed]
     columns = ["inference", "probability", "people", "because"]
     return pd.DataFrame(table, columns=columns).set_index("inference")
 
 
 def _forced_by_one(
-    found: list[Inference], known: np.ndarray, form: LinearForm, n_records: float
+    candidates: list[Inference], known: np.ndarray, form: LinearForm, n_records: float
 ) -> dict[int, np.ndarray]:
-    """What a single statement forces, seen from bounds: by far the most; its row, by the number of the inference."""
-    because: dict[int, np.ndarray] = {}
-    of = np.repeat(np.arange(len(found)), [len(inference.terms) for inference in found])
-    terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in found)])
-    for row, zeros in zeros_by_bounds(form, known, n_records) if found else ():
+    """What a single statement forces, by bounds: its row, by the number of the inference."""
+    reasons: dict[int, np.ndarray] = {}
+    of = np.repeat(np.arange(len(candidates)), [len(inference.terms) for inference in candidates])
+    terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in candidates)])
+    for row, zeros in zeros_by_bounds(form, known, n_records) if candidates else ():
         for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
-            because.setdefault(int(forced), np.array([row]))
-    return because
+            reasons.setdefault(int(forced), np.array([row]))
+    return reasons
 
 
 def subjects(space: Space) -> Iterator[Subjects]:
