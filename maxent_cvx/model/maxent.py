@@ -258,10 +258,6 @@ class MaxEnt:
     def copy(self) -> Self:
         """Copy the model; sources are shared, and adding to one copy leaves the other alone.
 
-        Returns
-        -------
-        MaxEnt
-
         Examples
         --------
         >>> import maxent_cvx as mx
@@ -283,10 +279,6 @@ class MaxEnt:
         ----------
         row : int
             From ``model.form.n_facts`` on: rows before it are published.
-
-        Returns
-        -------
-        MaxEnt
 
         Raises
         ------
@@ -360,10 +352,6 @@ class MaxEnt:
         ----------
         path : str or path
 
-        Returns
-        -------
-        MaxEnt
-
         Raises
         ------
         TableError
@@ -414,10 +402,6 @@ class MaxEnt:
 
     def at_rest(self) -> Self:
         """Copy the model at the current values of CVXPY parameters; later values do not change the copy.
-
-        Returns
-        -------
-        MaxEnt
 
         Examples
         --------
@@ -724,10 +708,6 @@ class MaxEnt:
             second call if the first answer is not certified; tolerances among the options, by CVXPY's names, are used
             instead, in one call.
 
-        Returns
-        -------
-        Posterior
-
         Raises
         ------
         Infeasible
@@ -783,10 +763,6 @@ class MaxEnt:
             N P(q, s, b), records, one per term in the order of ``model.space.index``; a Series is aligned by its index.
         multipliers : dict, optional
             By label of rows, as in ``Posterior.multipliers``; by default those of the default solver.
-
-        Returns
-        -------
-        Certificate
 
         Raises
         ------

@@ -135,10 +135,6 @@ class Posterior:
         Nothing is renormalised: rows sum to 1 up to the certificate's residual.
         (Privacy-MaxEnt, section 3.1.)
 
-        Returns
-        -------
-        DataFrame
-
         Examples
         --------
         >>> import maxent_cvx as mx
@@ -166,10 +162,6 @@ class Posterior:
 
         Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
         Problem 2.1.)
-
-        Returns
-        -------
-        DataFrame
 
         Raises
         ------
@@ -291,10 +283,6 @@ class Posterior:
             The rows that it satisfies.
         model : MaxEnt, optional
             What the rows are of.
-
-        Returns
-        -------
-        Posterior
 
         Examples
         --------

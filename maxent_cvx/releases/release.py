@@ -79,10 +79,6 @@ class Release(BucketView):
         count : str, optional
             The column that says how many people a row stands for; other columns without a role are ignored.
 
-        Returns
-        -------
-        Release
-
         Raises
         ------
         UnknownName, TableError
@@ -126,10 +122,6 @@ class Release(BucketView):
             The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
         counterfeits : bool
             Whether a bucket may hold more values than people: those of counterfeit records, as in m-invariance.
-
-        Returns
-        -------
-        Release
 
         Raises
         ------
@@ -245,10 +237,6 @@ class Release(BucketView):
         id : None
             A release in partitions has no pseudonyms.
 
-        Returns
-        -------
-        PartitionedRelease
-
         Raises
         ------
         UnknownName, TableError, StatementError
@@ -297,10 +285,6 @@ class Release(BucketView):
             As in :meth:`from_buckets`.
         id : None
             A release in partitions has no pseudonyms.
-
-        Returns
-        -------
-        PartitionedRelease
 
         Raises
         ------

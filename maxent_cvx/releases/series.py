@@ -246,10 +246,6 @@ class ReleaseSeries(View):
         release, bucket : int
             Positions, from 0.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         StatementError

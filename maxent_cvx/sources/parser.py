@@ -269,10 +269,6 @@ def read_statement(text: str) -> Statement:
     ----------
     text : str
 
-    Returns
-    -------
-    Statement
-
     Raises
     ------
     StatementError
@@ -304,10 +300,6 @@ def read_probability(text: str) -> Probability:
     Parameters
     ----------
     text : str
-
-    Returns
-    -------
-    Probability
 
     Raises
     ------

@@ -189,10 +189,6 @@ class Statement(Source):
         ----------
         other : object
 
-        Returns
-        -------
-        bool
-
         Examples
         --------
         >>> import maxent_cvx as mx
@@ -392,10 +388,6 @@ class Probability(ReprMixin):
         ----------
         other : object
 
-        Returns
-        -------
-        bool
-
         Examples
         --------
         >>> from maxent_cvx import P
@@ -415,10 +407,6 @@ class Probability(ReprMixin):
             A probability, or a number of people of a :func:`~maxent_cvx.Count`.
         eps : float
             The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------
@@ -451,10 +439,6 @@ class Probability(ReprMixin):
         sd, weight, delta : float, optional
             As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
 
-        Returns
-        -------
-        Statement
-
         Raises
         ------
         StatementError, BadProbability
@@ -484,10 +468,6 @@ class Probability(ReprMixin):
             Any numbers; a side may be infinite.
         penalty : Penalty
             What it costs.
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------
@@ -521,10 +501,6 @@ class Probability(ReprMixin):
         ----------
         low, high : float
             Probabilities, or numbers of people of a :func:`~maxent_cvx.Count`.
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------

@@ -939,10 +939,6 @@ class Block:
         low, high : Series, float or Block
             Values, one per label, or one for all; probabilities if the rows are.
 
-        Returns
-        -------
-        Rows
-
         Raises
         ------
         LabelMismatch
@@ -1026,10 +1022,6 @@ class Block:
         sd, weight, delta : Series or float, optional
             As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
             all.
-
-        Returns
-        -------
-        Rows
 
         Raises
         ------

@@ -246,10 +246,6 @@ class Rows(ReprMixin):
         ----------
         rows : ndarray of bool or of int
 
-        Returns
-        -------
-        Rows
-
         Raises
         ------
         StatementError
@@ -278,10 +274,6 @@ class Rows(ReprMixin):
         i : int
             From 0; negative numbers count from the end.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         StatementError
@@ -307,10 +299,6 @@ class Rows(ReprMixin):
         Parameters
         ----------
         other : Rows
-
-        Returns
-        -------
-        bool
 
         Raises
         ------

@@ -84,10 +84,6 @@ class Space(ReprMixin):
         prior : QIDistribution, optional
             The adversary's beliefs before the release.
 
-        Returns
-        -------
-        Space
-
         Raises
         ------
         StatementError
@@ -282,10 +278,6 @@ class Space(ReprMixin):
         ----------
         given : dict or None
             As in :meth:`prob`; None is everybody.
-
-        Returns
-        -------
-        int
 
         Raises
         ------
