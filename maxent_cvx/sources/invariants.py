@@ -262,8 +262,11 @@ class PublishedRows(Source):
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
-    """A marginal is what was counted: one row per label, whose order `check_view` has checked."""
-    block, p = space.marginal(list(by)), counts.to_numpy() / space.n_records
+    """A marginal is what was counted: one row per label."""
+    block = space.marginal(list(by))
+    if not block.index.equals(counts.index):
+        return block == counts / space.n_records
+    p = counts.to_numpy() / space.n_records  # in the order of the rows, as nearly always: no label is looked up
     return Rows(block.matrix, p, p, block.label, block.index, space.view)
 
 

@@ -39,13 +39,14 @@ def test_nothing_is_missing(seed: int):
     """Every P(s | q) that the knowledge forces to 0 or 1, and the release does not, is there."""
     model, records = random_model(seed, statements=5)
     found = model.solve().certain()["probability"]
-    for q in records[list(QI)].drop_duplicates().to_dict("records"):
+    tuples, values = records[list(QI)].drop_duplicates().to_dict("records"), sorted(set(records[SA]))
+    asked = [P(s, given=q) for q in tuples for s in values]
+    before, after = (one.bounds(asked).to_numpy().reshape(len(tuples), -1, 2) for one in (MaxEnt(model.view), model))
+    for i, q in enumerate(tuples):
         certain = {}
-        for s in sorted(set(records[SA])):
-            asked = P(s, given=q)
-            before, after = MaxEnt(model.view).bounds(asked), model.bounds(asked)
-            if before[1] - before[0] > 1e-6 and after[1] - after[0] < 1e-7 and round(after[0], 6) in (0, 1):
-                certain[str(asked)] = round(after[0], 6)
+        for s, was, now in zip(values, before[i], after[i], strict=True):
+            if was[1] - was[0] > 1e-6 and now[1] - now[0] < 1e-7 and round(now[0], 6) in (0, 1):
+                certain[str(P(s, given=q))] = round(now[0], 6)
         if 1 in certain.values():  # the others go without saying
             certain = {text: value for text, value in certain.items() if value == 1}
         described = {text for text in found.index if str(text).endswith(str(P("x", given=q))[3:])}
