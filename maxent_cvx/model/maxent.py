@@ -122,7 +122,7 @@ class MaxEnt:
         if not isinstance(view, PartitionedRelease):
             return super().__new__(cls)
         if prior is not None:
-            raise StatementError("a partitioned release cannot have a prior yet; solve the release in memory")
+            raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
         return PartitionedMaxEnt(view, people)
 
     def __getnewargs__(self) -> tuple[View]:

@@ -77,14 +77,19 @@ class Source(ReprMixin, ABC):
     @property_unless_set
     def label(self) -> str:
         """The name under which a model holds the source, unless the user gives one."""
-        arguments, by_name = [], False
+        arguments, by_name, fields = [], False, getattr(type(self), "__dataclass_fields__", {})
         for parameter in inspect.signature(type(self)).parameters.values():
-            value = getattr(self, parameter.name, getattr(self, f"_{parameter.name}", parameter.default))
-            if value is parameter.default or parameter.name == "label":
+            name, default = parameter.name, parameter.default
+            value = getattr(self, name, getattr(self, f"_{name}", default))
+            is_default = value is default or (type(value) is type(default) and (value == default) is True)
+            shown = (
+                fields[name].repr if name in fields else not is_default
+            )  # a dataclass shows defaults, as its repr does
+            if name == "label" or not shown:
                 by_name = True  # arguments after one that is left out are written by name
                 continue
             by_name = by_name or parameter.kind is parameter.KEYWORD_ONLY
-            arguments.append(f"{parameter.name}={_argument(value)}" if by_name else _argument(value))
+            arguments.append(f"{name}={_argument(value)}" if by_name else _argument(value))
         return type(self).__name__ + (f"({', '.join(arguments)})" if arguments else "")
 
     @abstractmethod

@@ -65,7 +65,7 @@ LABELS = [
     (lambda: AtMost(limit=np.float64(0.4)), "AtMost(0.4)"),
     (lambda: AtMost(0.4, word="b"), "AtMost(0.4, word='b')"),
     (lambda: Private(0.4), "Private(0.4)"),
-    (lambda: Data(0.4), "Data(0.4)"),
+    (lambda: Data(0.4), "Data(0.4, word='x')"),
     (lambda: Data(0.4, word="y"), "Data(0.4, word='y')"),
     (lambda: ByConstructor(0.4), "at most 40.0%"),
     (lambda: ByProperty(0.4), "cap 0.4"),
@@ -86,7 +86,7 @@ def test_label(make, label):
 def test_pickle():
     """What is read again has the label."""
     assert pickle.loads(pickle.dumps(ByConstructor(0.4))).label == "at most 40.0%"
-    assert pickle.loads(pickle.dumps(Data(0.4))).label == "Data(0.4)"
+    assert pickle.loads(pickle.dumps(Data(0.4))).label == "Data(0.4, word='x')"
 
 
 @pytest.mark.parametrize("kind", [AtMost, Private, Data, ByConstructor, ByProperty])
