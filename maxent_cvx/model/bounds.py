@@ -19,6 +19,7 @@ from ..solvers.intervals import Ends, bounds
 from ..sources.base import Custom
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
+from ..terms.rows import Rows
 from ..terms.space import Space
 
 if TYPE_CHECKING:
@@ -129,9 +130,14 @@ def _alternatives(model: MaxEnt) -> list[MaxEnt]:
     for chosen in itertools.product(*choices.values()):
         twin = model.copy()
         for label, rows in zip(choices, chosen, strict=True):
-            twin.remove(label).add(Custom(lambda space, rows=rows: rows), label=label)
+            twin.remove(label).add(Custom(_always(rows)), label=label)
         models.append(twin)
     return models
+
+
+def _always(rows: list[Rows]) -> Callable[[Space], list[Rows]]:
+    """A function of the space that gives these rows."""
+    return lambda space: rows
 
 
 def _over_alternatives(models: Sequence[MaxEnt], ask: Callable[[MaxEnt], Ends]) -> Ends:
