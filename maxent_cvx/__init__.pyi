@@ -19,8 +19,7 @@ from ._utils.errors import (
 )
 from .experiments import compare_solvers, inference_channels, performance_profile, quantify, sweep
 from .explorer.explorer import explore
-from .model.loading import load_posterior
-from .model.maxent import MaxEnt
+from .model.maxent import MaxEnt, load_posterior
 from .model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from .model.posterior import Posterior
 from .priors import QIDistribution

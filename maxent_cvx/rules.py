@@ -30,8 +30,8 @@ from ._utils.errors import (
     unknown_name,
 )
 from ._utils.files import write_beside
-from ._utils.formatting import ReprMixin, TablePreview
-from ._utils.tables import densely, format_value, group_codes, multi_index, names, places_of
+from ._utils.formatting import ReprMixin, TablePreview, format_value
+from ._utils.tables import densely, group_codes, multi_index, names, places_of
 from ._utils.validation import (
     check_bool,
     check_in,

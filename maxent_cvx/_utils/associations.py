@@ -18,20 +18,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, TableError, pluralize, short_repr
-from .formatting import MOST_ROWS, ReprMixin, TablePreview
-from .tables import Microdata, as_list, densely, format_value, names, places_of
+from .formatting import MOST_ROWS, ReprMixin, TablePreview, format_value
+from .tables import Microdata, as_list, densely, names, places_of
 from .validation import check_bool, check_int
-
-__all__ = [
-    "Associations",
-    "Cube",
-    "cubes",
-    "members",
-    "mine_associations",
-    "pattern_names",
-    "sizes_of",
-    "value_names",
-]
 
 # The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
 #
@@ -41,29 +30,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """Records counted over one subset of the QI attributes.
+    """Records counted over one subset of the QI attributes."""
 
-    Attributes
-    ----------
-    attributes : tuple of int
-        Positions of the attributes in `qi`.
-    group : ndarray, one a distinct QI tuple
-        The pattern that the tuple belongs to, numbered in sorted order; -1 where that is closed.
-    first : ndarray, one a pattern
-        A QI tuple that belongs to it.
-    counts : ndarray, shape (patterns, columns)
-        The sums of what is counted over the pattern's tuples.
-    closed : ndarray of bool, shape (patterns, kinds)
-        What patterns that set fewer attributes have closed.
-    parents : dict of tuple to ndarray
-        For each subset with one attribute less, the pattern there that each pattern belongs to.
-    """
-
-    attributes: tuple[int, ...]
+    attributes: tuple[int, ...]  # positions of the attributes in `qi`
     group: np.ndarray
-    first: np.ndarray
-    counts: np.ndarray
-    closed: np.ndarray
+    first: np.ndarray  # one per pattern; A QI tuple that belongs to it
+    counts: np.ndarray  # shape (patterns, columns); The sums of what is counted over the pattern's tuples
+    closed: np.ndarray  # shape (patterns, kinds); What patterns that set fewer attributes have closed
     parents: Mapping[tuple[int, ...], np.ndarray]
 
     def __len__(self) -> int:
@@ -77,21 +50,7 @@ def cubes(
     closes: Callable[[Cube], np.ndarray],
     sizes: Iterable[int] | None = None,
 ) -> Iterator[Cube]:
-    """Count over the subsets of the attributes: small ones first, those of a size by the attributes' names.
-
-    Parameters
-    ----------
-    qi : sequence of str
-        The attributes, which are the levels of `tuples`.
-    tuples : MultiIndex
-        The distinct QI tuples.
-    counts : ndarray, shape (tuples, columns)
-    closes : callable
-        From a cube to a mask, shape (patterns, kinds), of what is decided for all that set more attributes.
-        A pattern is left out when all kinds are closed.
-    sizes : iterable of int, optional
-        How many attributes to set; None is any number.
-    """
+    """Count over the subsets of the attributes: small ones first, those of a size by the attributes' names."""
     sizes = set(range(1, len(qi) + 1)) if sizes is None else set(sizes)
     by_name = sorted(range(len(qi)), key=qi.__getitem__)
     everything = np.zeros(len(tuples), dtype=np.int32)
@@ -162,14 +121,7 @@ def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.
 
 
 def members(found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
-    """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples).
-
-    Parameters
-    ----------
-    found : sequence of Cube
-    cube, pattern : ndarray of int
-        Which of the cubes, and which pattern of it.
-    """
+    """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples)."""
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for i in np.unique(cube):
         at = np.flatnonzero(cube == i)
@@ -276,23 +228,7 @@ class Associations(ReprMixin):
         return ranked[order]
 
     def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
-        """Take the strongest associations of each sign; None is all of them.
-
-        Parameters
-        ----------
-        positive, negative : int or None
-            How many.
-
-        Yields
-        ------
-        (ndarray, bool)
-            The associations, as in `positive` and `negative`, and whether they are negative: first those that are not.
-
-        Raises
-        ------
-        StatementError
-            If there are not that many.
-        """
+        """Take the strongest associations of each sign; None is all of them."""
         for sign, wanted, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
             if wanted is not None and check_int(wanted, sign, 0) > len(ranked):
                 raise StatementError(
@@ -312,23 +248,7 @@ class Associations(ReprMixin):
         return every[starts[ranked["cube"]] + ranked["group"]]
 
     def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
-        """Write the strongest associations as a table.
-
-        Parameters
-        ----------
-        positive, negative : int or None
-            How many of each sign, the positive ones first; None is all.
-
-        Returns
-        -------
-        DataFrame
-            rule ("Gender=male => not Flu"), attributes (how many), confidence, support (records).
-
-        Raises
-        ------
-        StatementError
-            If there are not that many, or negative ones were not mined.
-        """
+        """Write the strongest associations as a table."""
         parts = [self._listed(ranked, is_negative) for ranked, is_negative in self.top(positive, negative)]
         return pd.concat(parts, ignore_index=True)
 
@@ -385,7 +305,6 @@ def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
 
 
 # The one miner of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4).
-
 
 #: The column of how often a combination of values occurs; no attribute is called so.
 COUNT = "\0 records"

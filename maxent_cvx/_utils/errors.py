@@ -197,7 +197,7 @@ class SolverError(MaxEntError):
     >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
     Traceback (most recent call last):
     ...
-    maxent_cvx.SolverError: bounds are linear programs, and the model holds a convex constraint of your own
+    maxent_cvx.SolverError: bounds are linear programs, and the model has user-defined convex constraints
     """
 
 

@@ -17,15 +17,7 @@ from pathlib import Path
 
 from .errors import TableError, short_repr
 
-__all__ = [
-    "TemporaryFolder",
-    "path_of",
-    "removed_if_killed",
-    "write_beside",
-]
-
 # Temporary files that do not outlive the process: they are also removed if it is killed.
-
 
 #: Waits until its input is closed, which the operating system does however the process ends, and removes its arguments.
 #: A signal to a whole process group or service ends the process, and this must still follow.
@@ -33,15 +25,9 @@ WATCH = 'trap "" HUP INT QUIT TERM; read -r _; exec rm -rf -- "$@"'
 
 
 class TemporaryFolder:
-    """A folder that is removed with the last reference to it in the process that made it, or when that is killed.
+    """A folder that is removed with the last reference to it in the process that made it, or when that is killed."""
 
-    A copy of it that was sent to another process is a name only.
-
-    Parameters
-    ----------
-    place : Path, optional
-        The folder to make it in; by default that of the operating system.
-    """
+    # a copy of it that was sent to another process is a name only.
 
     def __init__(self, place: Path | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(dir=place, prefix="maxent_cvx-")).absolute()
@@ -67,11 +53,9 @@ def _remove(path: Path, stop: Callable[[], None]) -> None:
 
 
 def _watch(path: Path) -> Callable[[], None]:
-    """Start a shell that removes the path when this process is gone; give what stops it.
-
-    No handler in this process could do so: SIGKILL cannot be handled, and the handlers of other signals belong to the
-    application. Where no such shell can be started, as on Windows, nothing watches.
-    """
+    """Start a shell that removes the path when this process is gone; give what stops it."""
+    # No handler in this process could do so: SIGKILL cannot be handled, and the handlers of other signals belong to
+    # the application. Where no such shell can be started, as on Windows, nothing watches.
     if os.name != "posix":
         return lambda: None
     quiet = subprocess.DEVNULL
@@ -100,13 +84,7 @@ _replaceable_while_read = os.name != "nt"
 
 
 def path_of(path: object) -> Path:
-    """Read the name of a file.
-
-    Raises
-    ------
-    TableError
-        If it is neither a text nor a path, or no file can have the name.
-    """
+    """Read the name of a file."""
     if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
         raise TableError(f"the name of a file must be text or a pathlib.Path, not {short_repr(path)}")
     if not name or "\0" in name:
@@ -119,24 +97,10 @@ def path_of(path: object) -> Path:
 
 
 def write_beside(path: object, write: Callable[[Path], object]) -> None:
-    """Write a draft in the same folder, and put it in the place of the file when it is complete and on the disk.
-
-    A reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt
-    and a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
-    its own and the same ending, is removed if anything goes wrong, also if the process is killed.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; through a symbolic link, what that points at.
-    write : callable
-        Writes the draft, whose path it is given.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be written; what was there is unchanged.
-    """
+    """Write a draft in the same folder, and put it in the place of the file when it is complete and on the disk."""
+    # a reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt and
+    # a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
+    # its own and the same ending, is removed if anything goes wrong, also if the process is killed.
     found = path_of(path)
     try:
         target = _resolved(found)

@@ -1,4 +1,4 @@
-"""Text and HTML representations of objects: a sentence, and the first rows of tables."""
+"""Text of values, numbers and linear combinations, and HTML of objects with the first rows of their tables."""
 
 from __future__ import annotations
 
@@ -11,18 +11,55 @@ import pandas as pd
 
 from .errors import visible
 
-__all__ = [
-    "MOST_ROWS",
-    "ReprMixin",
-    "TablePreview",
-    "as_html",
-    "as_label",
-    "escaped",
-    "isolated",
-]
+#: A number without a sign; each text is matched in one way only, so that long ones take no time.
+NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+#: What a name or a value is made of that needs no quotes.
+PLAIN = r"[^\s,|()=:'\"#\\]+"
+
+
+def constant(text: str) -> object:
+    """Read what stands without quotes: a number, True, False, or else a text."""
+    if re.fullmatch(r"-?\d+", text):
+        try:
+            return int(text)
+        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
+            return text
+    if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
+        return float(text)
+    return {"True": True, "False": False}.get(text, text)
+
+
+def format_value(value: object) -> str:
+    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
+    if not isinstance(value, str):
+        return str(value)
+    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
+    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def format_number(value: float) -> str:
+    """Write a number with as many digits as it needs to be read as the same."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -> str:
+    """Write a linear combination from its coefficients and what each is of, and a constant if it is not "".
+
+    >>> format_combination([(2, "P(a)"), (-1, "P(b)")], "-0.5")
+    '2 P(a) - P(b) - 0.5'
+    """
+    summands = [(a < 0, what if abs(a) == 1 else f"{format_number(abs(a))} {what}") for a, what in parts]
+    if constant or not summands:
+        summands.append((constant.startswith("-"), constant.removeprefix("-") or "0"))
+    (minus, first), *others = summands
+    return "-" * minus + first + "".join(f" {'-' if minus else '+'} {part}" for minus, part in others)
+
 
 # A sentence and the first rows of tables as HTML, in which every value is escaped.
-
 
 #: First strong isolate, and the end of one: what is between them does not change the order of the text around it.
 ISOLATE, END = "\u2068", "\u2069"
@@ -43,20 +80,11 @@ DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class TablePreview:
-    """A table, or its beginning, of which a notebook shows the first rows.
-
-    Attributes
-    ----------
-    table : DataFrame
-    of : str
-        What the rows are, in the plural: "buckets".
-    total : int, optional
-        How many there are, if the table holds only the first.
-    """
+    """A table, or its beginning, of which a notebook shows the first rows."""
 
     table: pd.DataFrame
-    of: str = "rows"
-    total: int | None = None
+    of: str = "rows"  # what the rows are, in the plural: "buckets"
+    total: int | None = None  # how many there are, if the table holds only the first
 
     def html(self) -> str:
         """The first rows, and below them how many there are, if that is more."""
@@ -88,16 +116,7 @@ def as_label(value: object) -> str:
 
 
 def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
-    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order.
-
-    Parameters
-    ----------
-    text : str
-        Plain, or HTML or SVG without such characters in its attributes.
-    start, end : str
-        What is put around a label: by default characters, which attributes and drawings need; or the tags of an
-        element.
-    """
+    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order."""
     pieces, at = list[str](), 0
     for found in TO_ISOLATE.finditer(text):
         pieces += [visible(text[at : found.start()]), start, visible(found[1] or found[0]), end]

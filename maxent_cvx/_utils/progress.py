@@ -5,16 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-from weakref import WeakSet
 
 from tqdm import tqdm
 
-__all__ = [
-    "ProgressBar",
-    "progress_bar",
-]
+
+class _Bar(tqdm):
+    monitor_interval = 0  # no thread watches over it, which would outlive it
 
 
 class _Depth(threading.local):
@@ -50,6 +48,16 @@ class ProgressBar:
         if self.shown is not None:
             self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # which would not wait
 
+    def following(self, callback: Callable[..., Any] | None) -> Callable[..., Any]:
+        """A solver's callback that moves the bar before it calls the user's."""
+
+        def moved(iteration: Any) -> Any:
+            self.update()
+            self.set_postfix_str(f"residual {iteration.residual:.1e}")
+            return None if callback is None else callback(iteration)
+
+        return moved
+
     def __enter__(self) -> ProgressBar:
         _depth.n += 1
         return self
@@ -71,30 +79,7 @@ def progress_bar(
     leave: bool = True,
     delay: float = 0.0,
 ) -> ProgressBar:
-    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called.
-
-    A bar shares nothing with other bars, so that one that was interrupted cannot stop another thread. It is closed at
-    the end of its items; one that is moved by hand is made by a ``with`` statement.
-
-    Parameters
-    ----------
-    items : iterable or None
-        What the loop goes through; None for steps that :meth:`ProgressBar.update` counts.
-    what : str
-        What is shown before the bar.
-    progress : bool, optional
-        Whether the bar is shown; by default on a terminal or in a notebook.
-    total : int, optional
-        How many items there are, if `items` has no length.
-    unit : str
-        What is counted.
-    leave : bool
-        Whether the bar stays when the work is done.
-    delay : float
-        Seconds before the bar is shown, unless it was asked for: of work that mostly is done by then. Such a bar is
-        of a thread that a person waits for, and not of one worker among others: by default it is shown in the main
-        thread of the main process only, and not inside other work that has a bar.
-    """
+    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called."""
     if progress is None:
         progress = _is_terminal() and not (delay and _is_part_of_more())
     elif progress:
@@ -102,7 +87,7 @@ def progress_bar(
     if not progress:
         return ProgressBar(() if items is None else items)
     options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave, "delay": delay}
-    return ProgressBar((), _own_kind()(items, position=_bars_above(), **options))
+    return ProgressBar((), _Bar(items, **options))
 
 
 def _is_terminal() -> bool:
@@ -117,43 +102,3 @@ def _is_part_of_more() -> bool:
     """Whether this is a step of other work that has a bar, or the work of a thread or a process among others."""
     in_main = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     return _depth.n > 0 or not in_main
-
-
-class _NoLock:
-    """A lock that never blocks: no two threads share one of these bars."""
-
-    def acquire(self, *_: object, **__: object) -> bool:
-        """Acquire it."""
-        return True
-
-    def release(self) -> None:
-        """Do nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class _Bar(tqdm):
-    """A bar that its owner closes: one whose construction was interrupted cannot be closed by the garbage collector."""
-
-    monitor_interval = 0  # no thread watches over it
-
-    def __del__(self) -> None:
-        """Do nothing."""
-
-
-def _own_kind() -> type[tqdm[Any]]:
-    """Make a class of its own for one bar.
-
-    tqdm keeps a lock, a list of bars and a thread that watches over them with the class. An interrupt between taking
-    the lock and giving it back leaves it taken, and every other thread that makes or moves a bar then waits for ever.
-    """
-    return type("Bar", (_Bar,), {"_lock": _NoLock(), "_instances": WeakSet()})
-
-
-def _bars_above() -> int:
-    """How many bars of other programs are on the screen, such as that of a loop around this work."""
-    return len(getattr(tqdm, "_instances", ()))

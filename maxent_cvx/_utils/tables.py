@@ -14,53 +14,14 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .formatting import format_value
 from .validation import is_several, is_text
-
-__all__ = [
-    "NUMBER_PATTERN",
-    "PLAIN",
-    "Choice",
-    "Microdata",
-    "as_list",
-    "as_numbers",
-    "check_columns",
-    "check_labels",
-    "check_named",
-    "check_no_count",
-    "check_once",
-    "choose",
-    "constant",
-    "count_column",
-    "counted",
-    "densely",
-    "distinct",
-    "factorize",
-    "format_value",
-    "group_codes",
-    "looks_like_count",
-    "missing_values",
-    "multi_index",
-    "names",
-    "numbers_of",
-    "one_or_several",
-    "places_of",
-    "ranges",
-    "sort_distinct",
-    "tally",
-]
 
 # Codes: values, rows and combinations numbered in sorted order, and counted by their numbers.
 
 
 def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct rows of a table in sorted order.
-
-    Returns
-    -------
-    codes : ndarray of int, one a row
-    index : MultiIndex
-        The distinct rows, one level a column, sorted; an ordered Categorical keeps its order.
-    """
+    """Number the distinct rows of a table in sorted order."""
     columns = [factorize(column) for _, column in frame.items()]
     levels = [level for _, level in columns]
     key = group_codes([code for code, _ in columns], [len(level) for level in levels])
@@ -140,7 +101,7 @@ def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np
     return table
 
 
-# Columns of tables: their names, the roles that they play, and columns of counts, checked at the door.
+# Columns of tables: their names, the roles that they play, and columns of counts, checked on input.
 
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
@@ -261,23 +222,7 @@ def looks_like_count(name: object) -> bool:
 def check_no_count(
     table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
 ) -> None:
-    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost.
-
-    Parameters
-    ----------
-    table : DataFrame
-    roles : dict
-        The columns that have a role.
-    what : str
-        The table, for the error.
-    remedy : str
-        What to do if it is a count.
-
-    Raises
-    ------
-    TableError
-        If a column has the name of a count, and holds whole numbers, not all of them 1.
-    """
+    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
     held = {column for columns in roles.values() for column in columns}
     for name in table.columns:
         if name in held or not looks_like_count(name):
@@ -314,33 +259,12 @@ def counted(
     return table[counts > 0], counts[counts > 0]
 
 
-# Microdata: a DataFrame whose columns have roles, checked at the door.
+# Microdata: a DataFrame whose columns have roles, checked on input.
 
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a person. Rows keep their order and index; columns without a role are ignored.
-    qi : sequence of str
-        The quasi-identifier columns: what an adversary knows about people, in this order.
-    sa : sequence of str
-        The sensitive attribute; of several, each combination of values is one value.
-    bucket : str, optional
-        The column that says which published bucket a record is in.
-    id : str, optional
-        The column that names people. Checked to name each person once.
-
-    Raises
-    ------
-    UnknownName
-        If a column is not in the table.
-    TableError
-        If the table is empty, a column has two roles or missing values, or a person has two rows.
-    """
+    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket."""
 
     frame: pd.DataFrame
     qi: tuple[str, ...]
@@ -362,7 +286,7 @@ class Microdata:
         """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
         data = cls(frame, qi, sa)
         repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of a row a person,", repeat)
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of one row per person,", repeat)
         return data
 
     def __len__(self) -> int:
@@ -390,13 +314,7 @@ def check_once(column: pd.Series) -> None:
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
-    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats.
-
-    Raises
-    ------
-    TableError
-        If something is no finite number.
-    """
+    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats."""
     if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not is_several(values):
         raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
     listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
@@ -442,20 +360,7 @@ def _finite(found: np.ndarray, what: str) -> np.ndarray:
 
 
 def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
-    """The number of every sensitive value: itself, or what `values` says that it stands for.
-
-    Parameters
-    ----------
-    labels : Index
-        Of one attribute.
-    values : dict or Series, optional
-        From value to number; others may be in it.
-
-    Raises
-    ------
-    TableError
-        If a value has no number.
-    """
+    """The number of every sensitive value: itself, or what `values` says that it stands for."""
     what = f"the values of {labels.name!r}"
     if values is None:
         try:
@@ -476,26 +381,12 @@ def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
 one_or_several = as_list  # the earlier name
 
 
-#: A number without a sign; each text is matched in one way only, so that long ones take no time.
-NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-#: What a name or a value is made of that needs no quotes.
-PLAIN = r"[^\s,|()=:'\"#\\]+"
-
-
 @dataclass(frozen=True)
 class Choice:
-    """The values of one attribute that a statement is about.
+    """The values of one attribute that a statement is about."""
 
-    Attributes
-    ----------
-    values : frozenset or None
-        The chosen values; the order in which they were written means nothing.
-    interval : pandas.Interval or None
-        Instead of values: everything inside the interval, its closed ends included.
-    """
-
-    values: frozenset[Any] | None
-    interval: pd.Interval | None = None
+    values: frozenset[Any] | None  # the chosen values; the order in which they were written means nothing
+    interval: pd.Interval | None = None  # instead of values: everything inside the interval, its closed ends included
 
     def __str__(self) -> str:
         if self.interval is not None:
@@ -503,15 +394,7 @@ class Choice:
         return " or ".join(sorted(map(format_value, self.values or ())))
 
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
-        """Mark the entries of `known`, the attribute's published values, that are chosen.
-
-        Raises
-        ------
-        UnknownName
-            If a chosen value is not among the published ones.
-        StatementError
-            If no published value lies in the interval.
-        """
+        """Mark the entries of `known`, the attribute's published values, that are chosen."""
         if self.interval is None:
             wanted = list(self.values or ())
             for value in wanted:
@@ -537,10 +420,8 @@ class Choice:
 
 
 def choose(chosen: object, attribute: str) -> Choice:
-    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval.
-
-    A tuple is refused: it could be meant as a set of values or as an interval.
-    """
+    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval."""
+    # a tuple is refused: it could be meant as a set of values or as an interval.
     if isinstance(chosen, Choice):
         return chosen
     if isinstance(chosen, pd.Interval):
@@ -553,14 +434,14 @@ def choose(chosen: object, attribute: str) -> Choice:
             f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
         )
     if isinstance(chosen, str | bytes) or not is_several(chosen):
-        values = [chosen]
+        values: list[Any] = [chosen]
     elif isinstance(chosen, dict):
         raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")
     else:
         values = list(chosen)
     if not values:
         raise StatementError(f"{attribute} = [] chooses no value; name at least one")
-    if pd.Series(values, dtype=object).isna().any():
+    if any(pd.api.types.is_scalar(value) and pd.isna(value) for value in values):
         raise StatementError(f"{attribute} = {short_repr(chosen)} holds a missing value; name the value that is meant")
     try:
         return Choice(frozenset(values))
@@ -568,26 +449,3 @@ def choose(chosen: object, attribute: str) -> Choice:
         raise StatementError(
             f"{attribute} = {short_repr(chosen)} holds something that is no single value: {error}"
         ) from error
-
-
-def constant(text: str) -> object:
-    """Read what stands without quotes: a number, True, False, or else a text."""
-    if re.fullmatch(r"-?\d+", text):
-        try:
-            return int(text)
-        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
-            return text
-    if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
-        return float(text)
-    return {"True": True, "False": False}.get(text, text)
-
-
-def format_value(value: object) -> str:
-    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
-    if not isinstance(value, str):
-        return str(value)
-    words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
-    if words and isinstance(constant(value), str) and not {"or", "in"} & set(value.split(" ")):
-        return value
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -1,7 +1,7 @@
 """Checks of arguments: each function returns the value that it was given, or raises a typed error.
 
 Every public function, method and constructor reads its arguments through these before it does any work, so that a
-wrong one is told by its name. What a value means (a column of this table, a label of this model) is checked where that
+wrong one is given by its name. What a value means (a column of this table, a label of this model) is checked where that
 is known.
 """
 
@@ -23,31 +23,6 @@ from .errors import BadProbability, MaxEntError, StatementError, TableError, sho
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "check_array",
-    "check_bool",
-    "check_callable",
-    "check_dataframe",
-    "check_float",
-    "check_in",
-    "check_instance",
-    "check_int",
-    "check_keywords",
-    "check_label",
-    "check_list",
-    "check_mapping",
-    "check_measure",
-    "check_number",
-    "check_optional_bool",
-    "check_path",
-    "check_positions",
-    "check_positive",
-    "check_seconds",
-    "check_str",
-    "is_several",
-    "is_text",
-    "read_file_text",
-]
 
 T = TypeVar("T")
 
@@ -159,13 +134,7 @@ def check_path(value: object, what: str = "path") -> Path:
 
 
 def read_file_text(value: object, what: str, error: type[MaxEntError] = TableError) -> str:
-    """Read a whole file of text in UTF-8.
-
-    Raises
-    ------
-    MaxEntError
-        Of the kind asked for, if there is no such file, or it cannot be read.
-    """
+    """Read a whole file of text in UTF-8."""
     name = check_path(value, what)
     try:
         return name.read_text(encoding="utf-8-sig")
@@ -221,7 +190,7 @@ def check_mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
 
 
 def check_list(value: object, what: str, expected: str) -> list[Any]:
-    """Read several of something; a text, a table or a dictionary is no list."""
+    """Read several of something; a text, a table or a dictionary is not a list."""
     if isinstance(value, str | bytes | Mapping | _table_class() | type) or not is_several(value):
         raise StatementError(f"{what} must be a list of {expected}, not {short_repr(value)}")
     return list(value)

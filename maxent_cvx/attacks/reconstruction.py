@@ -30,9 +30,9 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin
+from .._utils.formatting import ReprMixin, format_value
 from .._utils.progress import progress_bar
-from .._utils.tables import as_numbers, check_columns, choose, format_value, names
+from .._utils.tables import as_numbers, check_columns, choose, names
 from .._utils.validation import (
     check_dataframe,
     check_instance,

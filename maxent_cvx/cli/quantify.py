@@ -19,8 +19,7 @@ from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unkn
 from .._utils.parallel import local_client
 from ..experiments import quantify
 from ..measures.exposure import Exposure
-from ..model.loading import load_posterior
-from ..model.maxent import MaxEnt
+from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.base import View

@@ -30,8 +30,8 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import as_numbers, choose, format_value
+from .._utils.formatting import ReprMixin, TablePreview, format_value
+from .._utils.tables import as_numbers, choose
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of

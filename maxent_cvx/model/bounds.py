@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,110 +19,25 @@ from ..solvers.intervals import Ends, bounds
 from ..sources.base import Custom
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
+from ..terms.rows import Rows
 from ..terms.space import Space
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-__all__ = [
-    "LinearQuery",
-    "bounds_of",
-    "of_combinations",
-    "of_conditionals",
-    "of_table",
-]
-
-# Knowledge that is a disjunction: one of several sets of rows is true, and the source's own rows are a relaxation.
-
-
-#: How many models are asked at most, one a choice of alternatives.
+#: The largest number of models that are solved for one query, one per combination of alternatives.
 MOST = 1000
-
-
-def has_alternatives(model: MaxEnt) -> bool:
-    """Whether a source of the model is a disjunction."""
-    return any(len(found) > 1 for found in _choices(model).values())
-
-
-def over_alternatives(model: MaxEnt, ask: Callable[[MaxEnt], np.ndarray]) -> np.ndarray:
-    """The least and the largest values over all choices of alternatives.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    ask : callable
-        From a model with a choice made to the least and the largest value of each expression, shape (2, expressions).
-
-    Returns
-    -------
-    ndarray, shape (2, expressions)
-
-    Raises
-    ------
-    Infeasible
-        If all choices are.
-    NotDecided
-        If there are too many choices.
-    """
-    found, refused = [], None
-    for one in _each(model):
-        try:
-            found.append(ask(one))
-        except Infeasible as error:
-            refused = error
-    if not found:
-        assert refused is not None
-        raise refused
-    return np.stack([np.min([low for low, _ in found], axis=0), np.max([high for _, high in found], axis=0)])
-
-
-def _choices(model: MaxEnt) -> dict[str, list[Any]]:
-    """The alternatives of every source that has some, by its label."""
-    sources = {label: getattr(source, "alternatives", None) for label, source in model.knowledge.items()}
-    return {label: told(model.space) for label, told in sources.items() if told is not None}
-
-
-def _always(rows: list[Any]) -> Callable[[object], list[Any]]:
-    """A function of the space that gives these rows."""
-    return lambda space: rows
-
-
-def _each(model: MaxEnt) -> Iterator[MaxEnt]:
-    """The model with each choice made."""
-    choices = {label: found for label, found in _choices(model).items() if len(found) > 1}
-    if (number := math.prod(map(len, choices.values()))) > MOST:
-        raise NotDecided(
-            f"there are {number} combinations of what {', '.join(choices)} can mean, more than the {MOST} that are "
-            "tried; ask without integer=True, or for fewer of them at a time"
-        )
-    for chosen in itertools.product(*choices.values()):
-        one = model.copy()
-        for label, rows in zip(choices, chosen, strict=True):
-            one.remove(label).add(Custom(_always(rows)), label=label)
-        yield one
-
-
-# What intervals are asked of: linear expressions of the counts of records.
 
 
 @dataclass(frozen=True, eq=False)
 class LinearQuery:
-    """Expressions ``matrix @ x + constant`` of the counts x = N p, and what is known of each beforehand.
+    """Expressions ``matrix @ x + constant`` of the counts x = N p, and their ranges."""
 
-    Attributes
-    ----------
-    matrix : csr_array, shape (expressions, terms)
-    constant : ndarray
-    attainable : ndarray, shape (2, expressions)
-        What it can be at all: a probability is from 0 to 1.
-    is_rectangle : ndarray of bool
-        Whether it is a multiple of the sum of terms that are in every bucket all of some QI tuples with some values.
-    index : Index
-    """
-
-    matrix: sp.csr_array
+    matrix: sp.csr_array  # shape (expressions, terms)
     constant: np.ndarray
-    attainable: np.ndarray
+    attainable: np.ndarray  # shape (2, expressions); What it can be at all: a probability is from 0 to 1
+    # Whether each is a multiple of the sum of terms that are, in every bucket, all of some QI tuples with some values:
+    # then it has a closed form without knowledge.
     is_rectangle: np.ndarray
     index: pd.Index
 
@@ -170,52 +85,70 @@ def of_table(table: PublishedTable, space: Space, cells: np.ndarray) -> LinearQu
 
 
 def bounds_of(
-    asked: LinearQuery,
+    query: LinearQuery,
     model: MaxEnt,
     integer: bool,
     seconds: float,
     progress: bool | None,
     exact: bool | None = True,
 ) -> Ends:
-    """Find the least and the largest value of linear expressions.
-
-    Parameters
-    ----------
-    asked : Asked
-    model : MaxEnt
-        Of linear knowledge only.
-    integer : bool
-        Over integer counts only: every record has exactly one value.
-    seconds : float
-        For all linear programs together, presolve included; or for each integer program.
-    progress : bool or None
-        Whether to show a progress bar.
-    exact : bool or None
-        Whether all ends are to be attained; by default those of small independent parts.
-
-    Returns
-    -------
-    Ends
-        Of shape (2, expressions).
-
-    Raises
-    ------
-    Infeasible
-        If the rows are infeasible, with an irreducible infeasible subsystem (IIS).
-    """
-    if integer and has_alternatives(model):
-        value = over_alternatives(model, lambda one: bounds_of(asked, one, integer, seconds, progress).value)
-        return Ends(value, np.ones(value.shape, dtype=bool))
-    with progress_bar(None, "bounds", progress, total=2 * asked.matrix.shape[0]) as bar:
-        found = bounds(
+    """Find the least and the largest value of linear expressions; `exact` None: exact ends of small components only."""
+    if integer and (models := _alternatives(model)):
+        return _over_alternatives(models, lambda chosen: bounds_of(query, chosen, integer, seconds, progress))
+    with progress_bar(None, "bounds", progress, total=2 * query.matrix.shape[0]) as bar:
+        ends = bounds(
             model.posed,
-            asked.matrix,
-            is_rectangle=asked.is_rectangle,
+            query.matrix,
+            is_rectangle=query.is_rectangle,
             of_rectangles=partial(model.invariants.closed_bounds_of_each, model.space),
             integer=integer,
             exact=exact,
             seconds=seconds,
             answered=bar.update,
         )
-    # A probability is between 0 and 1: roundoff must not lead outside of what is attainable at all.
-    return Ends(np.clip(asked.constant + found.value, *asked.attainable), found.is_exact)
+    # A probability is between 0 and 1: roundoff must not lead outside of the range.
+    return Ends(np.clip(query.constant + ends.value, *query.attainable), ends.is_exact)
+
+
+def _alternatives(model: MaxEnt) -> list[MaxEnt]:
+    """A model for each combination of alternatives of its sources; none if there is no choice."""
+    # Some knowledge is a disjunction: one of several sets of rows is true. The rows of the source are a relaxation.
+    choices = {
+        label: source.alternatives(model.space)
+        for label, source in model.knowledge.items()
+        if hasattr(source, "alternatives")
+    }
+    choices = {label: alternatives for label, alternatives in choices.items() if len(alternatives) > 1}
+    if not choices:
+        return []
+    if (number := math.prod(map(len, choices.values()))) > MOST:
+        raise NotDecided(
+            f"there are {number} combinations of the alternatives of {', '.join(choices)}, and at most {MOST} are tried; "
+            "ask without integer=True, or for fewer of them at a time"
+        )
+    models = []
+    for chosen in itertools.product(*choices.values()):
+        twin = model.copy()
+        for label, rows in zip(choices, chosen, strict=True):
+            twin.remove(label).add(Custom(_always(rows)), label=label)
+        models.append(twin)
+    return models
+
+
+def _always(rows: list[Rows]) -> Callable[[Space], list[Rows]]:
+    """A function of the space that gives these rows."""
+    return lambda space: rows
+
+
+def _over_alternatives(models: Sequence[MaxEnt], ask: Callable[[MaxEnt], Ends]) -> Ends:
+    """The least and the largest values over several models, some of which may be infeasible."""
+    values, infeasible = [], None
+    for model in models:
+        try:
+            values.append(ask(model).value)
+        except Infeasible as error:
+            infeasible = error
+    if infeasible is not None and not values:
+        raise infeasible
+    value = np.stack([np.min([low for low, _ in values], axis=0), np.max([high for _, high in values], axis=0)])
+    return Ends(value, np.ones(value.shape, dtype=bool))

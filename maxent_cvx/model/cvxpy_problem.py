@@ -16,51 +16,21 @@ from ..solvers.backends import linearise, value_at
 from ..terms.rows import Rows
 from ..terms.space import Space
 
-__all__ = [
-    "Parametric",
-    "affine_pieces",
-    "parametric_constraint",
-    "read_constraint",
-    "values_of",
-]
-
 # Rows that depend on CVXPY parameters: read again where a parameter has another value, and nothing else of a model.
 
 
 @dataclass(frozen=True, eq=False)
 class Parametric:
-    """One block of rows, as a function of parameters.
+    """One block of rows, as a function of parameters."""
 
-    Attributes
-    ----------
-    label : str
-        What holds the parameters, for messages.
-    parameters : sequence of cvxpy.Parameter
-    values : tuple of ndarray
-        Their values when the rows were read.
-    at_values : callable, optional
-        From the rows as they are to those at the values that the parameters have now. None of a convex constraint,
-        which CVXPY reads whenever it solves.
-    block : int
-        Which of the source's blocks they are.
-    """
-
-    label: str
+    label: str  # what holds the parameters, for messages
     parameters: Sequence[Any]
-    values: tuple[np.ndarray, ...]
+    values: tuple[np.ndarray, ...]  # their values when the rows were read
     at_values: Callable[[Rows], Rows] | None
-    block: int
+    block: int  # which of the source's blocks they are
 
     def at_parameters(self, rows: tuple[Rows, ...]) -> tuple[Parametric, tuple[Rows, ...]]:
-        """Read the rows of a source again; what is returned is what was given where no value is another.
-
-        Raises
-        ------
-        StatementError
-            If a parameter has no value.
-        BadProbability
-            If nothing can have the value.
-        """
+        """Read the rows of a source again; what is returned is what was given where no value is another."""
         values = values_of(self.parameters, self.label)
         if self.at_values is None or all(map(np.array_equal, values, self.values)):
             return self, rows
@@ -70,13 +40,7 @@ class Parametric:
 
 
 def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
-    """The values of parameters now.
-
-    Raises
-    ------
-    StatementError
-        If one has none.
-    """
+    """The values of parameters now."""
     for parameter in parameters:
         if parameter.value is None:
             raise StatementError(
@@ -87,7 +51,6 @@ def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
 
 # Convex constraints that are finitely many affine ones: absolute values, maxima, sums of the largest, even powers.
 
-
 #: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
 MOST_PIECES = 64
 #: The largest number of choices of k summands that the sum of the k largest is written as.
@@ -95,13 +58,7 @@ MOST_CHOICES = 200
 
 
 def affine_pieces(expression: Any) -> list[Any] | None:
-    """Write ``expression <= 0`` as affine expressions that are all <= 0; None if it is something else, or too many.
-
-    Parameters
-    ----------
-    expression : cvxpy.Expression
-        Convex.
-    """
+    """Write ``expression <= 0`` as affine expressions that are all <= 0; None if it is something else, or too many."""
     pieces = _pieces(expression, 0.0)
     return None if pieces is None or len(pieces) > MOST_PIECES else pieces
 
@@ -236,15 +193,7 @@ READERS: dict[str, Any] = {
 
 
 def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
-    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, else a convex constraint, or both.
-
-    Raises
-    ------
-    StatementError
-        If it is not a constraint, not convex, or involves other variables.
-    BadProbability
-        If it is not affine and holds a constant that is no finite number.
-    """
+    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, else a convex constraint, or both."""
     import cvxpy as cp
 
     if not isinstance(constraint, cp.Constraint):
@@ -279,15 +228,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
 
 
 def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
-    """Write divergences from 0 as rows, as they are infinite where their first argument is above 0.
-
-    Returns
-    -------
-    constraint
-        With the other entries of each ``kl_div`` or ``rel_entr``; the same if no reference holds a 0.
-    Rows or None
-        The arguments whose reference is 0, which must be 0.
-    """
+    """Write divergences from 0 as rows, as they are infinite where their first argument is above 0."""
     import cvxpy as cp
 
     zeros: list[Any] = []
@@ -312,22 +253,9 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
 
 
 def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
-    """How the rows of a constraint that was read depend on its parameters; None if it has none.
-
-    Parameters
-    ----------
-    constraint : cvxpy.Constraint
-    space : Space
-    label : str
-        Of what holds it, for messages.
-    block : int
-        Which of the source's blocks its rows are.
-
-    Notes
-    -----
-    Where the constraint is affine in terms and parameters together, the matrix of its rows is kept, and their sides are
-    computed again: the expression at x = 0. Otherwise, as where a coefficient is a parameter, all of it is.
-    """
+    """How the rows of a constraint that was read depend on its parameters; None if it has none."""
+    # Where the constraint is affine in terms and parameters together, the matrix of its rows is kept, and their sides
+    # are computed again: the expression at x = 0. Otherwise, as where a coefficient is a parameter, all of it is.
     import cvxpy as cp
 
     if not (parameters := constraint.parameters()):
@@ -356,7 +284,7 @@ def _check_finite(constraint: Any, label: str) -> None:
         values = np.asarray(value.data if hasattr(value, "tocsr") else value)
         if bad := int(np.sum(~np.isfinite(values))):
             raise BadProbability(
-                f"{label!r} holds NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
+                f"{label!r} has NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
                 "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
             )
 

@@ -41,28 +41,13 @@ from ..terms.people import OTHERS
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .measure import Measure, Measures
-from .system import ConstraintGroup, KnowledgeBase, ModifiedSource
+from .system import ConstraintGroup, KnowledgeBase, StoredSource
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
     from .posterior import Posterior
 
-__all__ = [
-    "Relaxation",
-    "by_statement",
-    "certain_table",
-    "integer_certain_table",
-    "largest_first",
-    "least_relaxation",
-    "model_of",
-    "price_table",
-    "prices_of",
-    "solved_rows",
-    "without_knowledge",
-]
-
 # Certain inferences: probabilities that knowledge forces to 0 or 1, and what forces each.
-
 
 #: Rows of knowledge whose consequences are derived one by one, from the last; statements come last.
 MOST_CERTAIN_ROWS = 2_000
@@ -75,47 +60,22 @@ Key = tuple[str, int, int, float]
 
 
 class Subjects(NamedTuple):
-    """Whom inferences of one kind are about.
-
-    Attributes
-    ----------
-    kind : str
-        "q", everybody with a QI tuple, named or not; "who", a named person; "others", those with a QI tuple who have
-        no name, where some have one.
-    code : ndarray of int, one a term
-        The position of the QI tuple or of the name; `len(people)` where a term is about nobody of this kind.
-    people : ndarray of int
-        How many people each is.
-    """
+    """Whom inferences of one kind are about."""
 
     kind: str
     code: np.ndarray
-    people: np.ndarray
+    people: np.ndarray  # how many people each is
 
 
 class Inference(NamedTuple):
-    """P(s | q), P(s | i), or P(s | the others with q), that may be 0 or 1.
-
-    Attributes
-    ----------
-    name : str
-    group : (str, int)
-        Whom it is about: their kind, and which of them.
-    value : int
-        The position of s.
-    probability : float
-    people : int
-        How many they are.
-    terms : ndarray of int
-        The terms that must be empty.
-    """
+    """P(s | q), P(s | i), or P(s | the others with q), that may be 0 or 1."""
 
     name: str
-    group: tuple[str, int]
-    value: int
+    group: tuple[str, int]  # whom it is about: their kind, and which of them
+    value: int  # the position of s
     probability: float
-    people: int
-    terms: np.ndarray
+    people: int  # how many they are
+    terms: np.ndarray  # the terms that must be empty
 
     @property
     def key(self) -> Key:
@@ -129,56 +89,54 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
         problem = problem.relax_published()
     form = problem.form
-    found = list(_inferences(space, counts < MAYBE_ZERO))
+    candidates = list(_inferences(space, counts < MAYBE_ZERO))
     known = np.arange(form.n_facts, form.shape[0])
-    because = _forced_by_one(found, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
+    # Most inferences are forced by a single statement, which bounds show; linear programs prove or refute the others.
+    reasons = _forced_by_one(candidates, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
     sets = ForcingSets(form)
-    # Where P(s | q) is 1, it follows that the others are 0.
-    said = {found[i].group for i in because if found[i].probability == 1}
-    keys = {found[i].key for i in because}
+    settled = {candidates[i].group for i in reasons if candidates[i].probability == 1}  # groups with a certain value
+    keys = {candidates[i].key for i in reasons}
 
     def follows(inference: Inference) -> bool:
         """Whether it follows from one that is listed: another value has 1, or it is true of all with the QI tuple."""
         kind, whom = inference.group
-        if inference.group in said and inference.probability == 0:
+        if inference.group in settled and inference.probability == 0:
             return True
-        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in said)
+        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in settled)
 
-    rest = sorted(set(range(len(found))) - set(because), key=lambda i: (-found[i].probability, i))
+    rest = sorted(set(range(len(candidates))) - set(reasons), key=lambda i: (-candidates[i].probability, i))
     for i in progress_bar(rest, "certain", progress):
-        if follows(found[i]):
+        inference = candidates[i]
+        if follows(inference):
             continue
         check_time()
         terms = np.zeros(len(space), dtype=bool)
-        terms[found[i].terms] = True
+        terms[inference.terms] = True
         reason = sets.forcing(terms)
         if reason is None and (rows := forcing_rows(problem, terms)) is not None:
             sets.add(reason := rows)
         if reason is not None:
-            because[i] = reason
-            keys.add(found[i].key)
-            if found[i].probability == 1:
-                said.add(found[i].group)
-    table = [
-        (found[i].name, found[i].probability, found[i].people, [form.name(row) for row in because[i]])
-        for i in sorted(because)
-        if not follows(found[i])
-    ]
+            reasons[i] = reason
+            keys.add(inference.key)
+            if inference.probability == 1:
+                settled.add(inference.group)
+    listed = [(candidates[i], reasons[i]) for i in sorted(reasons) if not follows(candidates[i])]
+    table = [(one.name, one.probability, one.people, [form.name(row) for row in rows]) for one, rows in listed]
     columns = ["inference", "probability", "people", "because"]
     return pd.DataFrame(table, columns=columns).set_index("inference")
 
 
 def _forced_by_one(
-    found: list[Inference], known: np.ndarray, form: LinearForm, n_records: float
+    candidates: list[Inference], known: np.ndarray, form: LinearForm, n_records: float
 ) -> dict[int, np.ndarray]:
-    """What a single statement forces, seen from bounds: by far the most; its row, by the number of the inference."""
-    because: dict[int, np.ndarray] = {}
-    of = np.repeat(np.arange(len(found)), [len(inference.terms) for inference in found])
-    terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in found)])
-    for row, zeros in zeros_by_bounds(form, known, n_records) if found else ():
+    """What a single statement forces, by bounds: its row, by the number of the inference."""
+    reasons: dict[int, np.ndarray] = {}
+    of = np.repeat(np.arange(len(candidates)), [len(inference.terms) for inference in candidates])
+    terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in candidates)])
+    for row, zeros in zeros_by_bounds(form, known, n_records) if candidates else ():
         for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
-            because.setdefault(int(forced), np.array([row]))
-    return because
+            reasons.setdefault(int(forced), np.array([row]))
+    return reasons
 
 
 def subjects(space: Space) -> Iterator[Subjects]:
@@ -221,11 +179,9 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
 
 
 def name_of(space: Space, kind: str, group: int, value: int) -> str:
-    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus.
-
-    "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and
-    "P(Flu | (others), Gender=male)" about those who are male and have no name.
-    """
+    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus."""
+    # "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and "P(Flu | (others),
+    # Gender=male)" about those who are male and have no name.
     view = space.view
     label = view.sensitive_values[value]
     several = len(view.sensitive) > 1
@@ -243,7 +199,6 @@ def name_of(space: Space, kind: str, group: int, value: int) -> str:
 
 # What every integer solution agrees on: certain because each record has exactly one value, beyond linear rows.
 
-
 #: What an inference says: of whom, which value, and how probable that is.
 KEY = ["kind", "group", "value", "probability"]
 
@@ -251,7 +206,7 @@ KEY = ["kind", "group", "value", "probability"]
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
     if model.convex:
-        raise SolverError("whole assignments satisfy linear rows, and the model holds a convex constraint of your own")
+        raise SolverError("whole assignments satisfy linear rows, and the model has user-defined convex constraints")
     problem = model.posed.hard
     form = problem.form
     try:
@@ -312,13 +267,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
 
 
 def model_of(post: Posterior) -> MaxEnt:
-    """Give the model of a posterior.
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    """
+    """Give the model of a posterior."""
     if post.model is None:
         raise StatementError(
             "the posterior was loaded from a file without its model; load it with load_posterior(path, verify=True), "
@@ -337,7 +286,7 @@ def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
 
 
 class Cases(Protocol):
-    """What is solved, by number, and what is told of each."""
+    """What is solved, by number, and what is given of each."""
 
     def about(self, i: int) -> dict[str, Any]:
         """The columns that say which it is."""
@@ -367,32 +316,9 @@ def solved_rows(
     workers: Workers = Workers(),  # noqa: B008  (it cannot be changed)
     progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Solve cases, and give a row of each, in the order of their numbers.
-
-    Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
-    "message", why there is no answer, or "".
-
-    Parameters
-    ----------
-    cases : Cases
-    chains : sequence of sequences of int
-        Every case once. Cases of a chain are solved one after another, each begun with the answer before it. What is
-        answered depends on the chains, and not on the workers.
-    what : str
-        Written before the progress bar.
-    workers : Workers
-        Among whom the chains are divided.
-    progress : bool, optional
-        Whether the bar is shown; by default on a terminal or in a notebook.
-
-    Raises
-    ------
-    SolverError
-        The first one, if no case came to an end.
-    BaseException
-        Whatever else is raised, an interrupt too. If some rows are finished, they are in its attribute ``finished``, a
-        DataFrame, and a note says so.
-    """
+    """Solve cases, and give a row of each, in the order of their numbers."""
+    # Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
+    # "message", why there is no answer, or "".
     found: dict[int, Row] = {}
     try:
         for row in progress_bar(_each(cases, chains, workers), what, progress, total=sum(map(len, chains))):
@@ -440,21 +366,12 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
 
 # What would be inferred with less knowledge: without any of it, without each statement, and with each one alone.
 
-
 #: With more rows of knowledge than these, a source is left out as a whole, and not row by row.
 MOST_ROWS = 50
 
 
 def without_knowledge(post: Posterior) -> Any:
-    """Solve the model of a posterior with what is published alone, and its prior if it has one.
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    SolverError
-        If there is no answer.
-    """
+    """Solve the model of a posterior with what is published alone, and its prior if it has one."""
     model = model_of(post)
     labels = _removable(model)
     return _solved(_without(model, labels), post) if labels else post
@@ -463,27 +380,7 @@ def without_knowledge(post: Posterior) -> Any:
 def by_statement(
     post: Posterior, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers.
-
-    Parameters
-    ----------
-    post : Posterior
-    without, alone : callable
-        What to measure of an answer, by name.
-
-    Returns
-    -------
-    list of dict
-        One a row of the knowledge, or a source if there are many rows: the `statement`, what was measured, and in
-        `message` why something could not be, or "".
-
-    Raises
-    ------
-    StatementError
-        If the posterior was loaded from a file without `verify`.
-    SolverError
-        The first one, if there is no answer without any statement, or with any alone.
-    """
+    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers."""
     model = model_of(post)
     form, labels = model.form, _removable(model)
     rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
@@ -568,7 +465,7 @@ def price_table(
     if measure is not None and not leave_one_out:
         raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
     if model.convex:
-        raise SolverError("prices are of linear knowledge, and the model holds a convex constraint of your own")
+        raise SolverError("prices are of linear knowledge, and the model has user-defined convex constraints")
     form = model.form
     multipliers = _multipliers(post, form)
     if np.isnan(multipliers[form.n_facts :]).any():
@@ -695,27 +592,7 @@ class Relaxation:
 
 
 def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible.
-
-    Parameters
-    ----------
-    base : KnowledgeBase
-        Of linear knowledge only.
-    priority : mapping of str to float
-        By label the weight of one record, see :meth:`maxent_cvx.MaxEnt.relax`; what a prior rules out never moves.
-
-    Returns
-    -------
-    KnowledgeBase
-        With the wider rows.
-    DataFrame
-        The rows that moved, as `changes` of :class:`Relaxation`.
-
-    Raises
-    ------
-    Infeasible
-        If the rows of infinite weight are infeasible.
-    """
+    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible."""
     held, form, number = base.knowledge, base.form, base.row_numbers
     firm = {name: math.inf for name, one in held.items() if isinstance(one.source, PriorZeros)}
     weight = _weights(held, {**priority, **firm})
@@ -730,12 +607,11 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
         firmly = form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row)))
         raise contradiction(base.posed.with_rows(firmly)) or error from None
     entries, changes = _relaxed(held, lower, upper)
-    facts = {fact.label: base.emitted[fact.label] for fact in base.facts}
-    return KnowledgeBase.of(base.space, base.facts, facts | entries), changes
+    return base.with_knowledge(entries), changes
 
 
 def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:
-    """The weight of one record by which a row of the knowledge moves, one a row."""
+    """The weight of one record by which a row of the knowledge moves, one per row."""
     unknown = [label for label in priority if label not in knowledge]
     if unknown:
         raise unknown_name("label of the model's knowledge", unknown[0], knowledge)
@@ -792,7 +668,7 @@ def _widened(entry: ConstraintGroup, lower: np.ndarray, upper: np.ndarray) -> Co
     parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
     rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
     if not isinstance(entry.source, Statement):
-        return ConstraintGroup(ModifiedSource(entry.source, rows), rows, entry.convex)
+        return ConstraintGroup(StoredSource.of(entry.source, rows), rows, entry.convex)
     said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
     if rows[0].label == entry.source.label:
         rows = (replace(rows[0], label=said.label),)

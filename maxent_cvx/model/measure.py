@@ -20,30 +20,15 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr
 from .._utils.validation import check_measure, check_str, is_several
 
-__all__ = [
-    "Measure",
-    "Measures",
-    "can_be_called",
-    "own_name",
-]
-
 #: One function of the posterior, or several, by name or to be called by their own names.
 Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured of each posterior.
+    """What is measured of each posterior."""
 
-    Attributes
-    ----------
-    functions : dict of str to callable
-        By name.
-    is_one : bool
-        Whether it was a function alone, and none in a dictionary or a list: then a table need not tell its name.
-    """
-
-    functions: Mapping[str, Callable[..., Any]]
+    functions: Mapping[str, Callable[..., Any]]  # by name
     is_one: bool = False
 
     @classmethod
@@ -52,20 +37,7 @@ class Measures:
         measure: object,
         reserved: Iterable[str] = (),
     ) -> Measures:
-        """Read what a user wants measured.
-
-        Parameters
-        ----------
-        measure : callable, dict or list of callables
-            A function has its own name, the second of a name "name (2)".
-        reserved : iterable of str
-            Other columns of the table that the measures will stand in.
-
-        Raises
-        ------
-        StatementError
-            If it is no measure, or has the name of another column.
-        """
+        """Read what a user wants measured."""
         if isinstance(measure, Mapping):
             named = {check_str(name, "the name of a measure"): of for name, of in measure.items()}
         else:
@@ -86,24 +58,7 @@ class Measures:
         return cls(named, callable(measure) and not isinstance(measure, Mapping))
 
     def __call__(self, post: Any, where: str) -> dict[str, float]:
-        """Measure a posterior.
-
-        Parameters
-        ----------
-        post : Posterior
-        where : str
-            Which posterior it is, for errors: "with eps = 0.1".
-
-        Returns
-        -------
-        dict of str to float
-            By name, or "name[label]" if a measure gives several; infinite or NaN where a measure says so.
-
-        Raises
-        ------
-        StatementError
-            If a measure does not give numbers. What a measure raises has a note that says which it was.
-        """
+        """Measure a posterior."""
         found: dict[str, float] = {}
         for name, of in self.functions.items():
             try:

@@ -60,7 +60,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
-from .system import ConstraintGroup, KnowledgeBase, also_shown, unique_label
+from .system import ConstraintGroup, KnowledgeBase
 
 __all__ = [
     "PartitionedMaxEnt",
@@ -820,11 +820,8 @@ class PartitionedMaxEnt(ReprMixin):
                     "function that builds them from the space of each: lambda space: ..."
                 )
             source = read_statement(given) if isinstance(given, str) else as_source(given)
-            rows = self._whole.broadcast(source, label)
-            if (name := unique_label(base, rows, label)) is not None:
-                is_numbered = label is None and name != source.label  # "your own (2)"
-                base.hold(name, rows.named(name) if is_numbered and base.calls_like(rows) else rows)
-        if (n_rows := sum(emitted.n_rows for emitted in base.emitted.values())) > MOST_SHARED:
+            base.add(self._whole.broadcast(source, label), label)
+        if (n_rows := sum(group.n_rows for group in base.groups.values())) > MOST_SHARED:
             raise StatementError(
                 f"the partitions of the model would share {n_rows:,} rows of knowledge, and at most {MOST_SHARED:,} are "
                 "possible; add fewer statements, or of fewer groups"
@@ -909,12 +906,12 @@ class PartitionedMaxEnt(ReprMixin):
         P(Flu | Gender=male) ~ 0.4 +- 0.1  Statement     1     soft: sd 0.1
         """
         table = []
-        for emitted in self._held.emitted.values():
-            assert isinstance(emitted, BroadcastSource)
-            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in emitted.rows if rows.penalty is not None)
-            by = ", ".join(column for column in self.release.qi if column in emitted.columns)
-            table.append((type(emitted.source).__name__, emitted.n_rows, by, "; ".join([*costs][:3])))
-        index = pd.Index(list(self._held.emitted), name="label")
+        for group in self._held.groups.values():
+            assert isinstance(group, BroadcastSource)
+            costs = dict.fromkeys(f"soft: {rows.penalty}" for rows in group.rows if rows.penalty is not None)
+            by = ", ".join(column for column in self.release.qi if column in group.columns)
+            table.append((type(group.source).__name__, group.n_rows, by, "; ".join([*costs][:3])))
+        index = pd.Index(list(self._held.groups), name="label")
         return pd.DataFrame(table, columns=["source", "rows", "by", "note"], index=index)
 
     def solve(
@@ -998,7 +995,7 @@ class PartitionedMaxEnt(ReprMixin):
             self._work_on(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
-            shown = callback if verbose or progress is False else also_shown(bar, callback)
+            shown = callback if verbose or progress is False else bar.following(callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=shown)
             whole = copy.copy(self._whole)  # the model may change its executor, and the answer keeps this one
             posed = partitioned_problem(whole, *self._sources)
@@ -1021,7 +1018,7 @@ class PartitionedMaxEnt(ReprMixin):
     @property
     def _sources(self) -> tuple[list[Any], list[Any]]:
         """The facts besides the published rows, and the knowledge."""
-        every, n_facts = list(self._held.emitted.values()), len(self._held.facts)
+        every, n_facts = list(self._held.groups.values()), len(self._held.facts)
         return every[:n_facts], every[n_facts:]
 
     def _work_on(self, executor: Executor) -> None:

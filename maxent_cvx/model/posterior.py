@@ -17,7 +17,6 @@ from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import TablePreview, as_html
 from .._utils.tables import group_codes
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
-from ..releases.base import View
 from ..releases.series import ReleaseSeries
 from ..solvers.answer import Status
 from ..solvers.certificate import Certificate, Solution
@@ -32,93 +31,42 @@ from .storage import knowledge_parts, write_terms
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-__all__ = [
-    "Posterior",
-    "seconds_for",
-]
-
-# How notebooks show a posterior: the first rows of P(s | q), with the entropy and the certificate.
-
-
-def posterior_as_html(view: View, conditional: pd.DataFrame, entropy: float, certificate: Certificate, how: str) -> str:
-    """Write a posterior as HTML.
-
-    Parameters
-    ----------
-    view : View
-    conditional : DataFrame
-        P(s | q).
-    entropy : float
-        Nats.
-    certificate : Certificate
-    how : str
-        How it was found: "optimal by DUAL_NEWTON".
-    """
-    first = conditional.copy(deep=False)
-    if len(view.sensitive) == 1:
-        first.columns = pd.Index([f"{view.sa} = {value}" for value in first.columns])
-    size = f"{pluralize(len(view.quasi_identifiers), 'QI tuple')}, {pluralize(view.n_records, 'person', 'people')}"
-    certified = "certified" if certificate.holds else "not certified"
-    return as_html(
-        f"<P({', '.join(view.sensitive)} | {', '.join(view.qi)}): {size}\n"
-        f"H = {entropy:.6f} nats · {how}, {certified}: every P(s | q) within {certificate.bound:.1e}>",
-        TablePreview(first, "QI tuples"),
-    )
-
-
-# A distribution over the terms of a model: its tables, the probability of any event, and its entropy.
-
-
-# How long a question about a model may take.
-
-
-#: Seconds for a question about whole assignments, an integer program, unless the user says otherwise.
-WHOLE_ASSIGNMENTS = 60.0
-
-
-def seconds_for(time_limit: float | None, integer: bool = False) -> float:
-    """Read a time limit; by default there is none, but for whole assignments."""
-    if time_limit is None:
-        return WHOLE_ASSIGNMENTS if integer else math.inf
-    return check_seconds(time_limit, "time_limit")
-
-
-#: Fields that are stored as they are.
+#: Fields that a file has as they are.
 ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The maximum-entropy distribution over the terms, and how it was found.
+    """The maximum-entropy distribution over the terms, with its certificate.
 
     Attributes
     ----------
     space : Space
         The terms.
     counts : ndarray
-        N P(q, s, b), records, one a term.
+        N P(q, s, b), records, one per term.
     certificate : Certificate
         How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
-        the rows. What possible worlds say, exactly, is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
+        the rows. The posterior over possible worlds is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
     status : Status
         Why the solver stopped.
     solver, iterations : str, int
     compile_seconds, solve_seconds : float
         Time to hand the problem over, and to solve it.
     log : DataFrame
-        A row an iteration: the largest row residual and the gap of the inequalities (records), the dual function (nats
-        of all records), terms proved empty so far, seconds since the solve began, and how many independent parts of the
-        problem were not solved yet. Of a solver that takes them one after another, with the number of the part; of one
-        that tells no iterations, a row a part, with its status. Empty if presolve has found everything.
+        One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
+        (nats of all records), terms proved empty so far, seconds since the start, and how many independent parts of the
+        problem were not solved yet. A solver that takes the parts one after another adds the number of the part; one
+        that reports no iterations has one row per part, with its status. Empty if presolve solved everything.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
-        that its largest coefficient on the counts is 1. What ``warm_start`` begins with; not saved.
+        that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.
     model : MaxEnt or None
         The model as it was when it was solved; not saved.
 
     Examples
     --------
-    Who rules breast cancer out of men knows what Grace (female, junior) has, and something of Iris:
+    If men cannot have breast cancer, Grace (female, junior) has it, and Iris's probabilities change:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -154,13 +102,13 @@ class Posterior:
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
 
-        Without buckets P(q, s). Where people are named, P(i, q, s, b): the first label is "who", "(others)" for
-        all those without a name.
+        Without buckets P(q, s). If people are named, P(i, q, s, b): the first label is "who", and "(others)" for all
+        unnamed people.
 
         Returns
         -------
         Series
-            A term each, as :attr:`maxent_cvx.Space.index` has them.
+            One entry per term, in the order of :attr:`maxent_cvx.Space.index`.
 
         Examples
         --------
@@ -182,14 +130,10 @@ class Posterior:
         return self._by_value(self.space.codes["q"], len(self.space.view.quasi_identifiers))
 
     def conditional(self) -> pd.DataFrame:
-        """P(s | q) = sum_b P(q, s, b) / P(q), probabilities: a row a QI tuple, a column a sensitive value.
+        """P(s | q) = sum_b P(q, s, b) / P(q), probabilities: one row per QI tuple, one column per sensitive value.
 
-        Nothing is renormalised: rows sum to 1 as closely as the certificate's residual says.
+        Nothing is renormalised: rows sum to 1 up to the certificate's residual.
         (Privacy-MaxEnt, section 3.1.)
-
-        Returns
-        -------
-        DataFrame
 
         Examples
         --------
@@ -214,19 +158,15 @@ class Posterior:
         return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
 
     def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i, or everybody in a series: a row a person, a column a sensitive value.
+        """P(s | i) for every named person i, or everybody in a series: one row per person, one column per value.
 
         Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
         Problem 2.1.)
 
-        Returns
-        -------
-        DataFrame
-
         Raises
         ------
         StatementError
-            If the model names nobody.
+            If nobody is named in the model.
 
         Examples
         --------
@@ -241,18 +181,18 @@ class Posterior:
         if isinstance(view, ReleaseSeries):
             return pd.DataFrame(self.table, index=view.persons, columns=view.sensitive_values)
         if not len(people):
-            raise StatementError("the model names nobody; say who is known with MaxEnt(release, people={name: {...}})")
+            raise StatementError("the model has no named people; name them with MaxEnt(release, people={name: {...}})")
         table = self._by_value(self.space.codes["who"], len(people) + 1)[:-1]  # the last are those without a name
         return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
 
     def inferences(self) -> tuple[pd.DataFrame, np.ndarray]:
-        """P(s | .) of all who are distinguishable: :meth:`conditional`, but of named people :meth:`people`.
+        """P(s | .) for everybody who is distinguishable: :meth:`conditional`, and :meth:`people` for named people.
 
         Returns
         -------
         DataFrame
-            Probabilities. Where people are named a row a person, and one for the others of every QI tuple;
-            the first level of the index is "who", "(others)" of those without a name.
+            Probabilities. If people are named, one row per person, and one for the others of every QI tuple; the first
+            level of the index is "who", and "(others)" for unnamed people.
         ndarray
             How many records share each row.
 
@@ -284,12 +224,12 @@ class Posterior:
         Parameters
         ----------
         value, given, who
-            As of :meth:`maxent_cvx.Space.prob`; or as `value` alone a combination, ``P("Flu") - P("HIV")``.
+            As in :meth:`maxent_cvx.Space.prob`; or, as `value` alone, a combination, ``P("Flu") - P("HIV")``.
 
         Returns
         -------
         float
-            A probability; of several people in `who` the expected number with the value.
+            A probability; for several people in `who`, the expected number with the value.
 
         Raises
         ------
@@ -308,15 +248,15 @@ class Posterior:
         if not isinstance(value, Probability):
             return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
         if given is not None or who is not None:
-            raise StatementError(f"{value} says already what is given; leave the other argument out")
+            raise StatementError(f"{value} has its own condition; given and who must be omitted")
         p = self.counts / self.space.n_records
         return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
 
     @cached_property
     def entropy(self) -> float:
-        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3)); H(I, Q, S, B) where people are named.
+        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats (Eq. (3)); H(I, Q, S, B) if people are named.
 
-        Of a series H(S | I) = -sum P(i) P(s | i) log P(s | i) (Re-publishing, Eq. (1)).
+        For a series, H(S | I) = -sum P(i) P(s | i) log P(s | i) (Re-publishing, Eq. (1)).
 
         Naming people adds no knowledge, but makes records distinguishable: H rises by sum P(q) log n(q).
         """
@@ -344,10 +284,6 @@ class Posterior:
         model : MaxEnt, optional
             What the rows are of.
 
-        Returns
-        -------
-        Posterior
-
         Examples
         --------
         >>> import maxent_cvx as mx
@@ -370,7 +306,7 @@ class Posterior:
 
     @cached_property
     def relative_entropy(self) -> float:
-        """D(P || prior) = sum P(q, s, b) log(P(q, s, b) / (P(q, b) p(q : s))), nats: what was minimised, with a prior.
+        """D(P || prior) = sum P(q, s, b) log(P(q, s, b) / (P(q, b) p(q : s))), nats: the objective with a prior.
 
         Raises
         ------
@@ -387,7 +323,7 @@ class Posterior:
 
     @property
     def objective(self) -> float:
-        """``N H(p) - sum of penalties``, nats: what was maximised; of a prior ``-N D(p || prior)`` less these.
+        """``N H(p) - sum of penalties``, nats: the objective; with a prior ``-N D(p || prior)`` less the penalties.
 
         ``model.problem.value`` is this divided by N, the number of records; with a prior, it lacks the constant
         sum P(q, b) log P(q, b) of D.
@@ -413,7 +349,7 @@ class Posterior:
 
     @cached_property
     def penalties(self) -> pd.Series:
-        """What each soft row costs where the answer misses it, nats: a Series by label, empty if all rows are hard.
+        """The cost of each soft row that the answer misses, nats: a Series by label, empty if all rows are hard.
 
         Raises
         ------
@@ -444,48 +380,48 @@ class Posterior:
         time_limit: float = math.inf,
         progress: bool | None = None,
     ) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement, nats: its shadow price, for a unit of its value as typed.
+        """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.
 
-        A statement with a price of 0 says nothing that the others do not; the larger the price, the more a small change
-        of the value matters.
+        A statement with a price of 0 follows from the others; the larger the price, the more a small change of the
+        value matters.
 
         Parameters
         ----------
         leave_one_out : bool
-            Solve again without each statement, too.
+            Also solve again without each statement.
         measure : callable, or dict or list of callables, optional
             With `leave_one_out`: from a posterior to a number, or to several by name; by default the entropy.
         time_limit : float
-            Seconds for each solve without a statement, as of :meth:`MaxEnt.solve`.
+            Seconds for each solve without a statement, as in :meth:`MaxEnt.solve`.
         progress : bool, optional
             Show a progress bar of these solves; by default on a terminal or in a notebook.
 
         Returns
         -------
         DataFrame
-            A row a statement, the largest price first: `side`, which of its sides is active ("=", ">=", "<=", or ""
-            of an inactive inequality; "~" of a soft statement), and `price`. Widening a vague statement by eps on its
-            active side raises the entropy by eps times the size of the price, to first order. Infinite where the
-            statement forces zeros: there the entropy rises faster than any multiple of eps. Statements that repeat
+            One row per statement, the largest price first: `side`, which side is active ("=", ">=", "<=", "" for an
+            inactive inequality, "~" for a soft statement), and `price`. Widening a vague statement by eps on its
+            active side raises the entropy by eps times the size of the price, to first order. The price is infinite if
+            the statement forces zeros: the entropy then rises faster than any multiple of eps. Statements that repeat
             each other share a price.
-            With `leave_one_out` also the measure `without` the statement, and the `change` from with it; NaN for what
-            a prior rules out, which is no statement that can be left out. Of several numbers these are
-            "without[label]" and so on, of several measures "without name". Where a solve fails they are NaN, and
-            `message` says why. With a prior it is the entropy relative to
-            it that prices are of. With soft statements it is the objective per record, entropy less the costs divided
-            by N; the price of a soft statement is the slope of its cost, where the answer misses it, divided by N.
+            With `leave_one_out` also the measure `without` the statement, and the `change` from the measure with it;
+            NaN for the zeros of a prior, which cannot be left out. For several numbers these are "without[label]" and
+            so on, for several measures "without name". If a solve fails they are NaN, and `message` says why. With a
+            prior, prices are derivatives of the entropy relative to it. With soft statements they are derivatives of
+            the objective per record, the entropy less the costs divided by N; the price of a soft statement is the
+            slope of its cost at the answer, divided by N.
 
         Raises
         ------
         StatementError
             If the posterior was loaded from a file without `verify`.
         Inaccurate, SolverError
-            If the answer has no multipliers to the precision that is needed, or a constraint is not linear; if each
-            solve without a statement fails, the first one's error.
+            If the multipliers of the answer are not precise enough, or a constraint is not linear; if every solve
+            without a statement fails, the first error.
 
         Notes
         -----
-        An interrupt, or an error of a measure, has what is measured until then in its attribute ``finished``.
+        An interrupt, or an error of a measure, has the finished rows in its attribute ``finished``.
 
         Examples
         --------
@@ -505,35 +441,35 @@ class Posterior:
     def certain(
         self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None
     ) -> pd.DataFrame:
-        """P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and what forces each.
+        """Every P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and the reasons.
 
-        P(s | q) is about everybody with q, named or not. Where some of them are named, the others are distinguishable
-        from these: what is certain of them alone is listed as "P(Flu | (others), Gender=female)", unless it is so of
-        everybody with q. That is no statement, and cannot be added or asked as one.
+        P(s | q) is about everybody with q, named or not. If some of them are named, the others are distinguishable from
+        these: a certainty about the others alone is listed as "P(Flu | (others), Gender=female)", unless it is true of
+        everybody with q. This label is not a statement, and cannot be added to a model.
 
-        Only what was open before: what the published data alone leave no choice of is not listed, nor, where
-        P(s | q) = 1, that the other values have 0. What could not be proved is not listed either. Of a series also what
-        the releases force, and of a population what its groups do: then published rows are among the reasons. Soft rows
-        force nothing: what is certain follows from the hard rows alone.
+        Only inferences that the release leaves open are listed, and only those that could be proved; if P(s | q) = 1,
+        the zeros of the other values are not listed. For a series, the certainties that follow from the releases
+        together are listed, too, and for a population those from its groups: then published rows are among the reasons.
+        Soft rows force nothing.
 
         Parameters
         ----------
         progress : bool, optional
             Show a progress bar; by default on a terminal or in a notebook.
         integer : bool
-            What is certain because everybody has exactly one value, which linear rows do not say: then also of the
-            published data alone, and without reasons.
+            Certainties that follow from everybody having exactly one value, which linear rows do not imply: then also
+            from the release alone, and without reasons.
         time_limit : float, optional
             Seconds; by default there is no limit, but 60 for whole assignments.
 
         Returns
         -------
         DataFrame
-            A row an inference, "P(Flu | Gender=female, Degree=junior)": its `probability`, 0 or 1, the number of
-            `people` it is about, and `because`, a list of statements that force it, together with the published
-            data, while any of them can be spared. That they do is shown by bounds, or by multipliers that are
-            checked against the raw rows. With `integer` instead `posterior`, what maximum entropy says, and
-            `decided`: False, and a probability of NaN, where the time was over.
+            One row per inference, "P(Flu | Gender=female, Degree=junior)": its `probability`, 0 or 1, the number of
+            `people` it is about, and `because`, an irreducible list of statements that force it together with the
+            release, as proved by bounds or by multipliers that are checked against the raw rows. With `integer`,
+            instead of `because`, the maximum-entropy probability `posterior`, and `decided`: False, with a probability
+            of NaN, if the time was over.
 
         Raises
         ------
@@ -542,13 +478,13 @@ class Posterior:
         Infeasible
             With `integer`: if there is no whole assignment.
         NotDecided
-            Without `integer`: if the time is over. With it, what is open is listed as such.
+            Without `integer`: if the time is over. With it, undecided inferences are listed as such.
 
         Notes
         -----
-        Without `integer` these are certainties of the linear rows. With it they hold in every assignment of a value to
-        each record, and of a record to each name, that satisfies the rows as they are typed: a probability of 0.3 is
-        then three of ten people, and of one person it is impossible.
+        Without `integer`, certainties follow from the linear rows. With it, they hold in every assignment of a value to
+        each record, and of a record to each name, that satisfies the rows as typed: a probability of 0.3 is then three
+        of ten people, and impossible for one person.
 
         Examples
         --------
@@ -573,12 +509,12 @@ class Posterior:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
-        A row a term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the inferred
-        ``N P(q,s,b)``. The file is written beside the one that is there and replaces it when it is complete, so that
-        nobody ever reads half of one, whatever happens. It contains a checksum, by which damage is found; the checksum
-        is not a signature, so that a file from somebody else may be forged. The file also contains the knowledge of the
-        model, with which ``load_posterior(path, verify=True)`` certifies the posterior again: do not hand it to
-        somebody who may not see what the adversary knows.
+        There is one row per term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the
+        inferred ``N P(q,s,b)``. A complete file replaces an existing one at once, so that nobody ever reads half of it.
+        It contains a checksum, by which damage is detected; the checksum is not a signature, so that a file from
+        somebody else may be forged. The file also contains the knowledge of the model, with which
+        ``load_posterior(path, verify=True)`` certifies the posterior again: do not give it to somebody who must not see
+        what the adversary knows.
 
         Parameters
         ----------
@@ -587,8 +523,8 @@ class Posterior:
         Raises
         ------
         TableError
-            If a column holds labels that would not come back from a Parquet file as they are, such as tuples or
-            numbers of several types, or if the file cannot be written; what was there before is unchanged.
+            If a column has labels that would not come back from a Parquet file as they are, such as tuples or numbers
+            of several types, or if the file cannot be written; an existing file is then unchanged.
 
         Examples
         --------
@@ -613,5 +549,20 @@ class Posterior:
         )
 
     def _repr_html_(self) -> str:
-        how = f"{self.status} by {self.solver}"
-        return posterior_as_html(self.space.view, self.conditional(), self.entropy, self.certificate, how)
+        view, first = self.space.view, self.conditional()
+        if len(view.sensitive) == 1:
+            first.columns = pd.Index([f"{view.sa} = {value}" for value in first.columns])
+        size = f"{pluralize(len(view.quasi_identifiers), 'QI tuple')}, {pluralize(view.n_records, 'person', 'people')}"
+        certified = "certified" if self.certificate.holds else "not certified"
+        return as_html(
+            f"<P({', '.join(view.sensitive)} | {', '.join(view.qi)}): {size}\nH = {self.entropy:.6f} nats · {self.status} "
+            f"by {self.solver}, {certified}: every P(s | q) within {self.certificate.bound:.1e}>",
+            TablePreview(first, "QI tuples"),
+        )
+
+
+def seconds_for(time_limit: float | None, integer: bool = False) -> float:
+    """Read a time limit; by default there is none, but 60 seconds for integer programs."""
+    if time_limit is None:
+        return 60.0 if integer else math.inf
+    return check_seconds(time_limit, "time_limit")

@@ -1,4 +1,9 @@
-"""Posteriors and models in Parquet files: terms, counts, labels, and what is needed to verify them."""
+"""Posteriors and models in Parquet files: the tables of the release, the terms or rows, and a checksum of all bytes.
+
+A file has one row per term (of a posterior) or per coefficient of the knowledge (of a model). Everything else is JSON in
+the metadata of the file, in which tables are Parquet files as base64. What is written is read again and compared before
+it replaces a file.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,13 @@ import base64
 import dataclasses
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,13 +25,8 @@ import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, short_repr
 from .._utils.files import path_of, write_beside
-from .._utils.tables import sort_distinct
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
-from ..releases.generalized import GroupedRelease
-from ..releases.qi_table import QITable
-from ..releases.release import Release
-from ..releases.series import ReleaseSeries
 from ..solvers.form import LinearForm, SharedColumns
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
@@ -36,283 +35,198 @@ from ..sources.statements import Statement
 from ..terms.people import People
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
-from .system import ConstraintGroup, StoredSource
+from .system import ConstraintGroup, StoredSource, kind_of
 
-__all__ = [
-    "WRITER",
-    "StoredModel",
-    "decoding",
-    "knowledge_parts",
-    "model_of_parts",
-    "read_model",
-    "read_terms",
-    "read_verified",
-    "read_view",
-    "same_labels",
-    "same_system",
-    "sealed_model",
-    "verified",
-    "view_parts",
-    "write_terms",
-]
-
-# A checksum inside a Parquet file, which is checked before anything in the file is decoded.
-#
-# It finds damage. It is not a signature: whoever changes a file can compute the checksum of the changed file, too.
-
-
-#: What writes a file of a posterior, for messages.
-POSTERIOR = "Posterior.save"
-
-#: The name of the checksum among the file's key-value metadata, where any Parquet program finds it.
-KEY = "maxent_cvx checksum"
-#: Hexadecimal digits of the checksum, all 0 while it is computed.
-DIGITS = 64
-BLANK = b"0" * DIGITS
-#: How the pair is written: in Thrift's compact protocol a field's header and the length stand before its text.
-PAIR = re.compile(re.escape(KEY.encode()) + rb"\x18" + bytes([DIGITS]) + rb"([0-9a-f]{%d})" % DIGITS, re.DOTALL)
-#: A Parquet file begins and ends with it; before the last one is the length of the footer, four bytes.
-MAGIC = b"PAR1"
-TAIL = 4 + len(MAGIC)
-#: Where the file keeps what is not a column.
+#: The layouts that are read: of a posterior, and of a model.
+POSTERIOR, MODEL = 3, "model 1"
+#: Where a Parquet file keeps what is not a column.
 METADATA = b"maxent_cvx"
-#: Characters of the message of an error in the content of a file that are repeated: the content may be of any length.
-LONGEST = 600
+
+# The checksum of a file: BLAKE2b of all its other bytes. It detects damage; it is not a signature, as whoever changes a
+# file can compute the checksum of the changed one.
+#
+# A Parquet file ends with its footer, the length of the footer in four bytes, and "PAR1". The footer says where the
+# columns are, from the start of the file, so that 32 bytes between these and the footer are seen by no other program.
+
+#: Bytes of the checksum, and of what follows the footer.
+DIGEST, TAIL = 32, 8
+#: Where version 0.2.0 has the checksum: in the footer, as the last text of this name, in hexadecimal digits that count as
+#: 0 while it is computed.
+OF_0_2_0 = re.compile(rb"maxent_cvx checksum\x18@([0-9a-f]{64})", re.DOTALL)
 
 
 def sealed(table: Any) -> bytes:
-    """Write an Arrow table as a Parquet file that holds the checksum of all its bytes, those of the checksum being 0.
-
-    Any program reads the file. If one writes it again, changed or not, that is another file, without this checksum.
-    The metadata of the table's schema become metadata of the file: left in the schema, Arrow would write them twice,
-    the second time inside its own copy of the schema, ``ARROW:schema``.
-    """
+    """Write an Arrow table as a Parquet file with a checksum."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    plain = table.replace_schema_metadata(None)
+    plain = table.replace_schema_metadata(None)  # in the schema, Arrow would write them twice
     with pq.ParquetWriter(sink, plain.schema) as writer:
         writer.write_table(plain)
-        if table.schema.metadata:
-            writer.add_key_value_metadata(
-                {name.decode(): said.decode() for name, said in table.schema.metadata.items()}
-            )
-        writer.add_key_value_metadata({KEY: BLANK.decode()})  # last, see _place
-    data = bytearray(sink.getvalue())
-    place = _place(data, 0)
-    assert place is not None, "the Parquet library writes metadata in another way; the checksum has no place"
-    data[place] = _digest(data, place)
-    return bytes(data)
+        writer.add_key_value_metadata({key.decode(): text.decode() for key, text in table.schema.metadata.items()})
+    data = bytes(sink.getvalue())
+    footer = len(data) - _footer_size(data)
+    return data[:footer] + _digest(data) + data[footer:]
 
 
-def read_verified(path: object, writer: str = POSTERIOR) -> Any:
-    """Read the table of a file that is as it was written.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, or it is another one than was written.
-    """
-    found = path_of(path)
-    what = repr(str(found))
-    try:
-        if not found.is_file():  # nor a pipe, which would be waited for
-            is_there = f"{what} is no ordinary file" if found.exists() else f"there is no file {what}"
-            raise TableError(f"{is_there}; give one that {writer} wrote")
-        with found.open("rb") as file:
-            return verified(file, what, writer)
-    except OSError as error:
-        raise TableError(f"cannot read {what}: {error.strerror or error}; give a file that can be read") from error
-
-
-def verified(file: BinaryIO, what: str, writer: str = POSTERIOR) -> Any:
-    """Check a file's bytes, and only then read the table: a damaged file could claim any size.
-
-    The metadata of the file are those of the table's schema.
-
-    Raises
-    ------
-    TableError
-        If the file is no Parquet file, has no checksum, or not this content's.
-    """
+def unsealed(file: object, what: str, writer: str) -> Any:
+    """Read the table of a file that is as it was written, from a path or from bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    advice = f"was not written by {writer}; give such a Parquet file"
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(size - TAIL, 0))
-    tail = file.read(TAIL)
-    footer = TAIL + int.from_bytes(tail[: -len(MAGIC)], "little")
-    if not tail.endswith(MAGIC) or not len(MAGIC) <= size - footer:
-        raise TableError(f"{what} {advice}: it is no whole Parquet file")
-    file.seek(size - footer)
-    if _place(file.read(footer), 0) is None:  # seen in the footer: a large file need not be read
+    if isinstance(file, BytesIO):
+        data = file.getvalue()
+    else:
+        path = path_of(file)
+        try:
+            if not path.is_file():  # nor a pipe, which would be waited for
+                reason = f"{what} is not an ordinary file" if path.exists() else f"there is no file {what}"
+                raise TableError(f"{reason}; give a file that {writer} wrote")
+            data = path.read_bytes()
+        except OSError as error:
+            raise TableError(f"cannot read {what}: {error.strerror or error}") from error
+    if not _is_whole(data):  # checked before anything is decoded: a damaged file could claim any size
         raise TableError(
-            f"{what} {advice}: it has no checksum (another program wrote it, or an early version of this "
-            "package, whose files are to be made again)"
-        )
-    file.seek(0)
-    data = file.read()
-    place = _place(data, max(len(data) - footer, 0))
-    if place is None or _digest(data, place) != data[place]:
-        raise TableError(
-            f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited; "
-            "take a copy, or save again"
+            f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited, or "
+            "another program wrote it; save again"
         )
     with decoding(what, "write the file again"):  # such as a compression that this pyarrow was built without
-        pairs = pq.read_metadata(pa.BufferReader(data)).metadata  # which Arrow's own schema does not repeat
+        pairs = pq.read_metadata(pa.BufferReader(data)).metadata
         return pq.read_table(pa.BufferReader(data)).replace_schema_metadata(pairs)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether the checksum of a file is that of its bytes; also of a file of version 0.2.0."""
+    if not data.endswith(b"PAR1"):
+        return False
+    end = len(data) - _footer_size(data)
+    start = end - DIGEST
+    if start > 0 and data[start:end] == _digest(data[:start] + data[end:]):
+        return True
+    places = [found.span(1) for found in OF_0_2_0.finditer(data)]
+    if not places:
+        return False
+    start, end = places[-1]
+    blank = data[:start] + b"0" * (end - start) + data[end:]
+    return _digest(blank).hex().encode() == data[start:end]
+
+
+def _footer_size(data: bytes) -> int:
+    """The number of bytes from the start of the footer to the end of the file."""
+    return TAIL + int.from_bytes(data[-TAIL:-4], "little")
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
 
 
 @contextmanager
 def decoding(what: str, remedy: str) -> Iterator[None]:
-    """Decode the content of a file whose checksum matches; anybody may have written it, so that anything can fail.
-
-    Raises
-    ------
-    TableError
-        For any error in the block.
-    """
+    """Turn any error in the content of a file into a TableError: anybody may have written it, so anything can fail."""
     try:
         yield
     except MaxEntError as error:
-        raise TableError(f"{what}: {str(error)[:LONGEST]}") from error
+        raise TableError(f"{what}: {str(error)[:600]}") from error  # the content may be of any length
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:LONGEST]}"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:600]}"
         raise TableError(
-            f"{what} cannot be understood ({reason}): another version of maxent_cvx, pandas or pyarrow has written it, "
-            f"or another program; {remedy}"
+            f"{what} cannot be read ({reason}): another version of maxent_cvx, pandas or pyarrow, or another program "
+            f"wrote it; {remedy}"
         ) from error
 
 
-def metadata_of(stored: Any) -> dict[str, Any]:
+def metadata_of(table: Any) -> dict[str, Any]:
     """Read the metadata of a table that was read from a file; a dictionary in JSON."""
-    found = json.loads((stored.schema.metadata or {}).get(METADATA, b"{}"))
-    if not isinstance(found, dict):
-        raise TableError(f"the metadata must be a JSON object, not a {type(found).__name__}")
-    return found
+    metadata = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    if not isinstance(metadata, dict):
+        raise TableError(f"the metadata must be a JSON object, not a {type(metadata).__name__}")
+    return metadata
 
 
-def _place(data: bytes | bytearray, start: int) -> slice | None:
-    """Find the digits of the checksum; statistics and other metadata come before it: it is the last such pair."""
-    found = [pair.span(1) for pair in PAIR.finditer(data, start)]
-    return slice(*found[-1]) if found else None
+def with_metadata(columns: Mapping[str, Any], metadata: dict[str, Any]) -> bytes:
+    """Write columns and metadata as a file."""
+    import pyarrow as pa
+
+    try:
+        text = json.dumps(metadata, default=lambda number: number.item()).encode()
+        return sealed(pa.table(dict(columns)).replace_schema_metadata({METADATA: text}))
+    except UnicodeEncodeError as error:
+        raise TableError(f"a name contains {error.object!r}, which cannot be saved; rename it") from error
 
 
-def _digest(data: bytes | bytearray, place: slice) -> bytes:
-    """Compute the checksum of a file in whose place for it there are zeros."""
-    digest = hashlib.blake2b(digest_size=DIGITS // 2)
-    view = memoryview(data)
-    for part in (view[: place.start], BLANK, view[place.stop :]):
-        digest.update(part)
-    return digest.hexdigest().encode()
-
-
-# Columns of labels in Arrow's formats: they come back with their values, types and order, or are refused.
-
-
-#: Where a packed table keeps what its columns are.
-SPECS = b"columns"
-#: What to do about labels that a file cannot hold.
-REMEDY = "before the release is made, turn the column into text, .astype(str), or into numbers of one type"
+# Labels in Arrow's types. pandas' own metadata would lose some types: texts and numbers in columns of objects, kinds of
+# strings, categories of intervals. So each column has its type beside it; labels that do not come back are refused.
 
 
 def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
-    """Turn a column into an Arrow array, and say in words that JSON has what it was.
-
-    Raises
-    ------
-    TableError
-        If Arrow has no type for all of its values.
-    """
+    """A column as an Arrow array, and its type as a dictionary for JSON."""
     import pyarrow as pa
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):  # Arrow loses the order of some categories
-        categories = dtype.categories
-        values = pd.Series(categories.take(column.cat.codes.to_numpy()), name=column.name)
-        packed = pack(pd.DataFrame({"value": categories}), str(column.name))
-        return to_arrow(values)[0], {"categories": packed, "ordered": bool(dtype.ordered)}
+        values = pd.Series(dtype.categories.take(column.cat.codes.to_numpy()), name=column.name)
+        categories = pack(pd.DataFrame({"value": dtype.categories}), str(column.name))
+        return to_arrow(values)[0], {"categories": categories, "ordered": bool(dtype.ordered)}
     if isinstance(dtype, pd.SparseDtype):
-        raise TableError(
-            f"column {column.name!r} is sparse, and no file can hold it so; before the release is made, make it dense "
-            "with .sparse.to_dense()"
-        )
+        raise TableError(f"column {column.name!r} is sparse; make it dense with .sparse.to_dense() before saving")
     try:
         array = pa.Array.from_pandas(column)
     except (pa.ArrowException, ArithmeticError, AttributeError, TypeError, ValueError) as error:
-        raise _refusal(column, str(column.name), error) from error
+        raise _refusal(column, str(column.name)) from error
     if isinstance(dtype, pd.StringDtype):
         return array, {"text": dtype.storage, "missing": str(dtype.na_value)}
     return array, {"arrow": True} if isinstance(dtype, pd.ArrowDtype) else {"dtype": str(dtype)}
 
 
-def from_arrow(array: Any, spec: dict[str, Any]) -> pd.Series:
-    """Turn the array into the column that it was."""
-    if "arrow" in spec:
+def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
+    """The column that :func:`to_arrow` was given."""
+    if "arrow" in kind:
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     column: pd.Series = array.to_pandas()
-    if "categories" in spec:
-        categories = index_of(unpack(spec["categories"])["value"])
+    if "categories" in kind:
+        categories = index_of(unpack(kind["categories"])["value"])
         codes = categories.get_indexer(pd.Index(column.astype(categories.dtype)))
-        return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=spec["ordered"]))
-    dtype = _text_labels(spec) if "text" in spec else pd.api.types.pandas_dtype(spec["dtype"])
+        return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=kind["ordered"]))
+    dtype: Any
+    if "text" in kind:
+        dtype = pd.StringDtype(kind["text"], **({"na_value": np.nan} if kind["missing"] == "nan" else {}))
+    else:
+        dtype = pd.api.types.pandas_dtype(kind["dtype"])
     return column if column.dtype == dtype else column.astype(dtype)
 
 
-def check_labels(labels: pd.Index, name: str) -> None:
-    """Refuse the labels of a column that do not come back from a Parquet file as they are.
-
-    Raises
-    ------
-    TableError
-        Tuples come back as lists, for example, which are no labels; 1 beside 2.5 comes back as 1.0.
-    """
+def pack(frame: pd.DataFrame, name: str | None = None) -> str:
+    """Write a table as text; an error if a label would not come back. `name` is that of its only column in messages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    array, spec = to_arrow(pd.Series(labels, name=name))
+    pairs = {column: to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
+    kinds = json.dumps({column: kind for column, (_, kind) in pairs.items()})
+    table = pa.table({column: array for column, (array, _) in pairs.items()})
     sink = pa.BufferOutputStream()
     try:
-        pq.write_table(pa.table({"label": array}), sink)
-        again = from_arrow(pq.read_table(pa.BufferReader(sink.getvalue()))["label"], spec)
-        _check_same(labels, again, name)
+        pq.write_table(table.replace_schema_metadata({"columns": kinds}), sink, compression="gzip")
+        packed = base64.b64encode(sink.getvalue()).decode()
+        again = unpack(packed)
     except (pa.ArrowException, ArithmeticError, AttributeError, TypeError, ValueError) as error:
-        raise _refusal(labels, name, error) from error
-
-
-def pack(frame: pd.DataFrame, name: str | None = None) -> str:
-    """Write a table as text, its columns' types and all; `name` is what messages call its only column.
-
-    Raises
-    ------
-    TableError
-        If a column does not come back as it is.
-    """
-    import pyarrow as pa
-
-    pairs = {column: to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
-    table = pa.table({column: array for column, (array, _) in pairs.items()})
-    specs = json.dumps({column: spec for column, (_, spec) in pairs.items()})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema.with_metadata({SPECS: specs})) as stream:
-        stream.write_table(table)
-    packed = base64.b64encode(sink.getvalue()).decode()
-    again = unpack(packed)
+        column = next(iter(frame))
+        raise _refusal(frame[column], str(name or column)) from error
     for column in frame.columns:
-        _check_same(index_of(frame[column]), again[column], str(name or column))
+        if not same_labels(index_of(frame[column]), index_of(again[column])):
+            raise _refusal(frame[column], str(name or column))
     return packed
 
 
 def unpack(text: str) -> pd.DataFrame:
-    """Read what :func:`pack` wrote."""
+    """Read what :func:`pack` wrote, here or in version 0.2.0, which wrote categories as streams."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    with pa.ipc.open_stream(base64.b64decode(text)) as stream:
-        table = stream.read_all()
-    specs = json.loads(table.schema.metadata[SPECS])
-    return pd.DataFrame({column: from_arrow(table[column], spec) for column, spec in specs.items()})
+    data = base64.b64decode(text)
+    table = pq.read_table(pa.BufferReader(data)) if data[:4] == b"PAR1" else pa.ipc.open_stream(data).read_all()
+    kinds = json.loads(table.schema.metadata[b"columns"])
+    return pd.DataFrame({column: from_arrow(table[column], kind) for column, kind in kinds.items()})
 
 
 def index_of(column: pd.Series) -> pd.Index:
@@ -320,193 +234,83 @@ def index_of(column: pd.Series) -> pd.Index:
     return pd.Index(column.array, dtype=column.dtype)
 
 
-def _check_same(labels: pd.Index, again: pd.Series, name: str) -> None:
-    """Refuse labels that came back as others."""
-    if not same_labels(labels, index_of(again)):
-        raise _refusal(labels, name)
-
-
-def same_labels(one: pd.Index, other: pd.Index) -> bool:
-    """Whether two indices hold the same labels, of the same types."""
-    if isinstance(one, pd.MultiIndex) and isinstance(other, pd.MultiIndex):
-        return all(map(same_labels, one.levels, other.levels)) and all(map(np.array_equal, one.codes, other.codes))
-    if one.dtype != other.dtype or len(one) != len(other):
+def same_labels(first: pd.Index, second: pd.Index) -> bool:
+    """Whether two indices have the same labels, of the same types."""
+    if isinstance(first, pd.MultiIndex) and isinstance(second, pd.MultiIndex):
+        return all(map(same_labels, first.levels, second.levels)) and all(
+            map(np.array_equal, first.codes, second.codes)
+        )
+    if first.dtype != second.dtype or len(first) != len(second):
         return False
-    if isinstance(one, pd.CategoricalIndex) and isinstance(other, pd.CategoricalIndex):
-        return same_labels(one.categories, other.categories) and np.array_equal(one.codes, other.codes)
-    if one.dtype != object:
-        return bool(one.equals(other))
-    pairs = zip(map(_plain, one), map(_plain, other), strict=True)
-    # What is written tells 2.5 from 2.50, and noon in Berlin from the same instant in London.
+    if isinstance(first, pd.CategoricalIndex) and isinstance(second, pd.CategoricalIndex):
+        return same_labels(first.categories, second.categories) and np.array_equal(first.codes, second.codes)
+    if first.dtype != object:
+        return bool(first.equals(second))
+    pairs = zip(map(_plain, first), map(_plain, second), strict=True)
+    # Texts tell 2.5 from 2.50, and noon in Berlin from the same instant in London.
     return all(type(a) is type(b) and a == b and repr(a) == repr(b) for a, b in pairs)
 
 
 def _plain(label: Any) -> object:
-    """Turn a NumPy scalar into the Python value that equals it."""
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _refusal(labels: pd.Index | pd.Series, name: str, error: Exception | None = None) -> TableError:
-    """Say that labels cannot be stored, what they are, and why."""
+def _refusal(labels: pd.Index | pd.Series, name: str) -> TableError:
     kinds = ", ".join(sorted({type(_plain(label)).__name__ for label in labels}))
-    reason = f": {_reason(error)}" if error else ""
+    wide = (
+        ", some of more than 64 bits"
+        if any(isinstance(x, int) and abs(x) >= 2**63 for x in map(_plain, labels))
+        else ""
+    )
     return TableError(
-        f"Parquet cannot store the values of {name!r} (of {kinds}; the column is of {labels.dtype}) so that they come "
-        f"back as they are{reason}; {REMEDY}"
+        f"Parquet cannot store the values of {name!r} (of {kinds}{wide}; the column is of {labels.dtype}) so that they "
+        "come back as they are; before the release is made, turn the column into text, .astype(str), or into numbers of "
+        "one type"
     )
 
 
-def _reason(error: Exception) -> str:
-    """Say in one line why."""
-    if isinstance(error, OverflowError):
-        return "a whole number needs more than 64 bits"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _text_labels(spec: dict[str, Any]) -> Any:
-    """Find the type of a column of text; older versions of pandas have not all of them, and keep text as objects."""
-    if spec["missing"] != "nan":
-        return pd.StringDtype(spec["text"])
-    try:
-        return pd.StringDtype(spec["text"], na_value=np.nan)
-    except TypeError:
-        return np.dtype(object)
-
-
-# Views in files of format 2, of version 0.1.0: made again from the labels of the terms, and the published counts.
-
-
-#: The views that were written, by the name that is in the file.
-VIEWS = {view.__name__: view for view in (GroupedRelease, QITable, Release, ReleaseSeries)}
-#: The column of a published table that holds its counts, while it is read back.
-COUNT = "N P"
-
-
-def read_view_of_format_2(frame: pd.DataFrame, parts: dict[str, Any]) -> View:
-    """Make the view again, from the counts that were published.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A row a term: its labels, and the published counts.
-    parts : dict
-        What was written down besides: type and columns, all sensitive values, a series' releases.
-    """
-    kind, roles, domain = VIEWS[parts["type"]], parts["roles"], parts["domain"]
-    qi, sa = roles["q"], roles["s"]
-    if kind is ReleaseSeries:
-        return ReleaseSeries(
-            replace(
-                Release.from_tables(
-                    unpack(one["people"]), unpack(one["values"]), qi=one["qi"], sa=sa,
-                    bucket=one["bucket"], id=one["id"], count="Count", counterfeits=True,
-                ),
-                generalized=one["generalized"],
-            )
-            for one in parts["releases"]
-        )  # fmt: skip
-    if kind is Release:
-        bucket = roles["bucket"][0]
-        qi_table, sa_table = (
-            frame[[*labels, bucket, count]].drop_duplicates().rename(columns={count: COUNT})
-            for labels, count in ((qi, "N P(q,b)"), (sa, "N P(s,b)"))
-        )
-        found = Release.from_tables(qi_table, sa_table, qi=qi, sa=sa, bucket=bucket, count=COUNT, counterfeits=True)
-        return replace(found, generalized=parts["generalized"])
-    if kind is GroupedRelease:
-        return _groups(frame, qi, sa[0], roles["bucket"][0], _unpack_labels(domain[0]).rename(sa[0]))
-    levels = [_unpack_labels(level).rename(name) for level, name in zip(domain, sa, strict=True)]
-    values = pd.MultiIndex.from_arrays(levels) if len(sa) > 1 else levels[0]
-    distribution = None
-    if "N P(s)" in frame.columns:
-        by_value = frame[[*sa, "N P(s)"]].drop_duplicates().set_index(sa if len(sa) > 1 else sa[0])["N P(s)"]
-        distribution = by_value.reindex(values, fill_value=0)
-    people = frame[[*qi, "N P(q)"]].drop_duplicates()
-    return QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count="N P(q)")
-
-
-def _groups(frame: pd.DataFrame, qi: list[str], sa: str, bucket: str, values: pd.Index) -> View:
-    """Make groups of a population again; terms are sorted by group, and every group has one of each tuple it covers."""
-    q, tuples = sort_distinct(frame[qi])
-    n_q = np.zeros(len(tuples), dtype=np.int64)
-    n_q[q] = frame["N P(q)"]
-    b, names = pd.factorize(frame[bucket])
-    s = values.get_indexer(pd.Index(frame[sa]))
-    _, first = np.unique(b * len(values) + s, return_index=True)
-    shape = len(values), len(names)
-    n_sb = sp.csr_array((frame["N P(s,b)"].to_numpy()[first], (s[first], b[first])), shape=shape)
-    covered = sp.csr_array((np.ones(len(q)), (b, q)), shape=(len(names), len(tuples)))
-    covered.data[:] = 1.0
-    return GroupedRelease(tuple(qi), (sa,), tuples, n_q, values, pd.Index(names, name=bucket), n_sb, covered)
-
-
-def _unpack_labels(text: str) -> pd.Index:
-    """Read the labels of a column."""
-    return index_of(unpack(text)["value"])
-
-
-# Views in a file of terms: their tables as text, which keeps the labels' types, and what JSON holds beside them.
-
-
-#: What a value is written as, where JSON would make another one of it: {name: content}.
-TABLE, TUPLE, MAPPING = "table", "tuple", "mapping"
+# Values in JSON: {"table": ...}, {"tuple": ...} or {"mapping": ...} where JSON would make another one of them.
 
 
 def view_parts(view: View) -> dict[str, Any]:
-    """Write down a view: the name of its class, and its tables.
-
-    Raises
-    ------
-    TableError
-        If its class does not say how, or what it gives would not come back as it is.
-    """
-    parts = stored(view)
-    name = type(view).__name__
+    """A view as JSON: the name of its class, and its tables."""
+    parts, name = stored(view), type(view).__name__
     if not isinstance(parts["frames"], Mapping):
-        raise TableError(
-            f"to_frames() of a {name} gives {short_repr(parts['frames'])}; a dictionary of tables is expected"
-        )
-    written = write_value(parts, name)
-    json.dumps(written)
-    return written
+        raise TableError(f"to_frames() of a {name} must give a dictionary of tables, not {short_repr(parts['frames'])}")
+    return write_value(parts, name)
 
 
 def read_view(written: Any) -> View:
-    """Make the view again.
-
-    Parameters
-    ----------
-    written : dict
-        What :func:`view_parts` wrote down.
-    """
+    """Make the view again."""
     return restored(read_value(written))
 
 
 def write_value(value: Any, where: str) -> Any:
     """Write tables as text, and everything else as JSON does; `where` is what messages call it."""
     if isinstance(value, pd.DataFrame):
-        return {TABLE: _packed(value, where)}
+        _check_table(value, where)
+        return {"table": pack(value)}
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):
         items = [write_value(item, f"{where}, entry {i}") for i, item in enumerate(value)]
-        return {TUPLE: items} if isinstance(value, tuple) else items
+        return {"tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, Mapping):
         if strange := [key for key in value if not isinstance(key, str)]:
-            raise TableError(f"to_frames() of a {where} has the key {short_repr(strange[0])}; texts are expected")
-        return {MAPPING: {key: write_value(item, f"{where}, {key!r}") for key, item in value.items()}}
+            raise TableError(f"to_frames() of a {where} has the key {short_repr(strange[0])}; keys must be texts")
+        return {"mapping": {key: write_value(item, f"{where}, {key!r}") for key, item in value.items()}}
     raise TableError(
-        f"to_frames() of a {where}, gives a {type(value).__name__}, which no file can hold; DataFrames are expected "
+        f"to_frames() of a {where}, gives a {type(value).__name__}, which cannot be saved; DataFrames are expected "
         "(of a Series .reset_index(), of an Index .to_frame(index=False)), texts, numbers, lists and dictionaries"
     )
 
 
-def _packed(table: pd.DataFrame, where: str) -> str:
-    """Write a table as compressed text."""
+def _check_table(table: pd.DataFrame, where: str) -> None:
+    """Check that a table has columns with names of their own, and no index."""
     if strange := [name for name in table.columns if not isinstance(name, str)]:
-        raise TableError(f"a column of the table of a {where}, is called {short_repr(strange[0])}; texts are expected")
+        raise TableError(f"a column of the table of a {where}, is called {short_repr(strange[0])}; names must be texts")
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()]
         raise TableError(f"the table of a {where}, has two columns called {join_names(twice)}; rename one")
@@ -514,64 +318,34 @@ def _packed(table: pd.DataFrame, where: str) -> str:
         raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
     if not len(table.columns):
         raise TableError(f"the table of a {where}, has no columns; leave it out")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pa.ipc.open_stream(base64.b64decode(text := pack(table))) as stream:
-        whole = stream.read_all()
-    sink = pa.BufferOutputStream()
-    pq.write_table(whole, sink, compression="gzip")  # a label that repeats is kept once
-    packed = base64.b64encode(sink.getvalue()).decode()
-    if not all(map(same_labels, *([index_of(one[name]) for name in one] for one in (_unpacked(packed), unpack(text))))):
-        raise TableError(f"the table of a {where}, would not come back as it is; make its columns of simpler types")
-    return packed
-
-
-def _unpacked(packed: str) -> pd.DataFrame:
-    """Read what :func:`_packed` wrote."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(pa.BufferReader(base64.b64decode(packed)))
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return unpack(base64.b64encode(sink.getvalue()).decode())
 
 
 def read_value(written: Any) -> Any:
-    """Read what was written."""
+    """Read what :func:`write_value` wrote."""
     if isinstance(written, list):
         return [read_value(item) for item in written]
     if not isinstance(written, dict):
         return written
     ((kind, content),) = written.items()
-    if kind == TABLE:
-        return _unpacked(content)
-    if kind == TUPLE:
+    if kind == "table":
+        return unpack(content)
+    if kind == "tuple":
         return tuple(read_value(item) for item in content)
     return {key: read_value(item) for key, item in content.items()}
 
 
-# Rows in a file: their coefficients as one long table, everything else of a block beside it.
-
+# Rows: the coefficients of all blocks as one long table, what each row has as another, and JSON for each block.
 
 #: Fields of :class:`Rows` that are not stored as they are: in the long table, by their levels, or not at all.
 APART = ("matrix", "index", "typed", "view")
-#: The field of soft rows, and what it is made of, each a number, a number a row, or None.
+#: The field of soft rows, and what it is made of, each a number, one number per row, or None.
 PENALTY, COSTS = "penalty", [field.name for field in dataclasses.fields(Penalty)]
 #: Blocks in a file: the long table of coefficients, the table of what each row has, and what each block has.
 Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
 
 def write_blocks(blocks: Sequence[Rows]) -> Blocks:
-    """Write rows down; every field of :class:`Rows` that holds a number a row is a column of the second table.
-
-    Raises
-    ------
-    TableError
-        If a label of a row is of a type that would not come back as it is.
-    """
+    """Write rows down; every field of :class:`Rows` that holds one number per row is a column of the second table."""
     entries, numbers, said = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
@@ -659,7 +433,7 @@ def _typed(written: list[str], term: np.ndarray, typed: np.ndarray) -> tuple[tup
 
 
 def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
-    """Write the names of rows down, a column a level."""
+    """Write the names of rows down, one column per level."""
     levels = [index.get_level_values(i) for i in range(index.nlevels)]
     frame = pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
     names = write_value(list(index.names), f"names of {label}")
@@ -678,85 +452,47 @@ def _index(parts: dict[str, Any]) -> pd.Index:
     return index_of(frame["0"]).rename(names[0])
 
 
-# A model in a Parquet file: its view, people, prior and knowledge, and everything that is needed to make it again.
-
-
-#: What writes such a file, for messages.
-WRITER = "MaxEnt.save"
-#: The way in which all is laid out; a file of another one is refused.
-MODELS_FORMAT = "model 1"
-
-
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """What a model was made of.
-
-    Attributes
-    ----------
-    view : View
-    people : People
-    prior : QIDistribution or None
-    knowledge : list of dict
-        Of every piece of knowledge its label, its source, and how many blocks of rows it has.
-    blocks : Blocks
-        The rows of all of them.
-    """
+    """The parts of a model."""
 
     view: View
     people: People
     prior: QIDistribution | None
-    knowledge: list[dict[str, Any]]
-    blocks: Blocks
+    knowledge: list[dict[str, Any]]  # for each source its label, its class, its text, and its number of blocks
+    blocks: Blocks  # the rows of all sources
 
-    def entries(self, space: Space) -> dict[str, ConstraintGroup | None]:
-        """The knowledge by its labels; None for what the prior rules out, which a model emits by itself."""
+    def knowledge_over(self, space: Space) -> dict[str, ConstraintGroup | None]:
+        """The knowledge by its labels; None for the zeros of a prior, which a model builds by itself."""
         blocks = read_blocks(self.blocks, len(space), space.view)
-        found: dict[str, ConstraintGroup | None] = {}
-        for one in self.knowledge:
-            rows = tuple(next(blocks) for _ in range(one["blocks"]))
-            if one["of_prior"]:
-                found[one["label"]] = None
+        groups: dict[str, ConstraintGroup | None] = {}
+        for source in self.knowledge:
+            rows = tuple(next(blocks) for _ in range(source["blocks"]))
+            if source["of_prior"]:
+                groups[source["label"]] = None
                 continue
-            text = one["statement"]
-            source = StoredSource(one["kind"], one["own_label"], rows) if text is None else read_statement(text)
-            found[one["label"]] = ConstraintGroup(source, rows)
-        return found
+            text = source["statement"]
+            made = StoredSource(source["kind"], source["own_label"], rows) if text is None else read_statement(text)
+            groups[source["label"]] = ConstraintGroup(made, rows)
+        return groups
 
 
-def sealed_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
-    """Write a model as the bytes of a Parquet file with a checksum: a row a coefficient of the knowledge.
-
-    Raises
-    ------
-    StatementError
-        If knowledge is convex, and not linear.
-    TableError
-        If labels or names would not come back as they are.
-    """
-    import pyarrow as pa
-
+def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
+    """Write a model as the bytes of a file: one row per coefficient of the knowledge."""
     entries, parts = _knowledge(prior, knowledge)
     pairs = {name: to_arrow(column) for name, column in entries.items()}
+    columns = {str(name): kind for name, (_, kind) in pairs.items()}
     metadata = {
-        "format": MODELS_FORMAT,
+        "format": MODEL,
         "view": view_parts(space.view),
-        "people": {
-            "names": [n if isinstance(n, str) else int(n) for n in space.people.names],
-            "q": space.people.q.tolist(),
-        },
-        "columns": {name: spec for name, (_, spec) in pairs.items()},
-        **parts,
+        "people": _people_parts(space.people),
+        "columns": columns,
     }
-    try:
-        written = json.dumps(metadata, default=lambda number: number.item()).encode()
-        table = pa.table({name: array for name, (array, _) in pairs.items()})
-        return sealed(table.replace_schema_metadata({METADATA: written}))
-    except UnicodeEncodeError as error:
-        raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
+    return with_metadata({str(name): array for name, (array, _) in pairs.items()}, metadata | parts)
 
 
 def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> dict[str, Any]:
-    """Write the prior and the knowledge of a model down for the file of its posterior; or why no file can hold them."""
+    """The prior and the knowledge of a model for the file of its posterior, or the reason why they cannot be saved."""
     try:
         entries, parts = _knowledge(prior, knowledge)
         return {**parts, "entries": write_value(entries, "model")}
@@ -772,55 +508,64 @@ def model_of_parts(view: View, people: People, parts: dict[str, Any]) -> StoredM
 def _knowledge(
     prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Write the prior and the knowledge of a model down: the table of coefficients, and everything else."""
-    said: list[dict[str, Any]] = []
+    """The prior and the knowledge of a model: the table of coefficients, and everything else as JSON."""
+    sources: list[dict[str, Any]] = []
     blocks: list[Rows] = []
-    for label, one in knowledge.items():
-        if one.convex:
+    for label, group in knowledge.items():
+        if group.convex:
             raise StatementError(
-                f"{label!r} is a convex constraint of CVXPY, which no file can hold; save a copy without it, "
-                f"model.copy().remove({label!r}), and add it again to what MaxEnt.load gives"
+                f"{label!r} is a convex constraint of CVXPY, which cannot be saved; save a copy without it, "
+                f"model.copy().remove({label!r}), and add it again after MaxEnt.load"
             )
-        of_prior = isinstance(one.source, PriorZeros)
-        blocks += [] if of_prior else one.rows
-        kind = one.source.kind if isinstance(one.source, StoredSource) else type(one.source).__name__
-        about = {"label": label, "kind": kind, "own_label": one.source.label, "statement": _text(one.source)}
-        said.append({**about, "of_prior": of_prior, "blocks": 0 if of_prior else len(one.rows)})
+        rows = () if (of_prior := isinstance(group.source, PriorZeros)) else group.rows
+        blocks += rows
+        sources.append(
+            {
+                "label": label,
+                "kind": kind_of(group.source),
+                "own_label": group.source.label,
+                "statement": _text(group.source),
+                "of_prior": of_prior,
+                "blocks": len(rows),
+            }
+        )
     entries, numbers, of_blocks = write_blocks(blocks)
     return entries, {
         "prior": None if prior is None else _prior_parts(prior),
-        "knowledge": said,
+        "knowledge": sources,
         "numbers": write_value(numbers, "model"),
         "blocks": of_blocks,
     }
 
 
-def read_model(stored: Any, what: str) -> StoredModel:
-    """Make the parts of a model again from a table that is as it was written, if only by other versions of this.
-
-    Raises
-    ------
-    TableError
-    """
+def read_model(file: object, what: str) -> StoredModel:
+    """Read the parts of a model from a file."""
+    table = unsealed(file, what, "MaxEnt.save")
     with decoding(what, "make the model again"):
-        metadata = metadata_of(stored)
+        metadata = metadata_of(table)
         if "about" in metadata:
-            raise TableError("it holds a posterior, and not a model; load_posterior reads it")
-        if (version := metadata.get("format")) != MODELS_FORMAT:
+            raise TableError("it contains a posterior, not a model; read it with load_posterior")
+        if (version := metadata.get("format")) != MODEL:
             raise TableError(
-                f"it is of format {short_repr(version)}, and this version of maxent_cvx reads {MODELS_FORMAT!r}; make the model "
-                "again"
+                f"it has format {short_repr(version)}, and this version of maxent_cvx reads {MODEL!r}; make the model again"
             )
-        view, named, specs = read_view(metadata["view"]), metadata["people"], metadata["columns"]
-        entries = pd.DataFrame({name: from_arrow(stored[name], specs[name]) for name in specs})
-        return _model(view, People.at(named["names"], np.array(named["q"], dtype=int), view), metadata, entries)
+        view, kinds = read_view(metadata["view"]), metadata["columns"]
+        entries = pd.DataFrame({name: from_arrow(table[name], kinds[name]) for name in kinds})
+        return _model(view, _people(metadata["people"], view), metadata, entries)
 
 
 def _model(view: View, people: People, parts: dict[str, Any], entries: pd.DataFrame) -> StoredModel:
-    """Make the parts of a model of what was written."""
     prior = None if parts["prior"] is None else _prior(parts["prior"])
     blocks = entries, read_value(parts["numbers"]), parts["blocks"]
     return StoredModel(view, people, prior, parts["knowledge"], blocks)
+
+
+def _people_parts(people: People) -> dict[str, Any]:
+    return {"names": [name if isinstance(name, str) else int(name) for name in people.names], "q": people.q.tolist()}
+
+
+def _people(parts: dict[str, Any], view: View) -> People:
+    return People.at(parts["names"], np.array(parts["q"], dtype=int), view)
 
 
 def _text(source: Source) -> str | None:
@@ -857,9 +602,6 @@ def _prior(parts: dict[str, Any]) -> QIDistribution:
     return QIDistribution(tables, about=parts["about"])
 
 
-# Whether two systems of rows are the same to the last bit, so that a solve of either gives the same answer.
-
-
 def same_system(one: LinearForm, other: LinearForm) -> bool:
     """Compare all arrays and numbers of two systems; names and the rows before they were scaled are left out."""
     return all(
@@ -885,124 +627,68 @@ def _same(one: object, other: object) -> bool:
     return one == other
 
 
-#: The way in which all is laid out, and the earlier one that is read, too; a file of another one is refused.
-FORMAT, EARLIER = 3, 2
-
-
 def write_terms(
     path: object, space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None = None
 ) -> None:
-    """Write one row per term: its labels, the published counts and the inferred one; whole or not at all.
-
-    What is written is read again before it takes the place of a file. `model` is what
-    :func:`.models.knowledge_parts` gives.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be written, or something of the posterior would not come back as it is.
-    """
-    found = path_of(path)
-    try:
-        data = sealed(_table(space, counts, about, model))
-    except UnicodeEncodeError as error:
-        raise TableError(f"a name holds {error.object!r}, which no file can; rename it") from error
-    again, same_counts, *_ = _terms(verified(BytesIO(data), "what was written"), "what was written")
-    if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
-        raise TableError(
-            f"the posterior of this {space.view.noun} would not come back from the file as it is; "
-            "report this, with the types of its columns"
-        )
-    write_beside(found, lambda draft: draft.write_bytes(data))
-
-
-def _table(space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None) -> Any:
-    """Make the table that is written."""
-    import pyarrow as pa
-
-    view = space.view
+    """Write one row per term: its labels, the published counts and the inferred one; `model` is `knowledge_parts`."""
+    target, view = path_of(path), space.view
     names = [_count_name(count.name, by) for by, count in view.published.items()]
     names.append(f"N {space.term.replace(' ', '')}")
     if len(set(names)) < len(names):
-        raise TableError(f"two tables of counts are called alike, {join_names(names)}; name each by what it counts")
+        raise TableError(f"two tables of counts have the same name, {join_names(names)}; name each by what it counts")
     if clash := set(names) & set(view.columns):
-        raise TableError(f"a column is called {sorted(clash)[0]!r}, which the file needs for counts; rename the column")
-    for labels, index in view.axes.values():
-        for i, name in enumerate(labels):
-            check_labels(index.levels[i] if isinstance(index, pd.MultiIndex) else index, name)
+        raise TableError(f"a column is called {sorted(clash)[0]!r}, a name that the file needs for counts; rename it")
+    metadata = {"format": POSTERIOR, "view": view_parts(view), "people": _people_parts(space.people)}
     pairs = {str(name): to_arrow(column) for name, column in _labels(space).items()}
     columns = {name: array for name, (array, _) in pairs.items()}
     for name, (by, count) in zip(names[:-1], view.published.items(), strict=True):
         row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
-        columns[name] = pa.array(count.to_numpy()[row])
-    columns[names[-1]] = pa.array(counts)
-    said = {
-        "format": FORMAT,
-        "view": view_parts(view),
-        "columns": {name: spec for name, (_, spec) in pairs.items()},
-        "people": {
-            "names": [n if isinstance(n, str) else int(n) for n in space.people.names],
-            "q": space.people.q.tolist(),
-        },
-        "about": about,
-        "model": model,
-    }
-    metadata = json.dumps(said, default=lambda number: number.item()).encode()
-    return pa.table(columns).replace_schema_metadata({METADATA: metadata})
+        columns[name] = count.to_numpy()[row]
+    columns[names[-1]] = counts
+    kinds = {name: kind for name, (_, kind) in pairs.items()}
+    data = with_metadata(columns, metadata | {"columns": kinds, "about": about, "model": model})
+    again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
+    if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
+        raise TableError(
+            f"the posterior of this {view.noun} would not come back from the file as it is; please report this, with "
+            "the types of its columns"
+        )
+    write_beside(target, lambda draft: draft.write_bytes(data))
 
 
 def _count_name(given: object, by: tuple[str, ...]) -> str:
-    """The column of published counts: as they are called, if it says what they are, or by what they are of."""
+    """The name of a column of published counts: the given one if it is such a name, or from the roles."""
     return given if isinstance(given, str) and given.startswith("N P(") else f"N P({','.join(by)})"
 
 
-#: The space, the inferred counts, what was written about them, and the knowledge of the model, if it is in the file.
-Terms = tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]
-
-
-def read_terms(path: object) -> Terms:
-    """Read what :func:`write_terms` wrote.
-
-    Raises
-    ------
-    TableError
-        If there is no such file, or it is another one than was written.
-    """
-    return _terms(read_verified(path), repr(str(path_of(path))))
-
-
-def _terms(stored: Any, what: str) -> Terms:
-    """Make the terms again from a table that is as it was written, if only by other versions of what reads it."""
+def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]:
+    """Read what :func:`write_terms` wrote: the space, the inferred counts, what is known of them, and `model`."""
+    table = unsealed(file, what, "Posterior.save")
     with decoding(what, "solve and save again"):
-        metadata = metadata_of(stored)
-        if (version := metadata.get("format")) in (FORMAT, EARLIER):
-            return _understood(stored, metadata)
+        metadata = metadata_of(table)
         if "knowledge" in metadata:
-            raise TableError("it holds a model, and not a posterior; MaxEnt.load reads it")
-        raise TableError(
-            f"it is of format {short_repr(version)}, and this version of maxent_cvx reads formats {EARLIER} and {FORMAT}; "
-            "solve and save again"
+            raise TableError("it contains a model, not a posterior; read it with MaxEnt.load")
+        if (version := metadata.get("format")) != POSTERIOR:
+            raise TableError(
+                f"it has format {short_repr(version)}, and this version of maxent_cvx reads {POSTERIOR}; if version 0.1.0 "
+                "wrote it, load it with version 0.2.0 and save it again"
+            )
+        kinds = metadata["columns"]
+        frame = pd.DataFrame(
+            {
+                name: from_arrow(table[name], kinds[name]) if name in kinds else table[name].to_pandas()
+                for name in table.column_names
+            }
         )
-
-
-def _understood(stored: Any, metadata: dict[str, Any]) -> Terms:
-    """Make the view again, and number its terms; they must be those of the file, in the same order."""
-    columns, named = metadata["columns"], metadata["people"]
-    frame = pd.DataFrame(
-        {
-            name: from_arrow(stored[name], columns[name]) if name in columns else stored[name].to_pandas()
-            for name in stored.column_names
-        }
-    )
-    earlier = metadata["format"] == EARLIER
-    view = read_view_of_format_2(frame, metadata["view"]) if earlier else read_view(metadata["view"])
-    space = Space.of(view, People.at(named["names"], np.array(named["q"], dtype=int), view))
-    if not all(frame[name].equals(column) for name, column in _labels(space).items()):
-        raise TableError("the terms are not in the order in which they were written")
-    counts = frame.iloc[:, -1].to_numpy()
-    if counts.dtype != float or not (np.isfinite(counts) & (counts >= 0)).all():
-        raise TableError(f"the column {frame.columns[-1]!r} must hold finite, non-negative numbers of records")
-    return space, counts, metadata["about"], metadata.get("model")
+        # The view is made again and its terms are numbered; they must be those of the file, in the same order.
+        view = read_view(metadata["view"])
+        space = Space.of(view, _people(metadata["people"], view))
+        if not all(frame[name].equals(column) for name, column in _labels(space).items()):
+            raise TableError("the terms are not in the order in which they were written")
+        counts = frame.iloc[:, -1].to_numpy()
+        if counts.dtype != float or not (np.isfinite(counts) & (counts >= 0)).all():
+            raise TableError(f"the column {frame.columns[-1]!r} must have finite, non-negative numbers of records")
+        return space, counts, metadata["about"], metadata.get("model")
 
 
 def _same_space(one: Space, other: Space) -> bool:

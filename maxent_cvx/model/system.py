@@ -1,4 +1,9 @@
-"""From sources to one linear system: labels, rows in blocks, and the assembled form."""
+"""From sources to one linear system: rows in labelled groups, and low <= A x <= high over counts of records.
+
+Two things are done to the numbers of sources on their way, and the certificate accounts for both. Published counts are
+integers, and n / N * N need not be n in floating point: the sides of facts are rounded to integers again. And every row
+is scaled so that its largest coefficient is 1, which lets rows in different units be compared.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,6 @@ import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import DuplicateLabel, RepeatedStatement, StatementError
-from .._utils.progress import ProgressBar
 from ..solvers.backends import entropy_problem
 from ..solvers.costs import Penalties
 from ..solvers.form import (
@@ -29,7 +32,7 @@ from ..solvers.form import (
     SplitMatrix,
     by_coefficient,
 )
-from ..solvers.monitor import Callback, Iteration, check_step
+from ..solvers.monitor import check_step
 from ..solvers.parameters import FEASIBILITY
 from ..solvers.sparse import canonical, compact, entry_rows, most_by_row
 from ..solvers.substitution import substituted
@@ -40,86 +43,41 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .cvxpy_problem import Parametric, parametric_constraint, read_constraint, values_of
 
-__all__ = [
-    "ConstraintGroup",
-    "KnowledgeBase",
-    "ModifiedSource",
-    "RowBlocks",
-    "StoredSource",
-    "also_shown",
-    "assemble_system",
-    "build_rows",
-    "penalties",
-    "rounding_errors",
-    "sides",
-    "unique_label",
-]
-
-# What a source emitted, read as rows: the step between a builder and the model that holds it.
-
-
-class ModifiedSource(Source):
-    """low <= rows <= high: what another source emitted, with some rows moved or left out.
-
-    Attributes
-    ----------
-    original : Source
-    """
-
-    def __init__(self, original: Source, emitted: tuple[Rows, ...]) -> None:
-        self.original, self.emitted = original, emitted
-
-    @property
-    def label(self) -> str:
-        """That of the original."""
-        return self.original.label
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows as they are now."""
-        yield from self.emitted
-
 
 class StoredSource(Source):
-    """low <= rows <= high: what a source emitted before the model was saved; the source itself is in no file.
+    """low <= rows <= high: rows that another source built, before they were saved, moved or left out."""
 
-    Attributes
-    ----------
-    kind : str
-        The class of the source.
-    """
+    def __init__(self, kind: str, label: str, rows: tuple[Rows, ...]) -> None:
+        self.kind, self._label, self._rows = kind, label, rows  # kind: the class of the other source
 
-    def __init__(self, kind: str, label: str, emitted: tuple[Rows, ...]) -> None:
-        self.kind, self.stored_label, self.emitted = kind, label, emitted
+    @classmethod
+    def of(cls, source: Source, rows: tuple[Rows, ...]) -> StoredSource:
+        """Rows in place of those of a source."""
+        return cls(kind_of(source), source.label, rows)
 
     @property
     def label(self) -> str:
-        """That of the source."""
-        return self.stored_label
+        """That of the other source."""
+        return self._label
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows as they were stored."""
-        yield from self.emitted
+        """Emit the rows."""
+        yield from self._rows
+
+
+def kind_of(source: Source) -> str:
+    """The name of the class of a source, as tables list it."""
+    return source.kind if isinstance(source, StoredSource) else type(source).__name__
 
 
 @dataclass(frozen=True, eq=False)
 class ConstraintGroup:
-    """One source in a model.
-
-    Attributes
-    ----------
-    source : Source
-    rows : tuple of Rows
-        What it emitted that is linear.
-    convex : tuple of CVXPY constraints
-        What it emitted that is convex only.
-    parametric : tuple of Parametric
-        Which blocks of the rows depend on CVXPY parameters, and how.
-    """
+    """One source in a model, and what it built."""
 
     source: Source
     rows: tuple[Rows, ...]
-    convex: tuple[Any, ...] = ()
-    parametric: tuple[Parametric, ...] = ()
+    convex: tuple[Any, ...] = ()  # CVXPY constraints that are convex and not affine
+    parametric: tuple[Parametric, ...] = ()  # which blocks of the rows depend on CVXPY parameters, and how
 
     @property
     def n_rows(self) -> int:
@@ -129,72 +87,65 @@ class ConstraintGroup:
     def at_parameters(self) -> ConstraintGroup:
         """The same at the values that CVXPY parameters have now; itself where they have not changed."""
         rows, parametric = self.rows, []
-        for one in self.parametric:
-            now, rows = one.at_parameters(rows)
+        for dependence in self.parametric:
+            now, rows = dependence.at_parameters(rows)
             parametric.append(now)
         return self if rows is self.rows else replace(self, rows=rows, parametric=tuple(parametric))
 
     def without_row(self, row: int) -> ConstraintGroup:
         """The same without one row, by its number among them; what depends on parameters stays as it is now."""
-        left, start = [], 0
+        kept, start = [], 0
         for rows in self.rows:
-            left.append(rows.at(np.arange(start, start + len(rows)) != row))
+            kept.append(rows.at(np.arange(start, start + len(rows)) != row))
             start += len(rows)
-        return ConstraintGroup(ModifiedSource(self.source, tuple(left)), tuple(left), self.convex)
+        return ConstraintGroup(StoredSource.of(self.source, tuple(kept)), tuple(kept), self.convex)
 
     def named(self, label: str) -> ConstraintGroup:
         """The same with rows that are called by `label`; those of several blocks also by what each block is."""
         rows = []
-        for one in self.rows:
-            alone = len(self.rows) == 1 or one.label == self.source.label
-            rows.append(replace(one, label=label if alone else f"{label}, {one.label}") if one.label else one)
+        for block in self.rows:
+            alone = len(self.rows) == 1 or block.label == self.source.label
+            rows.append(replace(block, label=label if alone else f"{label}, {block.label}") if block.label else block)
         return replace(self, rows=tuple(rows))
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
-        """Whether the other entry emitted exactly the same rows."""
+        """Whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
             return False
         return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
-    """Run a builder over a space; under a label of the user's, its rows are called so.
-
-    So are those of a source from outside of the package, by its label: two of one class, with other parameters, may
-    say something of the same probabilities.
-
-    Raises
-    ------
-    StatementError
-        If it emits something else than rows, statements and constraints on these terms.
-    """
+    """Run a builder over a space; rows are called by a label that the user gives."""
     rows: list[Rows] = []
     convex: list[Any] = []
     parametric: list[Parametric] = []
     name = label or source.label
-    for said in as_list(source.rows(space), name):
-        if isinstance(said, Source):  # a function may return P(...) <= 0.3
-            inner = build_rows(said, space, label)
-            parametric += [replace(one, block=one.block + len(rows)) for one in inner.parametric]
-            rows += inner.rows
-            convex += inner.convex
-        elif isinstance(said, Rows):
-            if said.matrix.shape[1] != len(space) or (said.view is not None and said.view is not space.view):
+    for built in as_list(source.rows(space), name):
+        if isinstance(built, Rows):
+            if built.matrix.shape[1] != len(space) or (built.view is not None and built.view is not space.view):
                 raise StatementError(
-                    f"{name!r} speaks of the {said.matrix.shape[1]} terms of another view, the model has "
-                    f"{len(space)}; make rows from this model's own space (one column a term)"
+                    f"{name!r} gives rows over the {built.matrix.shape[1]} terms of another view, and the model has "
+                    f"{len(space)} terms; make rows from this model's own space"
                 )
             if isinstance(source, ParametricStatement):
                 parametric.append(_parametric(source, name, len(rows)))
-            rows.append(said if label is None else replace(said, label=label))
+            rows.append(built if label is None else replace(built, label=label))
+        elif isinstance(built, Source):  # a function may return P(...) <= 0.3
+            inner = build_rows(built, space, label)
+            parametric += [replace(dependence, block=dependence.block + len(rows)) for dependence in inner.parametric]
+            rows += inner.rows
+            convex += inner.convex
         else:
-            curved, linear = read_constraint(said, space, name)
-            if (how := parametric_constraint(said, space, name, len(rows))) is not None:
-                parametric.append(how)
+            curved, linear = read_constraint(built, space, name)
+            if (dependence := parametric_constraint(built, space, name, len(rows))) is not None:
+                parametric.append(dependence)
             convex += [] if curved is None else [curved]
             rows += [] if linear is None else [linear]
-    emitted = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric))
-    return emitted if label is not None or names_its_rows(source) else emitted.named(name)
+    group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric))
+    # Two sources of one class of the user's, with other parameters, may have rows about the same probabilities: their
+    # rows are called by the source's label, too.
+    return group if label is not None or names_its_rows(source) else group.named(name)
 
 
 def _parametric(source: ParametricStatement, label: str, block: int) -> Parametric:
@@ -207,40 +158,16 @@ def _parametric(source: ParametricStatement, label: str, block: int) -> Parametr
     return Parametric(label, source.parameters, values_of(source.parameters, label), at_values, block)
 
 
-# A progress bar that moves with the iterations of a solve.
-
-
-def also_shown(bar: ProgressBar, callback: Callback | None) -> Callback:
-    """A callback that moves a bar, before it does what the user's does."""
-
-    def shown(iteration: Iteration) -> bool | None:
-        bar.update()
-        bar.set_postfix_str(f"residual {iteration.residual:.1e}")
-        return None if callback is None else callback(iteration)
-
-    return shown
-
-
-# The rows that sources emitted, in the order of the system that is solved.
-
-
-#: What to do about contradictory rows of what is published, and of what is known, where rows do not say it themselves.
+#: What to do about contradictory rows of the release, and of knowledge, where rows do not say it themselves.
 PUBLISHED = "correct the published table that is wrong, or make the view without it"
 KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
 
 
 class RowBlocks(Sequence[Rows]):
-    """Blocks of rows over p, numbered through: the origin of the rows of a linear form.
-
-    Parameters
-    ----------
-    blocks : sequence of Rows
-    n_hard : int
-        How many leading blocks are true, whatever is known.
-    """
+    """Blocks of rows over p, numbered through: the origin of the rows of a linear form."""
 
     def __init__(self, blocks: Sequence[Rows], n_hard: int = 0) -> None:
-        self._blocks, self._n_hard = tuple(blocks), n_hard
+        self._blocks, self._n_hard = tuple(blocks), n_hard  # n_hard: leading blocks that are facts, not knowledge
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -255,20 +182,20 @@ class RowBlocks(Sequence[Rows]):
 
     @cached_property
     def by_label(self) -> dict[str, Rows]:
-        """The blocks by label, in order; a label met again is numbered: "P(s) (2)"."""
+        """The blocks by label, in order; a repeated label is numbered: "P(s) (2)"."""
         times: Counter[str] = Counter()
-        found = {}
+        blocks = {}
         for rows in self._blocks:
             times[rows.label] += 1
             number = f" ({times[rows.label]})" if times[rows.label] > 1 else ""
-            found[rows.label + number] = rows
-        return found
+            blocks[rows.label + number] = rows
+        return blocks
 
     @property
     def labels(self) -> dict[str, slice]:
         """The numbers of the rows of each block, by its label, in order."""
-        ends = zip(self.starts, self.starts[1:], strict=False)
-        return {label: slice(int(start), int(end)) for label, (start, end) in zip(self.by_label, ends, strict=True)}
+        ends = itertools.pairwise(self.starts.tolist())
+        return {label: slice(start, end) for label, (start, end) in zip(self.by_label, ends, strict=True)}
 
     @property
     def typed(self) -> np.ndarray:
@@ -315,65 +242,227 @@ class RowBlocks(Sequence[Rows]):
         return self.find(row)[0].exact
 
 
-# Rows over probabilities, stacked into one system over counts, with what rounding did to each of them.
-#
-# Two things are done to the numbers that sources emit, and both are accounted for: published counts are integers, and
-# are rounded to integers again (n / N * N need not be n in floating point); and a row is scaled so that its largest
-# coefficient is 1.
+@dataclass(frozen=True, eq=False)
+class KnowledgeBase:
+    """Sources over one space, and everything derived from them; a change makes another one."""
+
+    space: Space
+    facts: tuple[Source, ...]  # true whatever is known: the invariants of the release first
+    groups: dict[str, ConstraintGroup]  # by label: facts, what a prior rules out, and knowledge
+    label_of: dict[Hashable, str]  # the label of each source by its identity
+
+    @classmethod
+    def of(cls, space: Space, facts: tuple[Source, ...], groups: dict[str, ConstraintGroup]) -> KnowledgeBase:
+        """Hold groups under the labels given."""
+        return cls(space, facts, groups, {group.source.identity: label for label, group in groups.items()})
+
+    def draft(self) -> KnowledgeBase:
+        """A copy to which groups are added, before anything is derived from it."""
+        return replace(self, groups=dict(self.groups), label_of=dict(self.label_of))
+
+    def add(self, group: ConstraintGroup, label: str | None) -> None:
+        """Add a group to a draft, unless the same is there: in place, as a copy for each of thousands would be slow."""
+        name = label or group.source.label
+        same = self.label_of.get(group.source.identity)
+        if same is None and name in self.groups and group.says_the_same(self.groups[name]):
+            same = name
+        # Two soft sources that say the same, under two labels, are two measurements.
+        is_another = label is not None and label not in self.groups and any(rows.penalty for rows in group.rows)
+        if same is not None and not is_another:
+            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
+            return
+        if name in self.groups:
+            if label is not None or not isinstance(group.source, Custom):
+                removable = name in self.knowledge and not isinstance(self.groups[name].source, PriorZeros)
+                remedy = f", or take the old one out with remove({name!r})" if removable else ""
+                raise DuplicateLabel(
+                    f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}"
+                )
+            # Functions have no text to tell them apart: they are numbered, and their rows if these are called alike.
+            name = next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in self.groups)
+            labels = {rows.label for other in self.knowledge.values() for rows in other.rows}
+            if any(rows.label in labels for rows in group.rows):
+                group = group.named(name)
+        self.groups[name] = group
+        self.label_of[group.source.identity] = name
+
+    def without(self, label: str) -> KnowledgeBase:
+        """The same without one group."""
+        groups = {name: group for name, group in self.groups.items() if name != label}
+        label_of = {identity: name for identity, name in self.label_of.items() if name != label}
+        return replace(self, groups=groups, label_of=label_of)
+
+    def without_row(self, row: int) -> KnowledgeBase:
+        """The same without one row of knowledge, by its number in :attr:`form`; a group without rows is gone."""
+        number = int(np.flatnonzero(self.row_numbers == row)[0])
+        ends = np.cumsum([group.n_rows for group in self.knowledge.values()])
+        at = int(np.searchsorted(ends, number, side="right"))
+        label, group = list(self.knowledge.items())[at]
+        if group.n_rows == 1 and not group.convex:
+            return self.without(label)
+        less = group.without_row(number - int(ends[at]) + group.n_rows)
+        return KnowledgeBase.of(self.space, self.facts, {**self.groups, label: less})
+
+    def with_knowledge(self, knowledge: dict[str, ConstraintGroup]) -> KnowledgeBase:
+        """The same facts with other knowledge."""
+        facts = {fact.label: self.groups[fact.label] for fact in self.facts}
+        return KnowledgeBase.of(self.space, self.facts, facts | knowledge)
+
+    @cached_property
+    def parametric(self) -> tuple[str, ...]:
+        """The labels of what depends on CVXPY parameters."""
+        return tuple(label for label, group in self.groups.items() if group.parametric)
+
+    def at_parameters(self) -> KnowledgeBase:
+        """The same at the values that CVXPY parameters have now; itself where none has changed."""
+        now = {label: self.groups[label].at_parameters() for label in self.parametric}
+        if all(group is self.groups[label] for label, group in now.items()):
+            return self
+        return replace(self, groups={**self.groups, **now})
+
+    def at_rest(self) -> KnowledgeBase:
+        """The same, which parameters no longer change, with all that is derived from it already."""
+        if not self.parametric:
+            return self
+        self.posed  # noqa: B018 - derived once, for this and for the copy
+        fixed = {label: replace(self.groups[label], parametric=()) for label in self.parametric}
+        twin = replace(self, groups={**self.groups, **fixed})
+        vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "problem")})
+        return twin
+
+    @property
+    def knowledge(self) -> dict[str, ConstraintGroup]:
+        """What the adversary knows beyond the facts, by label; what a prior rules out first."""
+        return dict(itertools.islice(self.groups.items(), len(self.facts), None))
+
+    @cached_property
+    def row_numbers(self) -> np.ndarray:
+        """The number in :attr:`form` of every row of knowledge, source after source; soft rows come last there."""
+        rows = [rows for group in self.knowledge.values() for rows in group.rows]
+        order = sorted(range(len(rows)), key=lambda i: rows[i].penalty is not None)
+        size = np.array([len(block) for block in rows], dtype=np.int64)
+        start = np.empty(len(rows), dtype=np.int64)
+        start[order] = self.form.n_facts + np.cumsum(size[order]) - size[order]
+        return np.repeat(start - (np.cumsum(size) - size), size) + np.arange(size.sum())
+
+    @property
+    def convex(self) -> list[Any]:
+        """Constraints of the user's own that are convex and not affine."""
+        return [constraint for group in self.groups.values() for constraint in group.convex]
+
+    @property
+    def blocks(self) -> RowBlocks:
+        """The rows of all sources, numbered through."""
+        origin = self.form.origin
+        assert isinstance(origin, RowBlocks)
+        return origin
+
+    @property
+    def ruled_out(self) -> range:
+        """The rows of :attr:`form` for what the prior rules out; without them the prior would be another one."""
+        first = next(iter(self.knowledge.values()), None)
+        n_rows = first.n_rows if first and isinstance(first.source, PriorZeros) else 0
+        return range(self.form.n_facts, self.form.n_facts + n_rows)
+
+    @cached_property
+    def form(self) -> LinearForm:
+        """All rows as one sparse system over records."""
+        published, *others = (group.rows for group in self.groups.values())
+        n_facts = len(self.facts) - 1
+        facts, knowledge = (list(itertools.chain(*part)) for part in (others[:n_facts], others[n_facts:]))
+        knowledge.sort(key=lambda rows: rows.penalty is not None)
+        weights = self.space.weights
+        weights = weights if self.space.prior is None else weights * self.space.prior_density
+        form = assemble_system(published, facts, knowledge, self.space.n_records, weights)
+        check_step()
+        return substituted(form, self.space.n_records)
+
+    @cached_property
+    def posed(self) -> Problem:
+        """The optimization problem."""
+        form, invariants = self.form, self.facts[0]
+        check_step()
+        assert isinstance(invariants, PublishedRows)
+        closed_form = ClosedForm(*invariants.closed_form(self.space))
+        names = [
+            label if len(group.convex) == 1 else f"{label} [{i + 1}]"
+            for label, group in self.groups.items()
+            for i in range(len(group.convex))
+        ]
+        convex = Convex(self.space.counts, self.convex, names) if names else None
+        check_step()
+        return Problem(form, closed_form, Groups(*self.space.groups), convex)
+
+    @cached_property
+    def problem(self) -> Any:
+        """The same as a CVXPY problem over ``space.counts``."""
+        weights = np.asarray(self.space.multiplicities * self.space.prior_density)
+        return entropy_problem(self.form, self.space.counts, weights, self.space.view.n_records, self.convex)
 
 
 def assemble_system(
     published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int, weights: np.ndarray
 ) -> LinearForm:
-    """Stack rows over p into one system over counts x = N p; the sides of hard constraints are numbers of records.
-
-    Parameters
-    ----------
-    published : sequence of Rows
-        Rows that involve the terms of one bucket each.
-    facts : sequence of Rows
-        The other hard constraints.
-    knowledge : sequence of Rows
-        Soft rows last.
-    n_records : int
-        N.
-    weights : ndarray, one a term
-        w of the objective sum x log(w / x).
-    """
+    """Stack rows over p into one system over counts x = N p; `knowledge` has its soft rows last."""
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
-    n_published, n_facts = sum(map(len, published)), sum(map(len, [*published, *facts]))
-    largest = np.concatenate([_largest(rows.matrix) for rows in blocks])
-    ends = itertools.pairwise(blocks.starts.tolist())
-    scaled = [
-        _scaled(rows, largest[start:end], exactly=start >= n_facts)
-        for rows, (start, end) in zip(blocks, ends, strict=True)
-    ]
+    n_published, n_facts = sum(map(len, published)), sum(map(len, published)) + sum(map(len, facts))
+    scaled, largest = zip(*(_scaled(rows, i >= blocks._n_hard) for i, rows in enumerate(blocks)), strict=True)
     n = len(published)
-    first = sp.vstack(scaled[:n], format="csr") if n else sp.csr_array((0, len(weights)))
     others = SharedColumns(scaled[n:] or sp.csr_array((0, len(weights))))
-    matrix = SplitMatrix(canonical(compact(sp.csr_array(first))), others)
-    scale = n_records / largest
+    matrix = SplitMatrix(canonical(compact(_stack(scaled[:n], len(weights)))), others)
+    scale = n_records / np.concatenate(largest)
     is_fact = np.arange(len(scale)) < n_facts
     low, high = sides(blocks, scale, is_fact)
     # Where all coefficients are +-1 after scaling, and were so as typed, only the sides carry roundoff.
-    mixed = np.concatenate([_has_other_coefficients(some) for some in (matrix.published, others.distinct)])
-    for rows, start in zip(blocks, blocks.starts.tolist(), strict=False):
-        if rows.typed and len({abs(a) for a, _ in rows.typed}) > 1:
-            mixed[start] = True
+    mixed = np.concatenate([_has_other_coefficients(part) for part in (matrix.published, others.distinct)])
+    mixed[[start for start, rows in zip(blocks.starts, blocks, strict=False) if _has_several(rows)]] = True
     side_error, coefficient_error = rounding_errors(low, high, mixed, is_fact, n_records)
     return LinearForm(
-        matrix,
-        low,
-        high,
-        scale,
-        blocks,
-        n_published,
-        n_facts,
-        weights,
-        side_error=side_error,
-        coefficient_error=coefficient_error,
-        penalties=penalties(knowledge, scale),
-    )
+        matrix, low, high, scale, blocks, n_published, n_facts, weights,
+        side_error=side_error, coefficient_error=coefficient_error, penalties=penalties(knowledge, scale),
+    )  # fmt: skip
+
+
+def _scaled(rows: Rows, is_knowledge: bool) -> tuple[sp.csr_array, np.ndarray]:
+    """Every row divided by its largest coefficient, and these; 1 of a row without terms."""
+    matrix, data = rows.matrix, rows.matrix.data
+    if len(data) and data.strides == (0,) and data[0] != 0:  # one number stands for all coefficients
+        largest = np.where(np.diff(matrix.indptr) > 0, abs(data[0]), 1.0)
+        scaled = np.broadcast_to(np.sign(data[0]), matrix.nnz)
+    else:
+        largest = most_by_row(np.abs(data), matrix)
+        largest = np.where(largest > 0, largest, 1.0)
+        scaled = data / largest[entry_rows(matrix)]
+    if is_knowledge and _has_several(rows):
+        # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row are the
+        # same row.
+        most, dense = max(abs(a) for a, _ in rows.typed or ()), np.zeros(matrix.shape[1])
+        for a, terms in rows.typed or ():
+            dense[terms] = float(a / most)
+        scaled = dense[matrix.indices]
+    elif (largest == 1).all():
+        return matrix, largest
+    return sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), largest
+
+
+def _has_several(rows: Rows) -> bool:
+    """Whether a row was typed with coefficients of different sizes."""
+    return bool(rows.typed) and len({abs(a) for a, _ in rows.typed or ()}) > 1
+
+
+def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
+    """Mark rows with coefficients other than 1 and -1."""
+    return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
+
+
+def _stack(matrices: Sequence[sp.csr_array], n_columns: int) -> sp.csr_array:
+    """Matrices one below the other; SciPy's vstack takes several times as long for small ones."""
+    if not matrices:
+        return sp.csr_array((0, n_columns))
+    starts = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
+    ends = [matrix.indptr[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
+    data, indices = (np.concatenate([getattr(one, part) for one in matrices]) for part in ("data", "indices"))
+    return sp.csr_array((data, indices, np.concatenate([[0], *ends])), shape=(sum(map(len, ends)), n_columns))
 
 
 def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -386,18 +475,7 @@ def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tup
 def rounding_errors(
     low: np.ndarray, high: np.ndarray, mixed: np.ndarray, is_fact: np.ndarray, n_records: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding.
-
-    Parameters
-    ----------
-    low, high : ndarray
-        Records.
-    mixed : ndarray of bool
-        Which rows have other coefficients than 1 and -1, after scaling.
-    is_fact : ndarray of bool
-        Which rows are facts, whose sides are known to be integers if they are.
-    n_records : int
-    """
+    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding."""
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
     side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
@@ -419,229 +497,3 @@ def rounded_to_integers(side: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
         return np.where(np.abs(side - nearest) <= FEASIBILITY.places * np.abs(side), nearest, side)
-
-
-def _largest(matrix: sp.csr_array) -> np.ndarray:
-    """The largest absolute value of a coefficient of each row; 1 of a row that touches no term."""
-    largest = most_by_row(np.abs(matrix.data), matrix)
-    return np.where(largest > 0, largest, 1.0)
-
-
-def _scaled(rows: Rows, largest: np.ndarray, *, exactly: bool) -> sp.csr_array:
-    """Divide every row by its largest coefficient.
-
-    Where coefficients were typed, the quotient of each and the largest is rounded once, so that multiples of a row are
-    the same row.
-    """
-    matrix = rows.matrix
-    if exactly and rows.typed and len({abs(a) for a, _ in rows.typed}) > 1:
-        data = _typed_quotients(matrix, rows.typed)
-    elif (largest == 1).all():
-        return matrix
-    elif matrix.data.strides == (0,):  # one number in place of coefficients that are all the same
-        data = np.broadcast_to(np.sign(matrix.data[0]), matrix.nnz)
-    else:
-        data = matrix.data / largest[entry_rows(matrix)]
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _typed_quotients(matrix: sp.csr_array, typed: Sequence[tuple[Fraction, np.ndarray]]) -> np.ndarray:
-    """The coefficients of a single row by the largest, one an entry, from how they were typed."""
-    largest, dense = max(abs(a) for a, _ in typed), np.zeros(matrix.shape[1])
-    for a, terms in typed:
-        dense[terms] = float(a / largest)
-    return dense[matrix.indices]
-
-
-def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
-    """Mark rows with coefficients other than 1 and -1."""
-    return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
-
-
-# What one adversary holds: sources by label, what they emitted, and the problem that follows from it.
-
-
-@dataclass(frozen=True, eq=False)
-class KnowledgeBase:
-    """Sources over one space, and everything derived from them; a change makes another one.
-
-    Attributes
-    ----------
-    space : Space
-    facts : tuple of Source
-        The hard constraints: true of whatever was published; the invariants first.
-    emitted : dict of str to EmittedRows
-        What every source emitted, by its label: the facts first, then what a prior rules out, then the rest.
-    label_of : dict
-        The label of each source by its identity.
-    """
-
-    space: Space
-    facts: tuple[Source, ...]
-    emitted: dict[str, ConstraintGroup]
-    label_of: dict[Hashable, str]
-
-    @classmethod
-    def of(cls, space: Space, facts: tuple[Source, ...], emitted: dict[str, ConstraintGroup]) -> KnowledgeBase:
-        """Hold sources by the labels given."""
-        return cls(space, facts, emitted, {one.source.identity: label for label, one in emitted.items()})
-
-    def draft(self) -> KnowledgeBase:
-        """A copy to which sources are added, before anything is derived from it."""
-        return replace(self, emitted=dict(self.emitted), label_of=dict(self.label_of))
-
-    def hold(self, label: str, emitted: ConstraintGroup) -> None:
-        """Hold one more source in a draft; copying it for each of thousands of statements would take their square."""
-        self.emitted[label] = emitted
-        self.label_of[emitted.source.identity] = label
-
-    def calls_like(self, emitted: ConstraintGroup) -> bool:
-        """Whether some rows are called as rows of knowledge already are, so that tables could not tell them apart."""
-        held = {rows.label for one in self.knowledge.values() for rows in one.rows}
-        return any(rows.label in held for rows in emitted.rows)
-
-    def without(self, label: str) -> KnowledgeBase:
-        """Hold one source less."""
-        left = {name: one for name, one in self.emitted.items() if name != label}
-        return replace(self, emitted=left, label_of={i: name for i, name in self.label_of.items() if name != label})
-
-    def without_row(self, row: int) -> KnowledgeBase:
-        """Hold one row of knowledge less, by its number in :attr:`form`; a source without rows is gone."""
-        labels, sources = list(self.knowledge), self.knowledge.values()
-        number = int(np.flatnonzero(self.row_numbers == row)[0])
-        ends = np.cumsum([one.n_rows for one in sources])
-        at = int(np.searchsorted(ends, number, side="right"))
-        label, one = labels[at], self.knowledge[labels[at]]
-        if one.n_rows == 1 and not one.convex:
-            return self.without(label)
-        less = one.without_row(number - int(ends[at]) + one.n_rows)
-        return KnowledgeBase.of(self.space, self.facts, {**self.emitted, label: less})
-
-    @cached_property
-    def parametric(self) -> tuple[str, ...]:
-        """The labels of what depends on CVXPY parameters."""
-        return tuple(label for label, one in self.emitted.items() if one.parametric)
-
-    def at_parameters(self) -> KnowledgeBase:
-        """The same at the values that CVXPY parameters have now; itself where none has changed."""
-        now = {label: self.emitted[label].at_parameters() for label in self.parametric}
-        if all(one is self.emitted[label] for label, one in now.items()):
-            return self
-        return replace(self, emitted={**self.emitted, **now})
-
-    def at_rest(self) -> KnowledgeBase:
-        """The same, which parameters no longer change, with all that is derived from it already."""
-        if not self.parametric:
-            return self
-        self.posed  # noqa: B018 - derived once, for this and for the copy
-        fixed = {label: replace(self.emitted[label], parametric=()) for label in self.parametric}
-        twin = replace(self, emitted={**self.emitted, **fixed})
-        vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "problem")})
-        return twin
-
-    @property
-    def knowledge(self) -> dict[str, ConstraintGroup]:
-        """What the adversary knows beyond the facts, by label."""
-        return dict(itertools.islice(self.emitted.items(), len(self.facts), None))
-
-    @cached_property
-    def row_numbers(self) -> np.ndarray:
-        """The number in :attr:`form` of every row of knowledge, source after source; soft rows come last there."""
-        rows = [rows for one in self.knowledge.values() for rows in one.rows]
-        order = sorted(range(len(rows)), key=lambda i: rows[i].penalty is not None)
-        size = np.array([len(one) for one in rows], dtype=np.int64)
-        start = np.empty(len(rows), dtype=np.int64)
-        start[order] = self.form.n_facts + np.cumsum(size[order]) - size[order]
-        return np.repeat(start - (np.cumsum(size) - size), size) + np.arange(size.sum())
-
-    @property
-    def convex(self) -> list[Any]:
-        """Constraints of the user's own that are convex and not affine."""
-        return [constraint for one in self.emitted.values() for constraint in one.convex]
-
-    @property
-    def blocks(self) -> RowBlocks:
-        """The rows of all sources, numbered through."""
-        origin = self.form.origin
-        assert isinstance(origin, RowBlocks)
-        return origin
-
-    @property
-    def ruled_out(self) -> range:
-        """The rows of :attr:`form` that say what the prior rules out; without them the prior would be another one."""
-        first = next(iter(self.knowledge.values()), None)
-        n_rows = first.n_rows if first and isinstance(first.source, PriorZeros) else 0
-        return range(self.form.n_facts, self.form.n_facts + n_rows)
-
-    @cached_property
-    def form(self) -> LinearForm:
-        """All rows as one sparse system over records."""
-        rows = [one.rows for one in self.emitted.values()]
-        facts, known = (list(itertools.chain(*some)) for some in (rows[1 : len(self.facts)], rows[len(self.facts) :]))
-        known.sort(key=lambda one: one.penalty is not None)
-        n_records = self.space.view.n_records
-        weights = self.space.weights
-        weights = weights if self.space.prior is None else weights * self.space.prior_density
-        form = assemble_system(rows[0], facts, known, n_records, weights)
-        check_step()
-        return substituted(form, n_records)
-
-    @cached_property
-    def posed(self) -> Problem:
-        """What is to be solved."""
-        form, invariants = self.form, self.facts[0]
-        check_step()
-        assert isinstance(invariants, PublishedRows)
-        closed_form = ClosedForm(*invariants.closed_form(self.space))
-        names = [
-            label if len(one.convex) == 1 else f"{label} [{i + 1}]"
-            for label, one in self.emitted.items()
-            for i in range(len(one.convex))
-        ]
-        convex = Convex(self.space.counts, self.convex, names) if self.convex else None
-        check_step()
-        return Problem(form, closed_form, Groups(*self.space.groups), convex)
-
-    @cached_property
-    def problem(self) -> Any:
-        """The same as a CVXPY problem over ``space.counts``."""
-        weights = np.asarray(self.space.multiplicities * self.space.prior_density)
-        return entropy_problem(self.form, self.space.counts, weights, self.space.view.n_records, self.convex)
-
-
-def unique_label(base: KnowledgeBase, emitted: ConstraintGroup, label: str | None) -> str | None:
-    """Choose the label of another source; None where the same is held already, maybe under another label.
-
-    Parameters
-    ----------
-    base : KnowledgeBase
-    emitted : EmittedRows
-        What the source emitted.
-    label : str, optional
-        The user's own.
-
-    Raises
-    ------
-    DuplicateLabel
-        If other knowledge has it.
-
-    Warns
-    -----
-    RepeatedStatement
-        If the same is held already.
-    """
-    held, name = base.emitted, label or emitted.source.label
-    same = base.label_of.get(emitted.source.identity)
-    if same is None and name in held and emitted.says_the_same(held[name]):
-        same = name
-    again = label is not None and label not in held and any(rows.penalty is not None for rows in emitted.rows)
-    if same is not None and not again:  # two soft sources that say the same, under two labels, are two measurements
-        warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
-        return None
-    if name not in held:
-        return name
-    if label is None and isinstance(emitted.source, Custom):  # functions have no text to tell them apart
-        return next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in held)
-    removable = name in base.knowledge and not isinstance(held[name].source, PriorZeros)
-    remedy = f", or take the old one out with remove({name!r})" if removable else ""
-    raise DuplicateLabel(f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}")

@@ -18,21 +18,7 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import multi_index, ranges
 from .._utils.validation import check_str
 
-__all__ = [
-    "BucketView",
-    "Persons",
-    "View",
-    "attach",
-    "check_roles",
-    "first_groups",
-    "from_dict",
-    "releases_of",
-    "restored",
-    "stored",
-]
-
 # Tables by which notebooks show what is published: buckets, groups, quasi-identifiers, values.
-
 
 #: Buckets or groups that are shown, and the labels that are listed of each.
 SHOWN, LISTED = 10, 6
@@ -75,7 +61,7 @@ def first_groups(
 
 
 def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
-    """The first of some published counts, a row a label."""
+    """The first of some published counts, one row per label."""
     return TablePreview(counts.iloc[:SHOWN].to_frame("people"), of, len(counts))
 
 
@@ -115,7 +101,6 @@ def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
 
 # Views as tables and back: which class a stored view is of, by a name that is written down with it.
 
-
 T = TypeVar("T", bound="type[Serializable]")
 
 
@@ -138,13 +123,7 @@ KINDS: dict[str, type[Serializable]] = {}
 
 
 def register(kind: T) -> T:
-    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there.
-
-    Raises
-    ------
-    StatementError
-        If a class from elsewhere has the name.
-    """
+    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there."""
     name = name_of(kind)
     if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
         raise StatementError(
@@ -169,13 +148,7 @@ def _place(kind: type) -> str:
 
 
 def stored(view: Serializable) -> dict[str, Any]:
-    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives.
-
-    Raises
-    ------
-    TableError
-        If its class does not say how, or a subclass holds more than its parent's tables.
-    """
+    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
         raise TableError(
@@ -187,13 +160,7 @@ def stored(view: Serializable) -> dict[str, Any]:
 
 
 def restored(parts: Mapping[str, Any]) -> Any:
-    """Make a view again from what :func:`stored` wrote.
-
-    Raises
-    ------
-    TableError
-        If its class is not known here, or does not make a view of the class from the tables.
-    """
+    """Make a view again from what :func:`stored` wrote."""
     if not isinstance(parts, Mapping) or not isinstance(name := parts.get("kind"), str) or "frames" not in parts:
         raise TableError(f"a view is written as a kind, a text, and frames, not as {short_repr(parts)}")
     if name not in KINDS:
@@ -222,13 +189,7 @@ def restored(parts: Mapping[str, Any]) -> Any:
 
 
 def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[Any]:
-    """Read what a view of some kind was written as, each entry by its name and type.
-
-    Raises
-    ------
-    TableError
-        If one is missing, left over, or something else.
-    """
+    """Read what a view of some kind was written as, each entry by its name and type."""
     if not isinstance(frames, Mapping) or set(frames) != set(expected):
         found = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
         raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {found or 'nothing'}")
@@ -248,13 +209,7 @@ def labels_of(column: pd.Series) -> pd.Index:
 
 
 def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[np.ndarray]:
-    """Read columns of positions, each from 0 to below the number of what it points to.
-
-    Raises
-    ------
-    TableError
-        If a column is missing, or points to nothing.
-    """
+    """Read columns of positions, each from 0 to below the number of what it points to."""
     found = []
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
@@ -286,7 +241,7 @@ class View(ReprMixin, ABC):
     buckets. What a model of a view knows is that marginals of the terms are the counts of `published`, unless the view
     has sources of its own (``maxent_cvx.sources.published_sources``).
 
-    A view of one's own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
+    A view of your own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
     `n_s`, `published` and `terms`, and nothing else; what is wrong with them, a model of it says.
 
     Attributes
@@ -426,7 +381,7 @@ class View(ReprMixin, ABC):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple, or None
+        ndarray of bool, one per QI tuple, or None
 
         Examples
         --------
@@ -451,7 +406,7 @@ class View(ReprMixin, ABC):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple, or None
+        ndarray of bool, one per QI tuple, or None
 
         Examples
         --------
@@ -549,13 +504,7 @@ class View(ReprMixin, ABC):
 
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse columns whose names sources would read as another role.
-
-    Parameters
-    ----------
-    players : dict of str to tuple of str
-        The columns that play each role.
-    """
+    """Refuse columns whose names sources would read as another role."""
     columns = {column for some in players.values() for column in some}
     for name, some in players.items():
         if name in columns and some != (name,):
@@ -583,28 +532,18 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
 
 @dataclass(frozen=True, eq=False)
 class Persons:
-    """The people of a release, a row a person.
+    """The people of a release, one row per person."""
 
-    Attributes
-    ----------
-    id : str
-        The column of pseudonyms.
-    names : Index
-        The pseudonyms, each once.
-    q, bucket : ndarray of int
-        The position of each one's QI tuple and bucket in the release.
-    """
-
-    id: str
-    names: pd.Index
-    q: np.ndarray
+    id: str  # the column of pseudonyms
+    names: pd.Index  # the pseudonyms, each once
+    q: np.ndarray  # the position of each one's QI tuple and bucket in the release
     bucket: np.ndarray
 
     def __len__(self) -> int:
         return len(self.names)
 
     def table(self, quasi_identifiers: pd.MultiIndex, buckets: pd.Index) -> pd.DataFrame:
-        """A row a person: QI, pseudonym and bucket."""
+        """One row per person: QI, pseudonym and bucket."""
         people = quasi_identifiers[self.q].to_frame(index=False)
         people[self.id] = self.names.array
         people[str(buckets.name)] = buckets[self.bucket].array
@@ -634,22 +573,22 @@ class BucketView(View):
     generalized: bool = False
     noun: ClassVar[str] = "release"
 
-    @property
+    @cached_property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """QI tuples, sensitive values, buckets."""
         return {**super().axes, "bucket": ((self.bucket,), self.buckets)}
 
-    @property
+    @cached_property
     def n_q(self) -> np.ndarray:
         """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
         return np.asarray(self.n_qb.sum(axis=1))
 
-    @property
+    @cached_property
     def n_s(self) -> np.ndarray:
         """Records of each sensitive value, counts, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))
 
-    @property
+    @cached_property
     def with_counterfeits(self) -> np.ndarray:
         """Mark the buckets that hold more values than people, in the order of `buckets`."""
         return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
@@ -673,17 +612,7 @@ class BucketView(View):
         return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6)).
-
-        Returns
-        -------
-        dict
-            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6))."""
         qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
         width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
         pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
@@ -738,7 +667,7 @@ class BucketView(View):
         )
 
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write a row a person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+        """Write one row per person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
 
         Returns
         -------

@@ -17,39 +17,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
-from .._utils.formatting import TablePreview
-from .._utils.tables import (
-    NUMBER_PATTERN,
-    check_no_count,
-    count_column,
-    counted,
-    distinct,
-    factorize,
-    format_value,
-    ranges,
-    sort_distinct,
-    tally,
-)
+from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
+from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
 from .base import View, attach, first_groups, from_dict, labels_of, positions
-
-__all__ = [
-    "OUTSIDE",
-    "SUPPRESSED",
-    "Domain",
-    "GroupedRelease",
-    "Hierarchies",
-    "check_readable",
-    "coverage",
-    "covers",
-    "generalised_cells",
-    "group_names",
-    "is_suppressed",
-    "label_of",
-    "parse",
-    "population_groups",
-    "read_hierarchies",
-]
 
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
@@ -64,7 +35,6 @@ __all__ = [
 # ``1305*``, ``130**``          a masked text, a character a star                       ARX, ANJANA
 # ``*``, a missing value        any value                                               ARX, ANJANA; sdcMicro
 # ============================  ======================================================  ===============================
-
 
 #: What stands for any value.
 SUPPRESSED = "*"
@@ -86,42 +56,22 @@ STARS = re.compile(r"(\*+)")
 
 @dataclass(frozen=True)
 class Span:
-    """An interval of numbers.
+    """An interval of numbers."""
 
-    Attributes
-    ----------
-    low, high : float
-        Its ends, which may be infinite.
-    low_in, high_in : bool
-        Whether they are in it.
-    whole : bool
-        Whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs.
-    """
-
-    low: float
+    low: float  # its ends, which may be infinite
     high: float
-    low_in: bool
+    low_in: bool  # whether they are in it
     high_in: bool
-    whole: bool = False
+    whole: bool = False  # whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What texts may say, besides being values themselves, by their positions; a text may be in several of these.
+    """What texts may say, besides being values themselves, by their positions; a text may be in several of these."""
 
-    Attributes
-    ----------
-    spans : dict of int to Span
-        Intervals, ranges and bounds.
-    sets : dict of int to frozenset of str
-        The items of sets, as they are written.
-    masks : dict of int to list of str
-        Masked texts: what is between stars, and runs of stars, in turn.
-    """
-
-    spans: dict[int, Span]
-    sets: dict[int, frozenset[str]]
-    masks: dict[int, list[str]]
+    spans: dict[int, Span]  # intervals, ranges and bounds
+    sets: dict[int, frozenset[str]]  # the items of sets, as they are written
+    masks: dict[int, list[str]]  # masked texts: what is between stars, and runs of stars, in turn
 
 
 def parse(texts: Sequence[str]) -> Parsed:
@@ -172,26 +122,7 @@ def label_of(cell: object) -> str:
 
 
 def generalised_cells(table: pd.DataFrame, qi: tuple[str, ...]) -> pd.DataFrame:
-    """Bring every attribute into one column, and its missing values to "*".
-
-    Parameters
-    ----------
-    table : DataFrame
-        An attribute that is no column may be several: "Age_min" and "Age_max", or columns "Sex_f", "Sex_m" of True and
-        False, as AnonyPyx writes them. A missing value is one that was suppressed, as by sdcMicro.
-    qi : tuple of str
-        The attributes.
-
-    Returns
-    -------
-    DataFrame
-        The table, with a column for each attribute that was several; what is no column of either kind is left out.
-
-    Raises
-    ------
-    TableError
-        If of a record no value of an attribute is True, or a column may be of two attributes.
-    """
+    """Bring every attribute into one column, and its missing values to "*"."""
     for name in dict.fromkeys(qi):
         if name in table.columns:
             if table.columns.to_list().count(name) == 1 and table[name].isna().any():
@@ -243,15 +174,7 @@ def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
 
 
 class Domain:
-    """The exact values of an attribute, found by what they are, how they are written, or which number they are.
-
-    Parameters
-    ----------
-    values : Index
-        Distinct.
-    attribute : str
-        For errors.
-    """
+    """The exact values of an attribute, found by what they are, how they are written, or which number they are."""
 
     def __init__(self, values: pd.Index, attribute: str) -> None:
         self.values, self.attribute = values, attribute
@@ -353,11 +276,9 @@ class Domain:
 
 
 def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
-    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them.
-
-    Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is at
-    most the product of both lengths, over the bits of a machine word.
-    """
+    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them."""
+    # Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is
+    # at most the product of both lengths, over the bits of a machine word.
     places: dict[str, int] = {}
     for i, character in enumerate(text):
         places[character] = places.get(character, 0) | 1 << i
@@ -396,7 +317,6 @@ def is_hashable(cell: object) -> bool:
 
 # Which exact values a generalised one stands for.
 
-
 #: How generalised values may be written, for errors.
 ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
 
@@ -404,27 +324,9 @@ ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1
 def coverage(
     cells: Sequence[object], values: pd.Index, attribute: str, nodes: Mapping[object, frozenset[object]]
 ) -> np.ndarray:
-    """Mark the exact values that each generalised one stands for, shape (cells, values).
-
-    A text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings are
-    of the same values, or a hierarchy says what it is.
-
-    Parameters
-    ----------
-    cells : sequence
-        Generalised values, distinct: numbers, texts, pandas Intervals, sets.
-    values : Index
-        The exact values, distinct.
-    attribute : str
-        For errors.
-    nodes : dict of object to frozenset
-        What each node of the attribute's hierarchy stands for; it counts, whatever the node's text looks like.
-
-    Raises
-    ------
-    TableError
-        If a cell stands for none of the values, or can be read in two ways.
-    """
+    """Mark the exact values that each generalised one stands for, shape (cells, values)."""
+    # a text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings
+    # are of the same values, or a hierarchy says what it is.
     domain = Domain(values, attribute)
     return _cover(cells, domain, nodes, {str(node): below for node, below in nodes.items()})
 
@@ -548,28 +450,12 @@ def _of_numbers(cell: pd.Interval) -> bool:
 
 # Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.
 
-
 #: For every attribute, the exact values below each node of its hierarchy.
 Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 
 
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
-    """Read hierarchies of attributes.
-
-    Parameters
-    ----------
-    given : dict of str to dict, DataFrame or path
-        Of each attribute, ``{node: [values or nodes below]}``; or a table with the exact values in its first column and
-        what they are generalised to, step by step, in the others; the same as ``{0: values, 1: ..., 2: ...}``, which is
-        what ANJANA takes; or the name of a file of ARX: such a table without a header.
-
-    Raises
-    ------
-    StatementError
-        If a hierarchy is none of these, or goes round in a circle.
-    TableError
-        If a file cannot be read, or a table was read with its first row as a header.
-    """
+    """Read hierarchies of attributes."""
     found: dict[str, Mapping[object, frozenset[object]]] = {}
     held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in held.items():
@@ -592,7 +478,7 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
 
 
 def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
-    """Read a hierarchy of ARX: a row a value, a column a level, between semicolons, and no header."""
+    """Read a hierarchy of ARX: one row per value, one column per level, between semicolons, and no header."""
     text = read_file_text(name, f"the hierarchy of {attribute!r}")
     first = text.partition("\n")[0]
     separator = max(";\t,", key=first.count)
@@ -601,7 +487,7 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
             f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row a value is "
-            "expected, with a column a level"
+            "expected, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 
@@ -658,15 +544,7 @@ def _children(listed: object) -> Iterable[object]:
 
 
 def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
-    """Check that the hierarchies have every generalised value, where there is no population to read it against.
-
-    Raises
-    ------
-    StatementError
-        If a hierarchy is empty.
-    TableError
-        If a value is no node of its attribute's hierarchy, nor can be read against the values that this has.
-    """
+    """Check that the hierarchies have every generalised value, where there is no population to read it against."""
     for attribute, nodes in hierarchies.items():
         leaves = frozenset().union(*nodes.values())
         if not leaves:
@@ -680,7 +558,6 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
 
 
 # Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
-
 
 #: The sensitive value, and the bucket, of people of the population who are not in the release.
 OUTSIDE = "(not in the release)"
@@ -791,17 +668,7 @@ class GroupedRelease(View):
         return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s.
-
-        Returns
-        -------
-        dict
-            Codes of "q", "s" and "bucket", one of each a term, sorted by bucket, then q, then s.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]
@@ -860,7 +727,9 @@ class GroupedRelease(View):
         people, n_q = counted(population, {"qi": qi}, count, "the population")
         code, tuples = sort_distinct(people[list(qi)])
         if n_q is None or len(people) != len(tuples):
-            raise TableError(f"the population of a GroupedRelease has a row a QI tuple, and their number in {count!r}")
+            raise TableError(
+                f"the population of a GroupedRelease has one row per QI tuple, and their number in {count!r}"
+            )
         sizes = {"value": len(values), "group": len(groups)}
         s, in_b = positions(held, sizes, "what the groups hold")
         b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")
@@ -903,19 +772,7 @@ def population_groups(
     hierarchies: Mapping[str, object],
     each: np.ndarray | None = None,
 ) -> GroupedRelease:
-    """Find whom of a population the groups of generalised records may hold.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The records.
-    group : Series
-        The name of each one's group.
-    qi, sa, population, count, hierarchies
-        See :meth:`maxent_cvx.Release.from_generalized`.
-    each : ndarray, optional
-        How many people each record stands for.
-    """
+    """Find whom of a population the groups of generalised records may hold."""
     people, alike = counted(population, {"qi": qi}, count, "the population")
     if count is not None and alike is None:
         raise unknown_name("column of the population (given as count)", count, people.columns)
@@ -946,22 +803,7 @@ def population_groups(
 def groups_of(
     cells: pd.DataFrame, population: pd.DataFrame, count: np.ndarray | None, hierarchies: Hierarchies
 ) -> tuple[pd.MultiIndex, np.ndarray, sp.csr_array]:
-    """Count the population's QI tuples, and find which of them each group covers.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        A row a group, a column an attribute: generalised values.
-    population : DataFrame
-    count : ndarray, optional
-        How many people each row of it stands for.
-    hierarchies
-
-    Raises
-    ------
-    TableError
-        If a generalised value stands for nobody, or a group for nobody's combination of values.
-    """
+    """Count the population's QI tuples, and find which of them each group covers."""
     code, tuples = sort_distinct(population)
     n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
     masks = []

@@ -14,10 +14,6 @@ from .._utils.tables import check_columns, check_no_count, counted, names, sort_
 from .._utils.validation import is_several, is_text
 from .base import View, check_roles, from_dict, labels_of
 
-__all__ = [
-    "QITable",
-]
-
 #: How far a published share of N people may be from a whole number of them.
 WHOLE = 1e-6
 
@@ -28,7 +24,7 @@ class QITable(View):
     Parameters
     ----------
     people : DataFrame
-        One row a person, or one a QI tuple with a column `count`. Columns without a role are ignored: the
+        One row a person, or one per QI tuple with a column `count`. Columns without a role are ignored: the
         sensitive attribute itself is not read.
     qi, sa : str or several
         Column names of the quasi-identifiers, and of what is sensitive.
@@ -121,22 +117,12 @@ class QITable(View):
         return np.arange(len(self.sensitive_values)) if self._n_s is None else np.flatnonzero(self._n_s)
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value.
-
-        Returns
-        -------
-        dict
-            Codes of "q" and "s", one of each a term.
-
-        Examples
-        --------
-        See :meth:`View.terms`.
-        """
+        """Number the terms P(q, s), sorted by q, then s: everybody may have every possible value."""
         n_q = len(self._n_q)
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as people, a row a QI tuple, and values, with their counts if these are published."""
+        """Write the view as people, one row per QI tuple, and values, with their counts if these are published."""
         count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
         people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
         values = self.sensitive_values.to_frame(index=False)
@@ -178,7 +164,7 @@ class QITable(View):
             raise TableError(f"{what} {found}; one entry for each value is expected")
         given = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
         if not (np.isfinite(given) & (given >= 0)).all():
-            raise TableError(f"{what} holds something that is no number of people: {join_names(distribution)}")
+            raise TableError(f"{what} holds something that is not a number of people: {join_names(distribution)}")
         people = given * self.n_records if abs(given.sum() - 1) < WHOLE and self.n_records > 1 else given
         whole = np.rint(people)
         if (off := np.abs(people - whole) > WHOLE).any() or whole.sum() != self.n_records:

@@ -34,59 +34,25 @@ from .generalized import (
     read_hierarchies,
 )
 
-__all__ = [
-    "anatomy_columns",
-    "check_release_roles",
-    "generalized_columns",
-    "record_columns",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ReleaseColumns:
-    """The columns of what is published, checked and not yet counted: QI by bucket, and sensitive values by bucket.
+    """The columns of what is published, checked and not yet counted: QI by bucket, and sensitive values by bucket."""
 
-    Attributes
-    ----------
-    qi, sensitive, bucket : tuple of str, tuple of str, str
-        Column names.
-    qi_columns, sensitive_columns : DataFrame
-        The rows of the two tables; of microdata both are columns of one table.
-    qi_buckets, sensitive_buckets : Series
-        The bucket of every row of either.
-    qi_counts, sensitive_counts : ndarray or None
-        Records that each row of either stands for; None is one a row.
-    ids : Series or None
-        The pseudonym of every row of QI, if these are published.
-    counterfeits : bool
-        Whether a bucket may hold more values than people.
-    """
-
-    qi: tuple[str, ...]
+    qi: tuple[str, ...]  # column names
     sensitive: tuple[str, ...]
     bucket: str
-    qi_columns: pd.DataFrame
+    qi_columns: pd.DataFrame  # the rows of the two tables; of microdata both are columns of one table
     sensitive_columns: pd.DataFrame
-    qi_buckets: pd.Series
+    qi_buckets: pd.Series  # the bucket of every row of either
     sensitive_buckets: pd.Series
-    qi_counts: np.ndarray | None = None
+    qi_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
     sensitive_counts: np.ndarray | None = None
-    ids: pd.Series | None = None
-    counterfeits: bool = False
+    ids: pd.Series | None = None  # the pseudonym of every row of QI, if these are published
+    counterfeits: bool = False  # whether a bucket may hold more values than people
 
     def counted(self) -> dict[str, Any]:
-        """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree.
-
-        Returns
-        -------
-        dict
-            The arguments of a Release.
-
-        Raises
-        ------
-        TableError
-            If they do not agree, or a bucket is empty.
-        """
+        """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
         q, quasi_identifiers = sort_distinct(self.qi_columns)
         s, sensitive_values = distinct(self.sensitive_columns)
         b, buckets = factorize(pd.concat([self.qi_buckets, self.sensitive_buckets], ignore_index=True))
@@ -178,13 +144,7 @@ def generalized_columns(
     count: str | None,
     id: str | None,
 ) -> ReleaseColumns | GroupedRelease:
-    """Read records whose QI are generalised, see :meth:`maxent_cvx.Release.from_generalized`.
-
-    Returns
-    -------
-    ReleaseColumns or GroupedRelease
-        The columns, whose buckets are the groups, without a population; with one its groups.
-    """
+    """Read records whose QI are generalised, see :meth:`maxent_cvx.Release.from_generalized`."""
     qi, sa = names(qi, "qi"), names(sa, "sa")
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")

@@ -15,10 +15,6 @@ from .generalized import GroupedRelease
 from .partitioned import DaskTable, PartitionedRelease, Roles, dask_release, joined, parquet_release
 from .readers import anatomy_columns, generalized_columns, record_columns
 
-__all__ = [
-    "Release",
-]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(BucketView):
@@ -83,10 +79,6 @@ class Release(BucketView):
         count : str, optional
             The column that says how many people a row stands for; other columns without a role are ignored.
 
-        Returns
-        -------
-        Release
-
         Raises
         ------
         UnknownName, TableError
@@ -130,10 +122,6 @@ class Release(BucketView):
             The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
         counterfeits : bool
             Whether a bucket may hold more values than people: those of counterfeit records, as in m-invariance.
-
-        Returns
-        -------
-        Release
 
         Raises
         ------
@@ -249,10 +237,6 @@ class Release(BucketView):
         id : None
             A release in partitions has no pseudonyms.
 
-        Returns
-        -------
-        PartitionedRelease
-
         Raises
         ------
         UnknownName, TableError, StatementError
@@ -302,10 +286,6 @@ class Release(BucketView):
         id : None
             A release in partitions has no pseudonyms.
 
-        Returns
-        -------
-        PartitionedRelease
-
         Raises
         ------
         UnknownName, TableError, StatementError
@@ -351,7 +331,7 @@ class Release(BucketView):
         return cls(**joined(release, executor_for(current_client())))
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the release as its two tables, with a row a person in the first where there are pseudonyms."""
+        """Write the release as its two tables, with one row per person in the first where there are pseudonyms."""
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         count = next(name for name in ("Count", "count", "_count", "__count") if name not in self._names)
         sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})

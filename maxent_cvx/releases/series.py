@@ -16,10 +16,6 @@ from .._utils.validation import check_int, check_label, is_several
 from .base import View, from_dict, releases_of, restored, stored
 from .release import Release
 
-__all__ = [
-    "ReleaseSeries",
-]
-
 
 class ReleaseSeries(View):
     """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).
@@ -128,13 +124,7 @@ class ReleaseSeries(View):
         return {("q",): pd.Series(1, index=index, name="N P(q)")}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3)).
-
-        Returns
-        -------
-        dict
-            Codes of "q", a person each, and "s", one of each a term.
-        """
+        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
         return self._terms
 
     @cached_property
@@ -225,52 +215,14 @@ class ReleaseSeries(View):
         return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
 
     def named(self, who: object) -> np.ndarray:
-        """Mark people by pseudonym: one, or several in a list.
-
-        Parameters
-        ----------
-        who : str, int, or a list of them
-
-        Returns
-        -------
-        ndarray of bool, one a person
-
-        Raises
-        ------
-        UnknownName
-            If nobody has such a pseudonym.
-
-        Examples
-        --------
-        See :meth:`View.named`.
-        """
+        """Mark people by pseudonym: one, or several in a list."""
         wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         for name in wanted:
             check_label(name, "person of the series", self.persons)
         return np.asarray(self.persons.isin(wanted))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark people by release, which are numbered from 1: those who are in one of some releases.
-
-        Parameters
-        ----------
-        attribute : str
-            Nothing is marked unless it is "release".
-        chosen : int, list of int, or Interval
-
-        Returns
-        -------
-        ndarray of bool, one a person, or None
-
-        Raises
-        ------
-        UnknownName
-            If there is no such release.
-
-        Examples
-        --------
-        See :meth:`View.described`.
-        """
+        """Mark people by release, which are numbered from 1: those who are in one of some releases."""
         if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
@@ -293,10 +245,6 @@ class ReleaseSeries(View):
         ----------
         release, bucket : int
             Positions, from 0.
-
-        Returns
-        -------
-        str
 
         Raises
         ------

@@ -16,10 +16,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "StrongestAssociations",
-]
-
 
 class StrongestAssociations(Source):
     """P(S | Q) = n(Q, S) / n(Q) for the top K+ associations Q => S and the top K- associations Q => not S.
@@ -98,34 +94,7 @@ class StrongestAssociations(Source):
         return f"Top-({self.positive}, {self.negative}) strongest associations"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row for each positive association, then one for each negative one.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(S | Q) = n(Q, S) / n(Q), probabilities, also of Q => not S.
-
-        Raises
-        ------
-        StatementError
-            If there are fewer associations than asked for, or the records are not those of the view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> source = mx.StrongestAssociations(hospital, positive=1, negative=1)
-        >>> for rows in source.rows(mx.MaxEnt(release).space):
-        ...     print(rows.name(0), rows.relation, rows.low)
-        positive association: P(Flu | Gender=male) == [0.5]
-        negative association: P(Breast Cancer | Gender=male) == [0.]
-        """
+        """Emit one row for each positive association, then one for each negative one."""
         mined = self._mined(space)
         q, s = self._same_people(mined, space)
         for ranked, negative in mined.top(self.positive, self.negative):

@@ -16,10 +16,8 @@ A function of the space does as well: ``model.add(lambda space: space.conditiona
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
-import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -35,120 +33,11 @@ if TYPE_CHECKING:
 
     from ..terms.space import Space
 
-__all__ = [
-    "Custom",
-    "Source",
-    "as_list",
-    "as_source",
-    "names_its_rows",
-]
-
-# The label of a source that gives itself none: its class, and with what it was made, ``AtMost(0.4)``.
-
-
-#: Where an instance keeps the arguments it was made with, as text: what they were then, and no data kept alive.
-NOTE = "_made_with"
-#: Characters of one argument; a longer one is abbreviated.
-LONGEST = 40
-
-
-class _Short(reprlib.Repr):
-    """Write an argument: of data its kind and size only, so that no record gets into a label."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = LONGEST
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = self.maxlevel = 4
-
-    def repr1(self, x: Any, level: int) -> str:
-        """Write one value, at any depth."""
-        kind = type(x).__name__
-        shape = getattr(x, "shape", None)
-        if isinstance(shape, tuple) and shape:
-            return f"{kind} of {' x '.join(map(str, shape))}"
-        if shape == () and hasattr(x, "item"):  # a number of NumPy
-            return self.repr1(x.item(), level)
-        if inspect.isroutine(x) or inspect.isclass(x):
-            return getattr(x, "__name__", kind).strip("<>")
-        if isinstance(x, functools.partial):
-            return f"partial {self.repr1(x.func, level)}"
-        return super().repr1(x, level)
-
-    def repr_instance(self, x: Any, level: int) -> str:
-        """Write any other object; one that tells its address only would be called otherwise in every run."""
-        text = " ".join(repr(x).split())
-        if " at 0x" in text:
-            return type(x).__name__
-        return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-_SHORT = _Short()
-
-
-def _written(value: object) -> str:
-    """Write an argument; of what cannot be written, its kind."""
-    try:
-        return _SHORT.repr(value)
-    except Exception:  # whatever a stranger's __repr__ raises, and integers of thousands of digits
-        return type(value).__name__
-
-
-def _call(positional: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """The arguments of a call, as they are written between its parentheses."""
-    return ", ".join([*map(_written, positional), *(f"{name}={_written(value)}" for name, value in named.items())])
-
-
-def noting(init: Callable[..., None]) -> Callable[..., None]:
-    """Make a constructor note its arguments first: the outermost does, of a class and those it is made of."""
-    signature = inspect.signature(init)
-
-    @functools.wraps(init)
-    def noted(self: Any, *args: Any, **kwargs: Any) -> None:
-        if NOTE not in vars(self):
-            try:
-                bound = signature.bind(self, *args, **kwargs)  # f(0.4) and f(limit=0.4) say the same
-            except TypeError:
-                pass  # the constructor itself will say so
-            else:
-                vars(self)[NOTE] = _call(bound.args[1:], bound.kwargs)
-        init(self, *args, **kwargs)
-
-    return noted
-
-
-def default_label(source: Any) -> str:
-    """The class with the arguments of its constructor; of a dataclass with its fields; or else the class alone."""
-    made_with = _fields(source) if _is_generated(type(source)) else vars(source).get(NOTE)
-    return type(source).__name__ + (f"({made_with})" if made_with else "")
-
-
-def _is_generated(kind: type) -> bool:
-    """Whether a class has the constructor of a dataclass: made after the class, and not called by copies."""
-    owner = next(base for base in kind.__mro__ if "__init__" in vars(base))
-    return "__dataclass_fields__" in vars(owner) and owner.__dataclass_params__.init  # type: ignore[attr-defined]
-
-
-def _fields(source: Any) -> str:
-    """The fields of a dataclass, as its own repr has them."""
-    fields = [field for field in dataclasses.fields(source) if field.init and field.repr and field.name != "label"]
-    positional = tuple(getattr(source, field.name) for field in fields if not field.kw_only)
-    return _call(positional, {field.name: getattr(source, field.name) for field in fields if field.kw_only})
-
 
 if TYPE_CHECKING:
-    settable = property
+    property_unless_set = property  # read-only for type checkers, so that subclasses may define plain properties
 else:
-
-    class settable(property):  # noqa: N801 - used as property is
-        """A property that an instance may override: ``self.label = ...`` in a constructor."""
-
-        def __get__(self, instance, owner=None):
-            own = None if instance is None else vars(instance).get(self.fget.__name__)
-            return super().__get__(instance, owner) if own is None else own
-
-        def __set__(self, instance, value):
-            if value is not self:  # a dataclass takes what it inherits for the default of its field
-                vars(instance)[self.fget.__name__] = value
+    property_unless_set = functools.cached_property  # ``self.label = ...`` in a constructor comes before it
 
 
 class Source(ReprMixin, ABC):
@@ -157,9 +46,9 @@ class Source(ReprMixin, ABC):
     Subclasses state their equation in the first line of their docstring, take their data in the
     constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
 
-    A model holds a source under its `label`, and calls its rows by it. Without a label of its own, that is the class
-    with the arguments it was made with, so that two of them are distinguishable; data are abbreviated. Another one is a
-    class attribute, a property, or set in the constructor.
+    A model holds a source under its `label`, and calls its rows by it. By default that is the class with the arguments
+    of its constructor, as far as they are attributes of the same names (as scikit-learn expects of estimators), so that
+    two of them are distinguishable. Another label is a class attribute, a property, or set in the constructor.
 
     Examples
     --------
@@ -185,16 +74,23 @@ class Source(ReprMixin, ABC):
     ['AtMost(0.4)', 'AtMost(0.405)']
     """
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        init = cls.__dict__.get("__init__")
-        if inspect.isfunction(init) and labelled_by_default(cls):
-            cls.__init__ = noting(init)  # type: ignore[method-assign]
-
-    @settable
+    @property_unless_set
     def label(self) -> str:
         """The name under which a model holds the source, unless the user gives one."""
-        return default_label(self)
+        arguments, by_name, fields = [], False, getattr(type(self), "__dataclass_fields__", {})
+        for parameter in inspect.signature(type(self)).parameters.values():
+            name, default = parameter.name, parameter.default
+            value = getattr(self, name, getattr(self, f"_{name}", default))
+            is_default = value is default or (type(value) is type(default) and (value == default) is True)
+            shown = (
+                fields[name].repr if name in fields else not is_default
+            )  # a dataclass shows defaults, as its repr does
+            if name == "label" or not shown:
+                by_name = True  # arguments after one that is left out are written by name
+                continue
+            by_name = by_name or parameter.kind is parameter.KEYWORD_ONLY
+            arguments.append(f"{name}={_argument(value)}" if by_name else _argument(value))
+        return type(self).__name__ + (f"({', '.join(arguments)})" if arguments else "")
 
     @abstractmethod
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
@@ -239,27 +135,22 @@ class Source(ReprMixin, ABC):
         return f"<{type(self).__name__}: {self.label}>"
 
 
-def labelled_by_default(kind: type[Source]) -> bool:
-    """Whether a class leaves its label to :class:`Source`."""
-    return inspect.getattr_static(kind, "label") is Source.__dict__["label"]
+def _argument(value: object) -> str:
+    """Write an argument for a label: data by their type only, and nothing that differs from run to run."""
+    if inspect.isroutine(value):
+        return str(getattr(value, "__name__", type(value).__name__)).strip("<>")
+    text = short_repr(value)
+    return type(value).__name__ if " at 0x" in text else text.removeprefix("a ").removeprefix("the class ")
 
 
 def names_its_rows(source: Source) -> bool:
     """Whether the names of a source's rows distinguish them from other sources' rows, as those of the package do."""
-    return type(source).__module__.startswith(__name__.partition(".")[0] + ".") and not labelled_by_default(
-        type(source)
-    )
+    is_default = inspect.getattr_static(type(source), "label") is Source.__dict__["label"]
+    return type(source).__module__.startswith("maxent_cvx.") and not is_default
 
 
 class Custom(Source):
-    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the :class:`~maxent_cvx.terms.space.Space`, and returns (or yields) what
-        ``space.marginal(...) <= ...`` gives, or any CVXPY constraint on ``space.p``.
-    """
+    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several."""
 
     def __init__(self, function: Callable[[Space], Any]) -> None:
         self.function = function

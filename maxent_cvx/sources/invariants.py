@@ -21,41 +21,14 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "BucketInvariants",
-    "GroupInvariants",
-    "NamedPeople",
-    "OtherRelations",
-    "Population",
-    "PriorZeros",
-    "PublishedCounts",
-    "PublishedRows",
-    "PublishedZeros",
-    "QIConstraints",
-    "SAConstraints",
-    "SeriesConstraints",
-    "published_sources",
-]
-
 # What every view promises, checked where a model is made of one that somebody has written.
-
 
 #: The roles that every view has, first.
 FIRST = ("q", "s")
 
 
 def check_view(view: View) -> None:
-    """Check that terms, labels and counts of a view go together.
-
-    Parameters
-    ----------
-    view : View
-
-    Raises
-    ------
-    TableError
-        If something is missing, of another length, out of order, or if counts contradict each other or the terms.
-    """
+    """Check that terms, labels and counts of a view go together."""
     name = type(view).__name__
     _check_labels(view, name)
     n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
@@ -123,7 +96,7 @@ def _check_labels(view: View, name: str) -> None:
 
 
 def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
-    """Read whole counts, none negative, one a label."""
+    """Read whole counts, none negative, one per label."""
     found = np.asarray(given)
     if found.shape != (n,) or found.dtype.kind not in "iuf":
         raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {found.shape}")
@@ -141,7 +114,7 @@ def _check_terms(view: View, name: str) -> None:
         )
     n = {np.shape(code) for code in terms.values()}
     if len(n) > 1 or len(next(iter(n))) != 1 or not next(iter(n))[0]:
-        raise TableError(f"terms() of a {name} must give equally many codes of every role, one a term; found {n}")
+        raise TableError(f"terms() of a {name} must give equally many codes of every role, one per term; found {n}")
     for role in roles:
         code, size = terms[role], len(view.axes[role][1])
         if not isinstance(code, np.ndarray) or code.dtype.kind not in "iu" or code.min() < 0 or code.max() >= size:
@@ -227,9 +200,9 @@ class PublishedRows(Source):
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
-        multipliers : ndarray, one a row
+        multipliers : ndarray, one per row
             As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
@@ -274,7 +247,7 @@ class PublishedRows(Source):
 
         Returns
         -------
-        low, high : ndarray, one a group
+        low, high : ndarray, one per group
             Records; 0 of a group without terms.
         """
         found = np.zeros((2, n_groups))
@@ -289,8 +262,12 @@ class PublishedRows(Source):
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
-    """Say that a marginal is what was counted: a row a label."""
-    return space.marginal(list(by)) == counts / space.n_records
+    """A marginal is what was counted: one row per label."""
+    block = space.marginal(list(by))
+    if not block.index.equals(counts.index):
+        return block == counts / space.n_records
+    p = counts.to_numpy() / space.n_records  # in the order of the rows, as nearly always: no label is looked up
+    return Rows(block.matrix, p, p, block.label, block.index, space.view)
 
 
 class PublishedCounts(PublishedRows):
@@ -330,21 +307,21 @@ class PublishedCounts(PublishedRows):
         return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a label of every table, of those that somebody has; that nobody has the others, other rows say."""
+        """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
             counts = self.view.published[by]
             rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
             yield rows if held.all() else rows.at(held)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Whoever is counted under a label has any of its terms alike, if there is one table; else there is none.
+        """Everybody who is counted under a label has any of its terms alike, if there is one table; else there is none.
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
             tables are published, or labels that nobody has.
-        multipliers : ndarray, one a row
+        multipliers : ndarray, one per row
             With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
             if it were alone, and 0 for the others.
 
@@ -399,14 +376,9 @@ class PublishedCounts(PublishedRows):
 
 
 class PublishedZeros(Source):
-    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has.
+    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has."""
 
-    These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
-
-    Parameters
-    ----------
-    view : View
-    """
+    # These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -417,7 +389,7 @@ class PublishedZeros(Source):
         return "published zeros"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a label that nobody has."""
+        """Emit one row per label that nobody has."""
         for by, counts in self.view.published.items():
             if (nobody := counts.to_numpy() == 0).any():
                 yield counted_rows(space, by, counts).at(nobody)
@@ -509,27 +481,7 @@ class BucketInvariants(PublishedCounts):
         return "published buckets"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the QI-invariants, then the SA-invariants.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(q, b) of every QI tuple in every bucket; then P(s, b) of every value, "<=" where some are counterfeits.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> of_tuples, of_values = mx.BucketInvariants(release).rows(mx.MaxEnt(release).space)
-        >>> of_values.name(0), of_values.low[0].item()
-        ('P(Disease, Bucket): Breast Cancer, 1', 0.1)
-        """
+        """Emit the QI-invariants, then the SA-invariants."""
         of_people, of_values = super().rows(space)
         yield of_people
         at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
@@ -547,9 +499,9 @@ class BucketInvariants(PublishedCounts):
 
         Returns
         -------
-        counts : ndarray, one a term
+        counts : ndarray, one per term
             N P(q, s, b), records; NaN in buckets with counterfeits.
-        multipliers : ndarray, one a row of :meth:`rows`
+        multipliers : ndarray, one per row of :meth:`rows`
             With x = w exp(A' multipliers - 1) for the rows A x = b in records: log n(q, b) + 1 for
             QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
 
@@ -573,32 +525,10 @@ class BucketInvariants(PublishedCounts):
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of QI tuples and values, one a bucket, can hold, records.
+        """Add up what rectangles of QI tuples and values, one per bucket, can hold, records.
 
         Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
         together (Frechet).
-
-        Parameters
-        ----------
-        space : Space
-            The terms of a model of the release.
-        at : ndarray of int
-            Terms: in every bucket all of some QI tuples with some values.
-
-        Returns
-        -------
-        low, high : float
-            Records.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.MaxEnt(release).space
-        >>> flu_of_men = space.row("Flu", {"Gender": "male"}).indices
-        >>> mx.BucketInvariants(release).closed_bounds(space, flu_of_men)     # of six men
-        (1.0, 3.0)
         """
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])
@@ -606,35 +536,7 @@ class BucketInvariants(PublishedCounts):
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of a model of the release.
-        at : ndarray of int
-            Terms; of each group in every bucket all of some QI tuples with some values.
-        group : ndarray of int
-            The group of each, from 0.
-        n_groups : int
-
-        Returns
-        -------
-        low, high : ndarray, one a group
-            Records; 0 of a group without terms.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, numpy as np
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> space = mx.MaxEnt(release).space
-        >>> men, women = (space.row("Flu", {"Gender": gender}).indices for gender in ("male", "female"))
-        >>> group = np.repeat([0, 1], [len(men), len(women)])
-        >>> ends = mx.BucketInvariants(release).closed_bounds_of_each(space, np.concatenate([men, women]), group, 2)
-        >>> [side.tolist() for side in ends]                                  # of six men, and of four women
-        [[1.0, 0.0], [3.0, 2.0]]
-        """
+        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
         if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
             return super().closed_bounds_of_each(space, at, group, n_groups)
         return self._bounds_of_each(space, at, group, n_groups)
@@ -664,12 +566,7 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
 
 
 class GroupInvariants(PublishedCounts):
-    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers.
-
-    Parameters
-    ----------
-    release : GroupedRelease
-    """
+    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers."""
 
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("s", "bucket")])
@@ -688,12 +585,7 @@ class GroupInvariants(PublishedCounts):
 
 
 class Population(PublishedCounts):
-    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none.
-
-    Parameters
-    ----------
-    release : GroupedRelease
-    """
+    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none."""
 
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("q",)])
@@ -713,16 +605,11 @@ def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population
 
 
 class NamedPeople(Source):
-    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q.
+    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q."""
 
-    Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table
-    with a pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant
-    says it.
-
-    Notes
-    -----
-    Privacy-MaxEnt, section 6; the paper leaves the invariants out.
-    """
+    # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
+    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant says it.
+    # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
 
     @property
     def label(self) -> str:
@@ -730,7 +617,7 @@ class NamedPeople(Source):
         return "named people"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a person."""
+        """Emit one row per person."""
         everybody, people = space.marginal("who"), space.people
         alike = people.unnamed + np.bincount(people.q, minlength=len(people.unnamed))  # records of every QI tuple
         yield everybody.at(alike[people.q] > 1) == 1 / space.n_records
@@ -740,19 +627,11 @@ class NamedPeople(Source):
 
 
 class PriorZeros(Source):
-    """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0.
+    """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0."""
 
-    The other entries of a prior are no rows: they are what the distribution is compared with.
-
-    Parameters
-    ----------
-    attributes : tuple of str
-        The prior's attribute set.
-
-    Notes
-    -----
-    Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0 there.
-    """
+    # The other entries of a prior are no rows: they are what the distribution is compared with.
+    # Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0
+    # there.
 
     def __init__(self, attributes: tuple[str, ...]) -> None:
         self.attributes = attributes
@@ -763,7 +642,7 @@ class PriorZeros(Source):
         return "prior"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a signature and value."""
+        """Emit one row per signature and value."""
         if space.prior is None or space.prior.all():
             return
         values = space.marginal([*self.attributes, "s"])
@@ -776,16 +655,9 @@ class PriorZeros(Source):
 
 
 class QIConstraints(PublishedCounts):
-    """sum_x P(q, x) = P(q), for every QI tuple q.
+    """sum_x P(q, x) = P(q), for every QI tuple q."""
 
-    Parameters
-    ----------
-    table : QITable
-
-    Notes
-    -----
-    Published rules, Eq. (8).
-    """
+    # Published rules, Eq. (8).
 
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("q",)])
@@ -797,15 +669,7 @@ class QIConstraints(PublishedCounts):
         return "quasi-identifiers"
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(q, x) = P(q) / |SA|: the answer when nothing else is known.
-
-        Returns
-        -------
-        counts : ndarray, one a term
-            N P(q, x), records.
-        multipliers : ndarray, one a QI tuple
-            With x = w exp(A' multipliers - 1) for the rows A x = b in records.
-        """
+        """P(q, x) = P(q) / |SA|: the answer when nothing else is known."""
         n_q = self.table.n_q
         among = np.where(space.people.unnamed < n_q, n_q, 1)
         each = n_q / len(self.table.possible) / among
@@ -813,18 +677,10 @@ class QIConstraints(PublishedCounts):
 
 
 class SAConstraints(PublishedCounts):
-    """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published.
+    """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published."""
 
-    Nobody has values that nobody is published to have: their terms do not exist.
-
-    Parameters
-    ----------
-    table : QITable
-
-    Notes
-    -----
-    Published rules, Eq. (9).
-    """
+    # Nobody has values that nobody is published to have: their terms do not exist.
+    # Published rules, Eq. (9).
 
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("s",)])
@@ -846,21 +702,13 @@ REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
 
 
 class SeriesConstraints(PublishedRows):
-    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap.
+    """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
-    Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
-    All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
-    counterfeits has at most so many people with a value.
-
-    Parameters
-    ----------
-    series : ReleaseSeries
-
-    Notes
-    -----
-    Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
-    rows: such terms do not exist.
-    """
+    # Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
+    # All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    # counterfeits has at most so many people with a value.
+    # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
+    # rows: such terms do not exist.
 
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
@@ -877,15 +725,7 @@ class SeriesConstraints(PublishedRows):
             yield relations.rows(space, inside)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other.
-
-        Returns
-        -------
-        counts : ndarray, one a term
-            N P(i, s), records; NaN where buckets overlap.
-        multipliers : ndarray, one a row of :meth:`rows`
-            Those of the first release that somebody is in, as if it were alone.
-        """
+        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other."""
         series, q = self.series, space.codes["q"]
         block, inside = series.apart
         present = series.buckets >= 0
@@ -904,7 +744,7 @@ class SeriesConstraints(PublishedRows):
         return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of people and values, one a bucket, can hold (Frechet)."""
+        """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
             here = at[series.buckets[u, space.codes["q"][at]] >= 0]
@@ -924,16 +764,9 @@ class SeriesConstraints(PublishedRows):
 
 
 class OtherRelations(Source):
-    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases.
+    """sum_{i in b} P(i, s) = #_b(s)/n, for the buckets b that overlap with those of earlier releases."""
 
-    Parameters
-    ----------
-    series : ReleaseSeries
-
-    Notes
-    -----
-    Re-publishing, Eq. (6).
-    """
+    # Re-publishing, Eq. (6).
 
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
@@ -950,29 +783,16 @@ class OtherRelations(Source):
 
 
 class _Relations(NamedTuple):
-    """The relation constraints of one release: a row for each value of each bucket.
-
-    Attributes
-    ----------
-    label : str
-    terms, row : ndarray of int
-        The terms of people who are in the release, and the row of each.
-    bucket, value, number : ndarray of int
-        Of each row.
-    names : Index
-        The names of the buckets.
-    with_counterfeits : ndarray of bool
-        Which buckets hold more values than people.
-    """
+    """The relation constraints of one release: one row for each value of each bucket."""
 
     label: str
-    terms: np.ndarray
+    terms: np.ndarray  # the terms of people who are in the release, and the row of each
     row: np.ndarray
-    bucket: np.ndarray
+    bucket: np.ndarray  # of each row
     value: np.ndarray
     number: np.ndarray
-    names: pd.Index
-    with_counterfeits: np.ndarray
+    names: pd.Index  # the names of the buckets
+    with_counterfeits: np.ndarray  # which buckets hold more values than people
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
         """The row of each of some terms."""

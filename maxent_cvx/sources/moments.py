@@ -12,7 +12,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, short_repr, unknown_name
-from .._utils.tables import choose, format_value, numbers_of
+from .._utils.formatting import format_value
+from .._utils.tables import choose, numbers_of
 from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import values_named
@@ -30,18 +31,6 @@ from .numbers import (
     written_numbers,
 )
 from .statements import Event, Probability, conditions
-
-__all__ = [
-    "METHODS",
-    "Covariance",
-    "PublishedCorrelation",
-    "PublishedMoments",
-    "PublishedQuantile",
-    "Quantile",
-    "check_attainable",
-    "quantile_rows",
-    "subjects",
-]
 
 # Cov(x, y) of a quasi-identifier x with a sensitive number y, as an expression that is compared.
 
@@ -99,18 +88,10 @@ def Covariance(
 
 @dataclass(frozen=True)
 class ExpectedProduct(Event):
-    """Cov(x, y | given): a sum over people, each with (x - E x) y.
+    """Cov(x, y | given): a sum over people, each with (x - E x) y."""
 
-    Attributes
-    ----------
-    x : str
-        A column, as of a regression.
-    y : str or frozenset of (value, float)
-        A sensitive attribute, or the number of each value.
-    """
-
-    x: str = ""
-    y: str | frozenset[tuple[object, float]] = ""
+    x: str = ""  # a column, as of a regression
+    y: str | frozenset[tuple[object, float]] = ""  # a sensitive attribute, or the number of each value
 
     @property
     def least(self) -> float:
@@ -162,45 +143,17 @@ class ExpectedProduct(Event):
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Those as described, and the number that a statistic is of.
+    """Those as described, and the number that a statistic is of."""
 
-    Attributes
-    ----------
-    terms : ndarray of int
-        The terms of those as described.
-    x : ndarray, one a term of these
-        The number.
-    n : int or None
-        How many people they are; None where that is not known, since it depends on sensitive values.
-    """
-
-    terms: np.ndarray
-    x: np.ndarray
-    n: int | None
+    terms: np.ndarray  # the terms of those as described
+    x: np.ndarray  # one per term of these; The number
+    n: int | None  # how many people they are; None where that is not known, since it depends on sensitive values
 
 
 def subjects(
     space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
 ) -> Subjects:
-    """Find those as described, and their numbers.
-
-    Parameters
-    ----------
-    space : Space
-    of : str or None
-        A sensitive attribute or a quasi-identifier; None: the only sensitive attribute.
-    given : dict
-        Conditions on quasi-identifiers and on sensitive attributes.
-    values : dict or Series, optional
-        The number of each value of the attribute; by default the values themselves.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If the view has no such attribute or value, or values are no numbers.
-    StatementError
-        If nobody can be as described, or the statistic is known, being of quasi-identifiers only.
-    """
+    """Find those as described, and their numbers."""
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
@@ -260,7 +213,6 @@ def _numbers(
 #
 # Of how many it is need not be known: with q = s/t, the conditions on integers #, n are t # >= s n and the like.
 
-
 #: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
 METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
 #: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
@@ -269,21 +221,11 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Count:
-    """low <= #(x <= value or x < value) - share n <= high, people.
-
-    Attributes
-    ----------
-    value : float
-    included : bool
-        Whether those with the very value are counted.
-    share : Fraction
-        0 where n is known.
-    low, high : Fraction or infinite
-    """
+    """low <= #(x <= value or x < value) - share n <= high, people."""
 
     value: float
-    included: bool
-    share: Fraction
+    included: bool  # whether those with the very value are counted
+    share: Fraction  # 0 where n is known
     low: Fraction | float
     high: Fraction | float
 
@@ -295,18 +237,10 @@ class Count:
 
 @dataclass(frozen=True)
 class Quantile:
-    """``numpy.quantile(x, q, method=method)`` lies in [low, high].
-
-    Attributes
-    ----------
-    q : Fraction
-    method : str
-        One of METHODS.
-    low, high : float
-    """
+    """``numpy.quantile(x, q, method=method)`` lies in [low, high]."""
 
     q: Fraction
-    method: str
+    method: str  # one of METHODS
     low: float
     high: float
 
@@ -385,7 +319,6 @@ def _rounding(x: np.ndarray) -> float:
 
 # How far a published number may be from what was computed.
 
-
 #: Relative error of a statistic that is published as it was computed, of the largest number that went into it: a sum of
 #: n numbers is n unit roundoffs of 1.1e-16 off at most (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 #: ed., section 4.2), so that this does for some millions.
@@ -393,15 +326,7 @@ COMPUTED = 1e-9
 
 
 def half_unit(value: float, decimals: object, what: str) -> float:
-    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded.
-
-    Raises
-    ------
-    StatementError
-        If decimals are no whole number.
-    BadProbability
-        If the number has more of them.
-    """
+    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded."""
     if decimals is None:
         return 0.0
     places = check_int(decimals, "decimals", -15, 15)
@@ -441,7 +366,7 @@ class PublishedCorrelation(Source):
         If an argument cannot be read; when added to a model, if no standard deviation is known, if x is the same for
         everybody, or who is in the release is not known.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -490,35 +415,7 @@ class PublishedCorrelation(Source):
         return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= n sum x y - sum x sum y <= high.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If no standard deviation is known, x is the same for everybody, or who is in the release is not known.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
-        >>> view = mx.QITable(people, qi="age", sa="ill", sa_values=["no", "yes"])
-        >>> told = mx.PublishedCorrelation(0.9, ("age", {"yes": 1}), sd=0.5, ddof=0, decimals=1)
-        >>> (rows,) = told.rows(mx.MaxEnt(view).space)
-        >>> rows.low.item() / 4**2, rows.high.item() / 4**2          # sqrt(500) / 2 times 0.85 to 0.95: 9.503 to 10.621
-        (9.5625, 10.5625)
-        """
+        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole."""
         view = space.view
         known_members(view, "a correlation")
         people = view.n_q * space.described(self.given)
@@ -590,7 +487,7 @@ class PublishedMoments(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if nobody is as described, or too few for `ddof`.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -642,36 +539,7 @@ class PublishedMoments(Source):
         return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {told}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows of the mean, and of the standard deviation.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum x <= high, and of the squares, whole numbers if those summed are whole; of an unknown number of
-            people, sums of differences.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody is as described, or too few for `ddof`, or it is known of quasi-identifiers.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
-        >>> (rows,) = mx.PublishedMoments(30, 14.14, decimals=(0, 2)).rows(mx.MaxEnt(view).space)
-        >>> [rows.name(i) for i in range(len(rows))]
-        ['mean and sd: 30 (14.14): sum', 'mean and sd: 30 (14.14): sum of squares about the mean']
-        >>> rows.low.round(2).tolist(), rows.high.round(2).tolist()     # 14.135^2, and 14.145^2 + 2 (1/2)^2
-        ([59.0, 199.8], [61.0, 200.58])
-        """
+        """Emit the rows of the mean, and of the standard deviation."""
         people = subjects(space, self.of, self.given, self.values)
         if people.n is None:
             yield self._of_unknown_number(people, space)
@@ -715,10 +583,8 @@ class PublishedMoments(Source):
         return self._rows(found, people, space)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
-        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be.
-
-        The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
-        """
+        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be."""
+        # The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
         w, _, _, places = whole_sums(people.x, -np.inf, np.inf)
         if places is None or self.half != (0.0, 0.0):
             return []
@@ -770,18 +636,10 @@ class PublishedMoments(Source):
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """low <= sum of what each person adds <= high.
-
-    Attributes
-    ----------
-    name : str
-    weights : ndarray
-        One a term of those as described.
-    low, high : float
-    """
+    """low <= sum of what each person adds <= high."""
 
     name: str
-    weights: np.ndarray
+    weights: np.ndarray  # one per term of those as described
     low: float
     high: float
 
@@ -795,23 +653,12 @@ def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
 
 # Rows of a quantile, in counts of people.
 
-
 #: What may be amiss with a quantile that nobody can have.
 REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
 
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
-    """Write counts as rows; those that no number of people could violate are left out.
-
-    Parameters
-    ----------
-    counts : iterable of Count
-    people : Subjects
-        Of whom.
-    space : Space
-    label : str
-        What the rows are called by.
-    """
+    """Write counts as rows; those that no number of people could violate are left out."""
     told = list(dict.fromkeys(counts))
     weights = np.array([count.weights(people.x) for count in told])
     row, at = np.nonzero(weights)
@@ -832,13 +679,7 @@ def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label
 
 
 def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: str = REMEDY) -> None:
-    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not.
-
-    Raises
-    ------
-    StatementError
-        If nobody can.
-    """
+    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not."""
     x = people.x
     if people.n is None:
         fits = quantile.fits(x).any() or (x.min() < quantile.low and x.max() > quantile.high)
@@ -852,10 +693,8 @@ def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: s
 
 
 def alternatives(quantile: Quantile, people: Subjects, space: Space, label: str) -> list[Rows]:
-    """What can be meant, one of which is true: the pairs of neighbours that have the value between them.
-
-    Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
-    """
+    """What can be meant, one of which is true: the pairs of neighbours that have the value between them."""
+    # Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
     if people.n is None or len(set(quantile.places(people.n))) == 1:
         return [quantile_rows(quantile.counts(people), people, space, label)]
     pairs = quantile.pairs(people)
@@ -899,7 +738,7 @@ class PublishedQuantile(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if nobody can have such a number, or it is known anyway.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -959,33 +798,7 @@ class PublishedQuantile(Source):
         return PublishedQuantile, *told
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit what is linear of it: how many people are below and above.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            Numbers of people; of an unknown number n of people less a multiple of n.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody can be as described, or have such a number, or it is known anyway.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
-        >>> (rows,) = mx.PublishedQuantile(30).rows(mx.MaxEnt(view).space)
-        >>> [(rows.name(i), rows.low[i].item(), rows.high[i].item()) for i in range(len(rows))]
-        [('median is 30: number <= 30', 2.0, inf), ('median is 30: number < 30', -inf, 1.0)]
-        """
+        """Emit what is linear of it: how many people are below and above."""
         people = subjects(space, self.of, self.given, self.values)
         check_attainable(self._quantile(), people, self.label)
         yield quantile_rows(self._quantile().counts(people), people, space, self.label)
@@ -1026,13 +839,7 @@ class PublishedQuantile(Source):
 
 
 def as_fraction(q: object) -> Fraction:
-    """Read a share of the people, from 0 to 1, as the rational number that was meant.
-
-    Raises
-    ------
-    BadProbability
-        If it is none.
-    """
+    """Read a share of the people, from 0 to 1, as the rational number that was meant."""
     if isinstance(q, Fraction):
         found = q
     else:

@@ -8,44 +8,26 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
-from .._utils.tables import constant, numbers_of
+from .._utils.formatting import constant
+from .._utils.tables import numbers_of
 from .._utils.validation import check_number
 from ..releases.base import View
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of
 
-__all__ = [
-    "INTERCEPT",
-    "LARGEST",
-    "design_matrix",
-    "known_members",
-    "numbers_of_values",
-    "responses",
-    "told_numbers",
-    "whole_sums",
-    "written_numbers",
-]
-
-# The numbers that attributes of people are, or stand for: one a QI tuple, one a sensitive value.
-
+# The numbers that attributes of people are, or stand for: one per QI tuple, one per sensitive value.
 
 #: How many values a label lists.
 LISTED = 3
 
 
 def numbers_of_tuples(view: View, name: str) -> np.ndarray:
-    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1.
-
-    Raises
-    ------
-    StatementError
-        If the values are no finite numbers.
-    """
+    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(name))
     kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
     if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
         raise StatementError(
-            f"the values of {name!r} are no numbers, {short_repr(values[0])} for one; of a value, a regression has an "
+            f"the values of {name!r} are not numbers, {short_repr(values[0])} for one; of a value, a regression has an "
             f"indicator, {f'{name}={values[0]}'!r}"
         )
     found = np.asarray(values).astype(float)
@@ -55,15 +37,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
-    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release.
-
-    Raises
-    ------
-    UnknownName
-        If the view has no such sensitive attribute.
-    TableError
-        If a value has no number.
-    """
+    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release."""
     if name not in view.sensitive:
         raise unknown_name("sensitive attribute", name, view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
@@ -74,15 +48,7 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
 
 
 def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
-    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute.
-
-    Raises
-    ------
-    UnknownName, TableError
-        If the view has no such attribute or value, or values are no numbers.
-    StatementError
-        If values of several attributes are listed, or of one that cannot be told.
-    """
+    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
     levels = [level_of(view.sensitive_values, i) for i in range(len(view.sensitive))]
@@ -105,13 +71,7 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
 
 
 def known_members(view: View, what: str) -> None:
-    """Check that it is known who is in the release: of a population it is not.
-
-    Raises
-    ------
-    StatementError
-        If some may be outside.
-    """
+    """Check that it is known who is in the release: of a population it is not."""
     if (np.asarray(view.sensitive_values.to_flat_index()) == OUTSIDE).any():
         raise StatementError(
             f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
@@ -120,13 +80,7 @@ def known_members(view: View, what: str) -> None:
 
 
 def told_numbers(told: object, what: str) -> dict[object, float]:
-    """Read the number of each sensitive value that is listed.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If it is no dictionary or Series of numbers.
-    """
+    """Read the number of each sensitive value that is listed."""
     if not isinstance(told, Mapping | pd.Series) or not len(told):
         raise StatementError(
             f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(told)}"
@@ -150,7 +104,6 @@ def written_numbers(of: Mapping[object, float] | str) -> str:
 # numbers with few decimals, the sum is a multiple of the last one, and the only one in so small an interval. So the
 # rows are equations in whole numbers, which rounding cannot make contradict what is published.
 
-
 #: The most decimals that are looked for.
 DECIMALS = 4
 #: A product of two numbers with few decimals is off by so many unit roundoffs at most.
@@ -162,21 +115,7 @@ SIDES = 1e-12
 
 
 def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, int | None]:
-    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10.
-
-    Parameters
-    ----------
-    weights : ndarray
-        What each person may add to the sum.
-    low, high : float
-
-    Returns
-    -------
-    weights, low, high
-        Whole numbers, if the weights have few decimals and a whole number is in the interval; else as they were.
-    int or None
-        By which power of 10 they were multiplied to be whole; None if they are not.
-    """
+    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10."""
     for places in range(DECIMALS + 1):
         scaled = weights * 10.0**places
         nearest = np.rint(scaled)
@@ -193,22 +132,7 @@ INTERCEPT = "intercept"
 
 
 def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
-    """The columns that coefficients are of, shape (QI tuples, names).
-
-    Parameters
-    ----------
-    view : View
-        Whose quasi-identifiers are regressors.
-    names : iterable of str
-        "intercept"; a numeric QI attribute; an indicator "sex=F"; or a product of these, "age:sex=F".
-
-    Raises
-    ------
-    UnknownName
-        If the view has no such attribute, or it no such value.
-    StatementError
-        If the values of an attribute are no numbers.
-    """
+    """The columns that coefficients are of, shape (QI tuples, names)."""
     columns = [_column(view, name) for name in names]
     return np.column_stack(columns)
 

@@ -19,10 +19,6 @@ from ..terms.space import Space
 from .base import Source
 from .statements import Event, ExpectedNumber, Probability, conditions
 
-__all__ = [
-    "Monotone",
-]
-
 #: The largest number of values of a given order that a label spells out.
 MOST_STEPS = 8
 
@@ -41,7 +37,7 @@ class Monotone(Source):
     given : dict, optional
         Further conditions, as of :func:`P`: among whom this is so.
     order : list, optional
-        The values in their order, where they are no numbers and no ordered categories; an entry may be a list of values
+        The values in their order, where they are not numbers and no ordered categories; an entry may be a list of values
         or a :class:`pandas.Interval`, a group. Values that are not listed are not compared.
 
     Raises
@@ -116,37 +112,7 @@ class Monotone(Source):
         return Monotone, *said, self.along, self.increasing, self.order
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for each value but the first: how much more it is than at the value before.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(s | a = v') - P(s | a = v) >= 0, or <= 0.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute or value.
-        StatementError
-            If the values have no order, or fewer than two of them have people, or it cannot be otherwise.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> degrees = ["high school", "junior", "college", "graduate"]
-        >>> source = mx.Monotone(mx.P("HIV"), along="Degree", order=degrees, given={"Gender": "female"})
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
-        >>> [rows.name(i) for i in range(len(rows))]                             # no woman has high school only
-        ['P(HIV) does not fall along Degree given Gender=female: college after junior',
-         'P(HIV) does not fall along Degree given Gender=female: graduate after college']
-        """
+        """Emit one row for each value but the first: how much more it is than at the value before."""
         view = space.view
         if self.along not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun}", self.along, view.qi)

@@ -37,21 +37,12 @@ from typing import Any
 import pandas as pd
 
 from .._utils.errors import MaxEntError, StatementError
-from .._utils.tables import NUMBER_PATTERN, PLAIN, constant
+from .._utils.formatting import NUMBER_PATTERN, PLAIN, constant
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
 from .statements import Count, E, P, Probability, Statement
 
-__all__ = [
-    "read_knowledge",
-    "read_probability",
-    "read_statement",
-    "read_statements",
-    "without_comments",
-]
-
 # The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
-
 
 NUMBER, END = re.compile(NUMBER_PATTERN), re.compile(rf"{NUMBER_PATTERN}|inf")
 RELATION = re.compile(r"<=|>=|==|=|<~|>~|~|<|>|≤|≥")
@@ -95,10 +86,8 @@ class Reader:
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
-        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what.
-
-        With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
-        """
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
+        # With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
         left = self.sum()
         if self.take(ANYTHING):
             return Probability.anything, left
@@ -280,10 +269,6 @@ def read_statement(text: str) -> Statement:
     ----------
     text : str
 
-    Returns
-    -------
-    Statement
-
     Raises
     ------
     StatementError
@@ -316,10 +301,6 @@ def read_probability(text: str) -> Probability:
     ----------
     text : str
 
-    Returns
-    -------
-    Probability
-
     Raises
     ------
     StatementError
@@ -338,7 +319,7 @@ def read_probability(text: str) -> Probability:
 
 
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
-    """Read a file of statements, one a line; empty lines and what follows a ``#`` are left out.
+    """Read a file of statements, one per line; empty lines and what follows a ``#`` are left out.
 
     The notation is that of the papers, ``help("maxent_cvx.sources.parser")`` is its grammar.
 
@@ -371,13 +352,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
 
 def read_statements(text: str, name: str) -> list[Statement]:
-    """Read statements, one a line, of a text that is called by a name in messages.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        As of :func:`read_knowledge`.
-    """
+    """Read statements, one per line, of a text that is called by a name in messages."""
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():

@@ -10,15 +10,11 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, short_repr
-from .._utils.tables import format_value
+from .._utils.formatting import format_value
 from .._utils.validation import check_number
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
-
-__all__ = [
-    "SameValue",
-]
 
 #: Values that both can have, at most, since there is a row for every subset of them.
 MOST_VALUES = 12
@@ -82,37 +78,7 @@ class SameValue(Source):
         return f"{format_value(self.first)} and {format_value(self.second)} alike with P >= {self.at_least:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every set of values that both can have, with all that only the first can have.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(V | i) - P(V | j) <= 1 - c, probabilities; if c is 1, P(s | i) - P(s | j) = 0 for every value.
-
-        Raises
-        ------
-        UnknownName
-            If the model names nobody so.
-        StatementError
-            If it names nobody at all, or the two can share more than 12 values.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> degree = {"Frank": "college", "James": "graduate"}
-        >>> people = {name: {"Gender": "male", "Degree": degree[name]} for name in degree}
-        >>> source = mx.SameValue("Frank", "James", at_least=0.5)
-        >>> (rows,) = source.rows(mx.MaxEnt(release, people=people).space)
-        >>> print(rows.name(0), rows.relation, rows.high[0], "and", len(rows) - 1, "more")
-        Frank and James alike with P >= 0.5: Breast Cancer or Pneumonia <= 0.5 and 3 more
-        """
+        """Emit a row for every set of values that both can have, with all that only the first can have."""
         first, second = (self._by_value(space, name) for name in (self.first, self.second))
         has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
         values, view = space.view.sensitive_values, space.view
@@ -124,7 +90,7 @@ class SameValue(Source):
         both = np.flatnonzero(has_first & has_second)
         if len(both) > MOST_VALUES:
             raise StatementError(
-                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for a row for each set of "
+                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for one row for each set of "
                 f"them (at most {MOST_VALUES}); state the few that matter: "
                 f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
             )

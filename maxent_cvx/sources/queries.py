@@ -14,7 +14,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
-from .._utils.tables import as_numbers, choose, format_value, numbers_of, one_or_several
+from .._utils.formatting import format_value
+from .._utils.tables import as_numbers, choose, numbers_of, one_or_several
 from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of
@@ -24,15 +25,7 @@ from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, check_attainable, quantile_rows, subjects
 
-__all__ = [
-    "AnsweredQueries",
-    "NoisyMarginal",
-    "RandomizedResponse",
-    "noise_interval",
-]
-
 # Intervals for numbers of records, which are integers.
-
 
 #: Roundoff in a side of an interval, records, within which it still reaches an integer.
 ROUNDOFF = 1e-9
@@ -41,22 +34,7 @@ ROUNDOFF = 1e-9
 def integer_counts(
     low: np.ndarray, high: np.ndarray, names: Iterable[object], what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Round each interval inwards to integers.
-
-    Parameters
-    ----------
-    low, high : ndarray
-        Records.
-    names : iterable, one an interval
-        What is counted.
-    what : str
-        What a number is of it, for the error: "an answer to".
-
-    Raises
-    ------
-    StatementError
-        If an interval holds no whole number.
-    """
+    """Round each interval inwards to integers."""
     low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
@@ -82,15 +60,8 @@ class Noise(Protocol):
 
 
 def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, float]:
-    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`.
-
-    Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If that is no distribution or no confidence, or the noise has no ends and confidence is 1.
-    """
+    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`."""
+    # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
         raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {short_repr(noise)}")
@@ -109,13 +80,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
 
 
 def noise_penalty(noise: Any) -> Penalty:
-    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value.
-
-    Raises
-    ------
-    StatementError, BadProbability
-        If it is not one of ``scipy.stats.norm(scale=...)``, ``laplace(scale=...)`` and ``dlaplace(a)``.
-    """
+    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value."""
     _require_parameters(noise)
     name = getattr(getattr(noise, "dist", None), "name", None)
     names = ("a", "loc") if name == "dlaplace" else ("loc", "scale")
@@ -152,7 +117,6 @@ def _require_parameters(noise: Any) -> None:
 
 
 # Answers that a statistical database gave: how many people, what their values sum to, or are on average.
-
 
 #: Multiples of this below the other are products and sums of doubles without any rounding.
 SHORT, SMALL = 2.0**-10, 2.0**42
@@ -194,7 +158,7 @@ class AnsweredQueries(Source):
     StatementError, BadProbability
         If an argument cannot be read; when added to a model, if a query is about nobody.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -266,36 +230,7 @@ class AnsweredQueries(Source):
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a query, in the unit of its answer; a count that may be any emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            answer - eps <= N sum w(s) P(q, s) <= answer + eps; wider by the quantiles of the noise, if there is any.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If a query is about nobody, nobody can have the answer, a mean is of a population or of sensitive values, or
-            no whole number is an answer.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> source = mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [2], eps=1)
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
-        >>> rows.name(0), rows.low.tolist(), rows.high.tolist()                  # people
-        ('count: Gender=male, Disease=Flu', [1.0], [3.0])
-        """
+        """Emit one row per query, in the unit of its answer; a count that may be any emits none."""
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
@@ -497,36 +432,7 @@ class NoisyMarginal(Source):
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell; a cell without terms emits a hard one only if the noise does not explain its count.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= P(by) <= high, probabilities; of a likelihood N P(by) ~ noisy, records.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute, or none of its values.
-        StatementError
-            If with `integer` no whole number of people is within the noise of a count.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd, scipy.stats
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> flu = pd.Series([4.2], index=pd.MultiIndex.from_tuples([("male", "Flu")], names=["Gender", "Disease"]))
-        >>> source = mx.NoisyMarginal(flu, scipy.stats.laplace(scale=1), confidence=0.9)
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)
-        >>> rows.name(0), rows.low.round(3).tolist(), rows.high.round(3).tolist()          # from 2 to 6 of 10 people
-        ('noisy counts by Gender, Disease: male, Flu', [0.2], [0.6])
-        """
+        """Emit one row per cell; a cell without terms emits a hard one only if the noise does not explain its count."""
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
@@ -629,7 +535,7 @@ class RandomizedResponse(Source):
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
-            raise TableError("transition holds something that is no number; probabilities are expected") from None
+            raise TableError("transition holds something that is not a number; probabilities are expected") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
@@ -649,35 +555,7 @@ class RandomizedResponse(Source):
         return f"randomised response {self.reported!r}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every group of people, true value and reported value.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            Probabilities, a block of rows a family of `by`; rows that say nothing are left out.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such quasi-identifiers.
-        StatementError
-            If several attributes are sensitive, or `transition` lacks a value of the view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
-        >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
-        >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
-        >>> source = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
-        >>> [(rows.name(0), len(rows), rows.relation) for rows in source.rows(mx.MaxEnt(view).space)]
-        [('reported Answer: yes, yes', 4, '==')]
-        """
+        """Emit a row for every group of people, true value and reported value."""
         view = space.view
         if self.reported not in view.qi:
             raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)

@@ -19,10 +19,6 @@ from .base import Source
 from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
 from .statements import conditions
 
-__all__ = [
-    "PublishedRegression",
-]
-
 # What coefficients, exact or rounded, say of X'y: intervals of linear expressions of the responses y.
 #
 # A fit of n people with the regressors X, linear or logistic, solves the score equations
@@ -40,7 +36,6 @@ __all__ = [
 # with k = max |mu''| = 1 / (6 sqrt(3)), by Taylor's theorem at each person; of the linear kind r = 0. So intervals are
 # sound whatever T is, also with its rounding errors; they are narrow if T is the inverse of G.
 
-
 #: Bound of the second derivative of the logistic function, 1 / (6 sqrt(3)).
 CURVATURE = 1 / (6 * np.sqrt(3))
 #: Relative error of a coefficient that is published as it was computed, in the scores: errors of least squares by
@@ -51,46 +46,26 @@ COMPUTED = 1e-9
 
 @dataclass(frozen=True)
 class Intervals:
-    """low <= E[w y] <= high, for several weights of QI tuples.
+    """low <= E[w y] <= high, for several weights of QI tuples."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (rows, QI tuples)
-    low, high : ndarray, one a row
-    """
-
-    weights: np.ndarray
-    low: np.ndarray
+    weights: np.ndarray  # shape (rows, QI tuples)
+    low: np.ndarray  # one per row
     high: np.ndarray
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A published fit.
+    """A published fit."""
 
-    Attributes
-    ----------
-    X : ndarray, shape (QI tuples, coefficients)
-    share : ndarray, one a QI tuple
-        Of the people whose data were fitted.
-    b : ndarray, one a coefficient
-        As published.
-    half : ndarray, one a coefficient
-        How far each may be from the fit; 0 where it is published as it was computed.
-    penalty : ndarray, one a coefficient
-        The diagonal of D / n.
-    logistic : bool
-    largest : float
-        The largest |y| that there is.
-    """
-
-    X: np.ndarray
-    share: np.ndarray
-    b: np.ndarray
-    half: np.ndarray
-    penalty: np.ndarray
+    X: np.ndarray  # shape (QI tuples, coefficients)
+    share: np.ndarray  # one per QI tuple; Of the people whose data were fitted
+    b: np.ndarray  # one per coefficient; As published
+    half: (
+        np.ndarray
+    )  # one per coefficient; How far each may be from the fit; 0 where it is published as it was computed
+    penalty: np.ndarray  # one per coefficient; The diagonal of D / n
     logistic: bool
-    largest: float
+    largest: float  # the largest |y| that there is
 
     def scores(self, tolerance: float | None) -> Intervals:
         """X'y / n, from coefficients that are published as they were computed."""
@@ -99,10 +74,8 @@ class Fit:
         return Intervals(self.X.T, middle - margin, middle + margin)
 
     def box(self) -> Intervals:
-        """X'y / n, from the least and the largest response that anybody can be expected to have.
-
-        The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
-        """
+        """X'y / n, from the least and the largest response that anybody can be expected to have."""
+        # The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
         middle, off = self.X @ self.b, np.abs(self.X) @ self.half
         ends = np.stack([self.share[:, None] * self.X * self._mean(middle + s * off)[:, None] for s in (-1, 1)])
         penalty, spread = self.penalty * self.b, self.penalty * self.half + self._roundoff(self.X)
@@ -132,13 +105,7 @@ class Fit:
         return self.X.T @ ((self.share * slope)[:, None] * self.X) + np.diag(self.penalty)
 
     def inverse(self) -> np.ndarray:
-        """T, the inverse of G but for rounding, from columns that are scaled to 1.
-
-        Raises
-        ------
-        LinAlgError
-            If columns are linearly dependent.
-        """
+        """T, the inverse of G but for rounding, from columns that are scaled to 1."""
         G = self.derivative()
         size = np.sqrt(np.diag(G))
         if not (size > 0).all():
@@ -183,7 +150,7 @@ UNROUNDED = (
 class PublishedRegression(Source):
     """``X'y = X'X b`` (linear) or ``X'y = X'expit(X b)`` (logistic): the score equations that coefficients b solve.
 
-    X has a row for each person and a column for each coefficient; y is the number of the person's sensitive value.
+    X has one row for each person and a column for each coefficient; y is the number of the person's sensitive value.
 
     Parameters
     ----------
@@ -212,10 +179,10 @@ class PublishedRegression(Source):
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if a regressor is no number, if decimals are given and the
+        If an argument cannot be read; when added to a model, if a regressor is not a number, if decimals are given and the
         columns are linearly dependent, or who is in the release is not known.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are no numbers.
+        When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -276,37 +243,7 @@ class PublishedRegression(Source):
         return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row a coefficient; of rounded logistic ones two.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum x y <= high for each regressor x, equal whole numbers if those summed are whole; or
-            low <= E[w y] <= high with w a row of (X'X)^-1 X', n times, so that it is the coefficient.
-
-        Raises
-        ------
-        UnknownName, TableError
-            If the view has no such attribute or value, or values are no numbers.
-        StatementError
-            If nobody is as described, the columns are linearly dependent and decimals are given, y of a logistic
-            regression is not 0 or 1, or who is in the release is not known.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
-        >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
-        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
-        >>> (rows,) = line.rows(mx.MaxEnt(view).space)
-        >>> rows.name(1), rows.low.tolist(), rows.relation                      # sum y = 2, sum age y = 140
-        ('linear regression of low: 1 on intercept, age, score: age', [2.0, 140.0], '==')
-        """
+        """Emit one row a coefficient; of rounded logistic ones two."""
         known_members(space.view, "a regression")
         y = responses(space.view, self.of)
         asked = space.described(self.given)

@@ -29,11 +29,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "PublishedRuleList",
-    "PublishedRules",
-]
-
 # A published rule list: a classifier whose rules are tried one after the other, each with its confidence.
 
 
@@ -109,35 +104,7 @@ class PublishedRuleList(Source):
         return f"list of {len(self.rules)} rules"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every rule whose confidence is published.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(Q and none before, x), probabilities, between the numbers of people that a confidence may stand for.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute or value.
-        StatementError
-            If a rule decides for nobody, or for no whole number of people.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> source = mx.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "Breast Cancer", None)])
-        >>> (rows,) = source.rows(mx.MaxEnt(release).space)          # of the other rule no confidence is told
-        >>> rows.name(0), rows.low.round(3).tolist(), rows.relation  # half of the six men are 3 of 10 people
-        ('rule: 1. Gender=male => Flu', [0.3], '==')
-        """
+        """Emit a row for every rule whose confidence is published."""
         view = space.view
         left, members, names = np.ones(len(view.n_q), dtype=bool), [], []
         for i, (given, value, _) in enumerate(self.rules, 1):
@@ -279,36 +246,7 @@ class PublishedRules(Source):
         return counts.copy()
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a rule (AR-constraints), and a row for each pattern that is none, if it can bind (NAR).
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(Q, X), probabilities: of the rules, then of the patterns that are none.
-
-        Raises
-        ------
-        UnknownName, StatementError
-            If the view has not the attributes or values of the rules, or the scores that are asked for are not there.
-        Infeasible
-            If the rules cannot be those of its people.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> rules = mx.anonymize.mine_rules(hospital, qi="Gender", sa="Disease", support=0.2, confidence=0.4)
-        >>> for rows in mx.PublishedRules(rules).rows(mx.MaxEnt(release).space):
-        ...     print(f"{rows.name(0)} ({rows.relation}), and {len(rows) - 1} more")
-        published rule: Gender=male => Flu (>=), and 1 more
-        no rule: Gender=female => Flu (<=), and 7 more
-        """
+        """Emit one row per rule (AR-constraints), and one row for each pattern that is none, if it can bind (NAR)."""
         view, n = space.view, space.n_records
         found = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(found, n)
@@ -391,10 +329,8 @@ class PublishedRules(Source):
         return "the rules are of other people, or were mined by other thresholds"
 
     def _check_convention(self, found: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View) -> None:
-        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=.
-
-        Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
-        """
+        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=."""
+        # Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
         if not len(found) or not len(none) or len(found) * len(none) > MOST_PAIRS:
             return
         people = none.members.multiply(view.n_q[None, :]).tocsr()

@@ -17,11 +17,6 @@ from .base import Source, as_list, as_source
 from .parser import read_statement
 from .statements import ParametricStatement, Statement
 
-__all__ = [
-    "SoftSource",
-    "soft",
-]
-
 
 class SoftSource(Source):
     """``sum of penalties(what each row is missed by)``, subtracted from N H(p): a source whose rows can be missed.
@@ -51,33 +46,7 @@ class SoftSource(Source):
         return f"{self.original.label}, softly ({self.penalty})"
 
     def rows(self, space: Space) -> Iterator[Any]:
-        """Emit the rows of the original, soft.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            With the penalty, nats; of what depends on CVXPY parameters the statement, soft.
-
-        Raises
-        ------
-        StatementError
-            If the original emits a CVXPY constraint, or rows that are soft.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> shares = lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.25
-        >>> (rows,) = mx.soft(shares, weight=20).rows(mx.MaxEnt(release).space)
-        >>> rows.relation, len(rows), str(rows.penalty)
-        ('<~', 2, 'weight 20')
-        """
+        """Emit the rows of the original, soft."""
         for said in as_list(self.original.rows(space), self.original.label):
             if isinstance(said, ParametricStatement):
                 yield said.softened(self.penalty)  # and not its rows, which are read again at other values

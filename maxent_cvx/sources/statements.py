@@ -1,4 +1,4 @@
-"""Statements: P(...) and E(...) compared with numbers, and the rows that they build."""
+"""Statements: P(...), E(...) and Count(...) compared with numbers, their text, and the rows that they build."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -23,160 +24,31 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin
-from .._utils.tables import Choice, choose, format_value, group_codes
+from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
+from .._utils.tables import Choice, choose, group_codes
 from .._utils.validation import check_instance, check_number, check_str, is_several
 from ..solvers.sparse import compact
 from ..terms.axes import values_named
-from ..terms.block import decimal
 from ..terms.rows import Penalty, Rows
 from .base import Source
 
 if TYPE_CHECKING:
     from ..terms.space import Space
 
-__all__ = [
-    "Count",
-    "E",
-    "Event",
-    "ExpectedNumber",
-    "P",
-    "ParametricStatement",
-    "Probability",
-    "Statement",
-]
-
-# Statements whose value is a CVXPY parameter: what they say is decided whenever a model is solved.
-
-
-class ParametricStatement(Source):
-    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters.
-
-    Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
-
-    Attributes
-    ----------
-    left : Probability
-    relation : str
-        "=", "<=" or ">=".
-    value : cvxpy.Expression
-        A number that depends on parameters alone.
-    penalty : Penalty, optional
-        What it costs to miss it; None if it holds.
-    """
-
-    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
-        if value.variables() or value.size != 1:
-            raise StatementError(
-                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
-                "are written as a function of the space"
-            )
-        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
-
-    @property
-    def label(self) -> str:
-        """The statement's own text, with the names of the parameters."""
-        softly = "" if self.penalty is None else f", softly ({self.penalty})"
-        return f"{self.left} {self.relation} {self.value}{softly}"
-
-    @property
-    def identity(self) -> Hashable:
-        """What it says, and of which parameters."""
-        terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
-
-    @property
-    def parameters(self) -> list[Any]:
-        """What the value depends on."""
-        return self.value.parameters()
-
-    def now(self) -> Statement:
-        """The statement at the values that the parameters have now.
-
-        Raises
-        ------
-        StatementError
-            If one has none.
-        BadProbability
-            If the combination cannot have the value.
-        """
-        if (value := self.value.value) is None:
-            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
-        if self.penalty is None:
-            return self.left._state(float(value), self.relation)
-        low = -math.inf if self.relation == "<=" else float(value)
-        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
-
-    def softened(self, penalty: Penalty) -> ParametricStatement:
-        """The same, which can be missed at a cost.
-
-        Raises
-        ------
-        StatementError
-            If it can be already.
-        """
-        if self.penalty is not None:
-            raise StatementError(f"{self.label} is soft already; state its cost once")
-        return ParametricStatement(self.left, self.relation, self.value, penalty)
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the row of the statement as it is now."""
-        for rows in self.now().rows(space):
-            yield replace(rows, label=self.label)
-
-
-def is_parametric(value: object) -> bool:
-    """Whether something is an expression of CVXPY, which is not loaded for the question."""
-    return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
-
-
-# Soft statements in the papers' notation: ``P(Flu | Gender=male) ~ 0.3 +- 0.05``.
-
-
+#: The coefficients of an event, as rational numbers: for every term the place of its own among the different ones, these
+#: (the first is 0), and the factor of the event in the statement.
+Exact = tuple[np.ndarray, list[Fraction], Fraction]
 #: How "equal", "at most" and "at least" are written, of hard and of soft statements.
 RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 
 
-def format_penalty(penalty: Penalty | None) -> str:
-    """Write what it costs to miss a statement, after it: " +- 0.05", ", weight 50"; nothing of a hard one.
-
-    Parameters
-    ----------
-    penalty : Penalty, optional
-        Of one row.
-    """
-    if penalty is None:
-        return ""
-    sd, weight, delta = (
-        "" if side is None else decimal(float(side)) for side in (penalty.sd, penalty.weight, penalty.delta)
-    )
-    return f", weight {weight}" if weight else f" +- {sd}" + f", delta {delta}" * bool(delta)
-
-
-# Statements: what somebody says about linear combinations of probabilities.
-
-
-#: Of an event: for every term the place of its coefficient among the different ones, these, and the event's own.
-Exact = tuple[np.ndarray, list[Fraction], Fraction]
-
-
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), P(value | a person), or how many of several people have the value: what a statement is about.
-
-    Attributes
-    ----------
-    value : frozenset of (str or None, Choice)
-        Sensitive attributes and their values; None where the user did not name the attribute.
-    given : frozenset of (str, Choice)
-        QI attributes and their values.
-    who : frozenset, optional
-        Names of people, who are the condition instead of `given`.
-    """
+    """P(value | given), P(value | a person), or how many of several people have the value."""
 
     value: frozenset[tuple[str | None, Choice]]
-    given: frozenset[tuple[str, Choice]] = frozenset()
-    who: frozenset[Any] | None = None
+    given: frozenset[tuple[str, Choice]] = frozenset()  # QI attributes and their values
+    who: frozenset[Any] | None = None  # names of people, who are the condition instead of `given`
 
     @property
     def least(self) -> float:
@@ -213,10 +85,8 @@ class Event:
         raise NotImplementedError
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0.
-
-        P(given) is a number of people by N, the coefficient of each of them its inverse.
-        """
+        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
+        # P(given) is a number of people by N, the coefficient of each of them its inverse.
         row, n = self.row(space), space.n_records
         place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
         place[row.indices] = 1
@@ -225,7 +95,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Statement(Source):
-    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge of distributions or of people, exact or vague.
+    """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
     Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
     Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
@@ -239,9 +109,9 @@ class Statement(Source):
     low, high : float
         The values as typed; a side may be infinite.
     penalty : Penalty, optional
-        What it costs to miss the values, of a soft statement; see :func:`maxent_cvx.soft`.
+        The cost of missing the values, of a soft statement; see :func:`maxent_cvx.soft`.
     where : str
-        Where it was read, "gossip.txt, line 3", for errors; it is no part of what is said.
+        Where it was read, "gossip.txt, line 3", for errors; not compared.
 
     Examples
     --------
@@ -259,38 +129,43 @@ class Statement(Source):
     where: str = ""
     penalty: Penalty | None = None
 
-    def __str__(self) -> str:
-        return self._said + format_penalty(self.penalty)
-
-    @property
-    def _said(self) -> str:
+    @cached_property
+    def label(self) -> str:
+        """The statement's own text, in the notation that :func:`maxent_cvx.read_knowledge` reads."""
         equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
-        left, right = self.terms, frozenset[tuple[Event, float]]()
+        left, right, zero = self.terms, frozenset[tuple[Event, float]](), "0"
         if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
             left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
             right = frozenset((event, -a) for event, a in self.terms - left)
-        expression, zero = combination(left), combination(right) if right else "0"
+            zero = combination(right) if right else "0"
+        expression = combination(left)
+        low, high = (format_number(side) if side else zero for side in (self.low, self.high))
         if self.low == self.high:
-            return f"{expression} {equal} {zero if self.high == 0 else f'{decimal(self.high)}'}"
-        if math.isinf(self.low):
-            return f"{expression} {at_most} {zero if self.high == 0 else f'{decimal(self.high)}'}"
-        if math.isinf(self.high):
-            return f"{expression} {at_least} {zero if self.low == 0 else f'{decimal(self.low)}'}"
-        return f"{decimal(self.low)} {at_most} {expression} {at_most} {decimal(self.high)}"
+            text = f"{expression} {equal} {high}"
+        elif math.isinf(self.low):
+            text = f"{expression} {at_most} {high}"
+        elif math.isinf(self.high):
+            text = f"{expression} {at_least} {low}"
+        else:
+            text = f"{format_number(self.low)} {at_most} {expression} {at_most} {format_number(self.high)}"
+        if (cost := self.penalty) is None:
+            return text
+        sd, weight, delta = (
+            "" if side is None else format_number(float(side)) for side in (cost.sd, cost.weight, cost.delta)
+        )
+        return f"{text}, weight {weight}" if weight else f"{text} +- {sd}" + f", delta {delta}" * bool(delta)
+
+    def __str__(self) -> str:
+        return self.label
 
     def __repr__(self) -> str:
         return f"<Statement: {self}>"
 
     @property
-    def label(self) -> str:
-        """The statement's own text."""
-        return str(self)
-
-    @property
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
-        """What the statement says, whichever way round it was written: ``a <= b`` is ``b >= a``."""
+        """The statement in a normal form: ``a <= b`` is ``b >= a``."""
         first = min(self.terms, key=lambda term: str(term[0]))
         if first[1] > 0:
             return self.terms, self.low + 0.0, self.high + 0.0, self.penalty
@@ -308,15 +183,11 @@ class Statement(Source):
         return hash(self.key)
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is a statement that says the same.
+        """Whether `other` is an equal statement, in any order of writing.
 
         Parameters
         ----------
         other : object
-
-        Returns
-        -------
-        bool
 
         Examples
         --------
@@ -333,89 +204,60 @@ class Statement(Source):
         )
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row; vagueness that allows everything emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            low <= sum_k a_k P(value_k | given_k) <= high, as typed, in rational numbers that are rounded once.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute or value, or the model names nobody so.
-        StatementError
-            If nobody is as described, or the statement cannot be one of this view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
-        >>> [(rows.relation, rows.high.tolist(), rows.matrix.shape) for rows in said.rows(mx.MaxEnt(release).space)]
-        [('<=', [0.3], (1, 27))]
-        """
+        """Emit one row; vagueness that allows everything emits none."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:
-            told = self._told(space)
+            yield from self._rows(space)
         except MaxEntError as error:
             if not self.where:
                 raise
             raise type(error)(f"{self.where}: {error}") from None
-        for label, events, low, high in told:
-            matrix, typed = _added_up(events, len(space))
-            sides = np.array([low]), np.array([high])
-            yield Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
-    def _told(self, space: Space) -> list[tuple[str, list[Exact], float, float]]:
-        """Each row with its name, its events with their coefficients, and its sides."""
+    def _rows(self, space: Space) -> Iterator[Rows]:
+        """The rows of a statement that says something: one, or of a quotient with two sides one for each."""
         ratios = [event for event, _ in self.terms if event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
-            return [(str(self), events, self.low, self.high)]
+            yield self._row(space, self.label, events, self.low, self.high)
+            return
         if len(self.terms) > 1 or self.penalty is not None:
-            ratios[0].exact(space)  # which is refused
+            ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
         ((event, a),) = self.terms
         if self.low == self.high:
-            return [(str(self), [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))], 0.0, 0.0)]
-        found = []
+            of_zero = [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))]
+            yield self._row(space, self.label, of_zero, 0.0, 0.0)
+            return
         for is_low, side in ((True, self.low), (False, self.high)):
             if math.isfinite(side):
-                label = str(replace(self, high=math.inf) if is_low else replace(self, low=-math.inf))
-                above = is_low == (a > 0)
-                rest = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
-                found.append((label, rest, *((0.0, math.inf) if above else (-math.inf, 0.0))))
-        return found
+                label = (replace(self, high=math.inf) if is_low else replace(self, low=-math.inf)).label
+                of_zero = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
+                ends = (0.0, math.inf) if is_low == (a > 0) else (-math.inf, 0.0)
+                yield self._row(space, label, of_zero, *ends)
 
-
-def _added_up(events: list[Exact], n_terms: int) -> tuple[sp.csr_array, tuple[tuple[Fraction, np.ndarray], ...]]:
-    """Add up coefficients as rational numbers, and round once: what cancels is gone, and no other rounding is left."""
-    touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
-    # A statement is about few of the terms: only these are looked at.
-    places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
-    pattern = group_codes(places, [len(factors) for _, factors, _ in events])
-    example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
-    example[pattern] = np.arange(len(pattern))
-    total = [
-        sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
-        for at in example.tolist()
-    ]
-    data = np.array([float(a) for a in total], dtype=float)[pattern]
-    matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, n_terms)))
-    terms = matrix.indices  # the same array, not a copy, where there is one coefficient
-    of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
-    typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
-    if not data.all():
-        matrix = matrix.copy()  # in place the terms would be written over
-        matrix.eliminate_zeros()
-    return matrix, typed
+    def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
+        """Add up coefficients as rational numbers and round once: what cancels is gone, and nothing else is rounded."""
+        # A statement is about few of the terms: only these are looked at.
+        touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
+        places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
+        # Terms with the same coefficients in all events are added up once.
+        pattern = group_codes(places, [len(factors) for _, factors, _ in events])
+        example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
+        example[pattern] = np.arange(len(pattern))
+        total = [
+            sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
+            for at in example.tolist()
+        ]
+        data = np.array([float(a) for a in total], dtype=float)[pattern]
+        matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space))))
+        terms = matrix.indices  # the same array, not a copy, where there is one coefficient
+        of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
+        typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
+        if not data.all():
+            matrix = matrix.copy()  # in place the terms would be written over
+            matrix.eliminate_zeros()
+        sides = np.array([low]), np.array([high])
+        return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
@@ -428,16 +270,11 @@ def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
     """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
-    ordered = sorted(((str(event), a) for event, a in terms), key=lambda term: (term[1] < 0, term[0]))
-    parts = [(a < 0, event if abs(a) == 1 else f"{decimal(abs(a))} {event}") for event, a in ordered]
-    if constant or not parts:
-        parts.append((constant < 0, decimal(abs(constant))))
-    first, *others = parts
-    return "".join(["-" * first[0] + first[1], *(f" {'-' if minus else '+'} {part}" for minus, part in others)])
+    ordered = sorted(((a, str(event)) for event, a in terms), key=lambda part: (part[0] < 0, part[1]))
+    return format_combination(ordered, format_number(constant) if constant else "")
 
 
 # Linear combinations of probabilities, and the comparisons that turn them into statements.
-
 
 NOT_LINEAR = (
     "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
@@ -536,7 +373,7 @@ class Probability(ReprMixin):
         raise StatementError("'not equal' is not linear knowledge; write <= or >=")
 
     def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
-        raise StatementError(f"{self} is no number; write it on the left: P(...) <= parameter")
+        raise StatementError(f"{self} is not a number; write it on the left: P(...) <= parameter")
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is a probability to be compared, not true or false")
@@ -551,10 +388,6 @@ class Probability(ReprMixin):
         ----------
         other : object
 
-        Returns
-        -------
-        bool
-
         Examples
         --------
         >>> from maxent_cvx import P
@@ -566,7 +399,7 @@ class Probability(ReprMixin):
         return dict(self.terms) == dict(other.terms) and self.constant == other.constant
 
     def about(self, value: float, eps: float) -> Statement:
-        """``|self - value| <= eps``; a side that lies outside what is possible says nothing, and is left out.
+        """``|self - value| <= eps``; a side outside the attainable range is left out.
 
         Parameters
         ----------
@@ -574,10 +407,6 @@ class Probability(ReprMixin):
             A probability, or a number of people of a :func:`~maxent_cvx.Count`.
         eps : float
             The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------
@@ -609,10 +438,6 @@ class Probability(ReprMixin):
             Any number, as a noisy measurement may give: below 0 for example.
         sd, weight, delta : float, optional
             As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------
@@ -646,10 +471,6 @@ class Probability(ReprMixin):
         penalty : Penalty
             What it costs.
 
-        Returns
-        -------
-        Statement
-
         Raises
         ------
         StatementError, BadProbability
@@ -676,16 +497,12 @@ class Probability(ReprMixin):
         return replace(said, penalty=penalty)
 
     def between(self, low: float, high: float) -> Statement:
-        """The statement ``low <= self <= high``, which Python does not let anybody write in this way.
+        """The statement ``low <= self <= high``, which Python cannot overload.
 
         Parameters
         ----------
         low, high : float
             Probabilities, or numbers of people of a :func:`~maxent_cvx.Count`.
-
-        Returns
-        -------
-        Statement
 
         Raises
         ------
@@ -706,7 +523,7 @@ class Probability(ReprMixin):
         return self._statement(low, high)
 
     def anything(self) -> Statement:
-        """The statement that says nothing."""
+        """The statement that allows every value."""
         return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
@@ -716,7 +533,7 @@ class Probability(ReprMixin):
         value = -difference.constant
         left = Probability({event: c for event, c in difference.terms.items() if c != 0})
         if not left.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are the same, which says nothing")
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, so that nothing is stated")
         left._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
@@ -736,7 +553,7 @@ class Probability(ReprMixin):
         """Move the constant to the values."""
         terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
         if not terms:
-            raise StatementError(f"{self} holds no probability, so nothing is said; compare P(...)")
+            raise StatementError(f"{self} has no probability, so that nothing is stated; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self}: a coefficient is too large to be a number")
         return Statement(terms, low - self.constant, high - self.constant)
@@ -973,18 +790,10 @@ def E(
 
 @dataclass(frozen=True)
 class ExpectedNumber(Event):
-    """E(attribute | given): a sum over its values, each times a number.
+    """E(attribute | given): a sum over its values, each times a number."""
 
-    Attributes
-    ----------
-    attribute : str
-        A sensitive attribute, or a quasi-identifier.
-    numbers : frozenset of (value, float), optional
-        What each value stands for; None for the value itself.
-    """
-
-    attribute: str = ""
-    numbers: frozenset[tuple[object, float]] | None = None
+    attribute: str = ""  # a sensitive attribute, or a quasi-identifier
+    numbers: frozenset[tuple[object, float]] | None = None  # what each value stands for; None for the value itself
 
     @property
     def least(self) -> float:
@@ -1075,7 +884,7 @@ class ExpectedNumber(Event):
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
                 raise StatementError(
-                    f"the values of {self.attribute!r} are no numbers; say what each stands for: "
+                    f"the values of {self.attribute!r} are not numbers; say what each stands for: "
                     f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
                 )
             numbers = np.array(values, dtype=float)
@@ -1091,3 +900,59 @@ class ExpectedNumber(Event):
                 )
             numbers = np.array([told[value] for value in values])
         return numbers[codes]
+
+
+def is_parametric(value: object) -> bool:
+    """Whether something is an expression of CVXPY, which is not loaded for the question."""
+    return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
+
+
+class ParametricStatement(Source):
+    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters."""
+
+    # Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
+
+    def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
+        if value.variables() or value.size != 1:
+            raise StatementError(
+                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
+                "are written as a function of the space"
+            )
+        self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
+
+    @property
+    def label(self) -> str:
+        """The statement's own text, with the names of the parameters."""
+        softly = "" if self.penalty is None else f", softly ({self.penalty})"
+        return f"{self.left} {self.relation} {self.value}{softly}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What it says, and of which parameters."""
+        terms = frozenset(self.left.terms.items()), self.left.constant
+        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
+
+    @property
+    def parameters(self) -> list[Any]:
+        """What the value depends on."""
+        return self.value.parameters()
+
+    def now(self) -> Statement:
+        """The statement at the values that the parameters have now."""
+        if (value := self.value.value) is None:
+            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
+        if self.penalty is None:
+            return self.left._state(float(value), self.relation)
+        low = -math.inf if self.relation == "<=" else float(value)
+        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+
+    def softened(self, penalty: Penalty) -> ParametricStatement:
+        """The same, which can be missed at a cost."""
+        if self.penalty is not None:
+            raise StatementError(f"{self.label} is soft already; state its cost once")
+        return ParametricStatement(self.left, self.relation, self.value, penalty)
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the row of the statement as it is now."""
+        for rows in self.now().rows(space):
+            yield replace(rows, label=self.label)

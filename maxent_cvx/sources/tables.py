@@ -24,14 +24,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "OPEN",
-    "PublishedTable",
-    "symbol_intervals",
-]
-
 # Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
-
 
 #: The symbol of a cell that says nothing, as it was suppressed to protect another one (complementary suppression).
 OPEN = "*"
@@ -44,15 +37,7 @@ Intervals = dict[str, tuple[float, float]]
 
 
 def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
-    """Read what the symbols of suppressed cells stand for: from how many people to how many.
-
-    Parameters
-    ----------
-    suppressed : str, dict or None
-        "<5" or "<=4"; or every symbol to (least, most), None for no limit.
-    zeros_shown : bool
-        Whether zeros are printed, so that "<5" begins at 1.
-    """
+    """Read what the symbols of suppressed cells stand for: from how many people to how many."""
     least = 1.0 if zeros_shown else 0.0
     if suppressed is None:
         return {OPEN: (0.0, np.inf)}
@@ -81,13 +66,7 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
 def cell_intervals(
     counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of every cell; the most is infinite where nothing is said.
-
-    Raises
-    ------
-    TableError
-        If something is neither a count nor a symbol, or no multiple of the base.
-    """
+    """The least and the most people of every cell; the most is infinite where nothing is said."""
     name = counts.name
     if not (pd.api.types.is_numeric_dtype(counts) or pd.api.types.is_object_dtype(counts) or _is_text(counts)):
         raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
@@ -140,14 +119,14 @@ def _plain_if_text(value: object) -> str:
 
 
 def _symbol(key: object) -> str:
-    """Read a symbol: a text that is no number."""
+    """Read a symbol: a text that is not a number."""
     symbol = _plain(check_str(key, "a symbol of suppressed="))
     try:
         float(symbol)
     except ValueError:
         return symbol
     raise StatementError(
-        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is no number"
+        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is not a number"
     )
 
 
@@ -170,16 +149,7 @@ def _limits(key: object, value: object) -> tuple[float, float]:
 
 
 def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_array:
-    """Mark the terms of every cell: those of each margin are found together.
-
-    Parameters
-    ----------
-    space : Space
-    cells : Index
-        The labels of the cells; the names of its levels are columns of the view.
-    is_total : ndarray of bool, shape (cells, attributes)
-        Whether a cell is a sum over an attribute.
-    """
+    """Mark the terms of every cell: those of each margin are found together."""
     margins, margin = np.unique(is_total, axis=0, return_inverse=True)
     margin = margin.ravel()
     parts, order = [], []
@@ -222,18 +192,7 @@ def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
-    """Make the QI table of the totals over what is sensitive.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        `low` and `high`, by attributes.
-    is_total : ndarray of bool, shape (cells, attributes)
-    sa : str or several
-        The sensitive attributes.
-    n_records : int, optional
-        The number of people, if it is not among the cells.
-    """
+    """Make the QI table of the totals over what is sensitive."""
     attributes = [str(name) for name in cells.index.names]
     sensitive = names(sa, "sa")
     if strangers := [name for name in sensitive if name not in attributes]:
@@ -431,7 +390,7 @@ class PublishedTable(Source):
         if index.has_duplicates:
             twice = index[index.duplicated()].unique()
             raise TableError(
-                f"the published table has more than one row for {join_names(twice)}; one a cell is expected"
+                f"the published table has more than one row for {join_names(twice)}; one per cell is expected"
             )
         self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
 
@@ -453,34 +412,7 @@ class PublishedTable(Source):
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a cell, people; a cell that may hold anybody or nobody emits none.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            least <= N P(cell) <= most.
-
-        Raises
-        ------
-        UnknownName
-            If the view has no such attribute, or no such value, unless the table says that nobody has it.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> cells = [("male", "Flu", 3), ("female", "Flu", "<5"), ("*", "HIV", 2)]
-        >>> table = mx.PublishedTable(pd.DataFrame(cells, columns=["Gender", "Disease", "n"]))
-        >>> (rows,) = table.rows(mx.MaxEnt(release).space)
-        >>> rows.name(2), rows.low.tolist(), rows.high.tolist()                         # people
-        ('published table by Gender, Disease: *, HIV', [3.0, -inf, 2.0], [3.0, 4.0, 2.0])
-        """
+        """Emit one row per cell, people; a cell that may hold anybody or nobody emits none."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)

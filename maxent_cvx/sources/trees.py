@@ -17,10 +17,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-__all__ = [
-    "PublishedTree",
-]
-
 # The fitted tree inside pipelines and searches of scikit-learn, and what stands before it.
 
 
@@ -28,28 +24,7 @@ Encoder = Callable[[pd.DataFrame], Any]
 
 
 def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encoder | None]:
-    """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search.
-
-    Parameters
-    ----------
-    estimator : fitted DecisionTreeClassifier, Pipeline or search
-        GridSearchCV, RandomizedSearchCV and the like have a `best_estimator_`, which is fitted on everybody.
-    encode : callable, optional
-        What encodes QI, if that is not a pipeline's.
-
-    Returns
-    -------
-    tree : DecisionTreeClassifier
-    names : ndarray or None
-        The columns that the estimator was fitted on.
-    encode : callable or None
-        From a table of QI to what the tree was fitted on.
-
-    Raises
-    ------
-    StatementError
-        If there is no such tree.
-    """
+    """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search."""
     names, steps, given = getattr(estimator, "feature_names_in_", None), [], estimator
     while True:
         if hasattr(estimator, "best_estimator_"):
@@ -85,7 +60,6 @@ def _through(steps: list[Any]) -> Encoder:
 
 # What leaves of a tree with monotonic constraints say: some have their shares clipped, and count nobody.
 
-
 #: Shares nearer than this are equal: what is left of rounding a sum of a few doubles below 1.
 SAME = 1e-9
 #: Halvings until an interval of width 1/2 is as short as doubles allow.
@@ -99,28 +73,10 @@ def is_monotone(tree: Any) -> bool:
 
 
 def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree.
-
-    A node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is which.
-    Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it (as
-    scikit-learn has it): shares that are none of these are not clipped, and count people.
-
-    Parameters
-    ----------
-    tree : fitted DecisionTreeClassifier
-    leaf : ndarray of int
-        Numbers of its leaves.
-
-    Returns
-    -------
-    least, most : ndarray
-        Counts, shape (leaves, 2); equal where they are certain.
-
-    Raises
-    ------
-    StatementError
-        If an impurity is not that of any number of people.
-    """
+    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree."""
+    # a node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is
+    # which. Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it
+    # (as scikit-learn has it): shares that are none of these are not clipped, and count people.
     fitted = tree.tree_
     people = fitted.n_node_samples.astype(float)
     fewer = _fewer(fitted.impurity, people, tree.criterion == "gini")
@@ -255,36 +211,7 @@ class PublishedTree(Source):
         return f"decision tree with {self.tree.get_n_leaves()} leaves"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every leaf and value, or every leaf and value that is not its class.
-
-        Parameters
-        ----------
-        space : Space
-            The terms of the model, by which rows are numbered.
-
-        Yields
-        ------
-        Rows
-            P(leaf, x), or P(leaf, x) - P(leaf, y), probabilities.
-
-        Raises
-        ------
-        StatementError
-            If the tree cannot take the view's people, or was fitted on others, or on weighted ones.
-        UnknownName
-            If a class is no sensitive value of the view.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx, pandas as pd
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> people = pd.DataFrame({"Age": [25, 28, 35, 47, 52], "Salary": ["30", "30", "30", "30", "50"]})
-        >>> tree = DecisionTreeClassifier(max_leaf_nodes=2, min_samples_leaf=2).fit(people[["Age"]], people["Salary"])
-        >>> view = mx.QITable(people, qi="Age", sa="Salary", sa_values=["30", "50"])
-        >>> (rows,) = mx.PublishedTree(tree).rows(mx.MaxEnt(view).space)
-        >>> [rows.name(i) for i in range(len(rows))], rows.low.tolist()
-        (['leaf: 1, 30', 'leaf: 1, 50', 'leaf: 2, 30', 'leaf: 2, 50'], [0.6, 0.0, 0.2, 0.2])
-        """
+        """Emit a row for every leaf and value, or every leaf and value that is not its class."""
         view = space.view
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
@@ -325,7 +252,7 @@ class PublishedTree(Source):
             ) from error
         if leaves.shape != (len(view.n_q),):
             raise StatementError(
-                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one a tuple is expected"
+                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one per tuple is expected"
             )
         return leaves
 

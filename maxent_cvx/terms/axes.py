@@ -16,42 +16,14 @@ from .._utils.validation import check_list
 from ..releases.base import View
 from .people import OTHERS, People
 
-__all__ = [
-    "Axes",
-    "are_known",
-    "as_names",
-    "find",
-    "known_values",
-    "level_names",
-    "level_of",
-    "levels_named",
-    "mark_tuples",
-    "ordered_values",
-    "pick",
-    "repeated",
-    "same_levels",
-    "subset_keys",
-    "tuples_described",
-    "values_named",
-    "without_levels",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who".
-
-    Attributes
-    ----------
-    view : View
-    people : People
-    codes : dict of str to ndarray
-        For every term, its position along each role, see :class:`maxent_cvx.Space`.
-    """
+    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who"."""
 
     view: View
     people: People
-    codes: Mapping[str, np.ndarray]
+    codes: Mapping[str, np.ndarray]  # for every term, its position along each role, see :class:`maxent_cvx.Space`
 
     def columns(self, by: Sequence[str]) -> list[str]:
         """Write roles as the columns that play them."""
@@ -168,7 +140,7 @@ def repeated(labels: pd.Index) -> str:
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
-    """The labels of rows along some levels, one a row."""
+    """The labels of rows along some levels, one per row."""
     if list(index.names) == list(levels):
         return index
     if len(levels) == 1:

@@ -1,11 +1,17 @@
-"""Blocks: labelled families of linear expressions, compared with values label by label."""
+"""Blocks: labelled families of linear expressions, compared with values label by label.
+
+A block is ``matrix @ p + constant`` with a label for each row. Beside these it keeps its provenance: how it is written,
+and what is known of labels that have no row. There are three kinds of these. A combination of known values without
+terms cannot occur, and counts as 0. A label that was not selected, or that a difference has no value before, is not known.
+And a probability conditional on a group of which there are no people is 0 / 0, by which nothing can be said.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,8 +27,7 @@ from .._utils.errors import (
     pluralize,
     short_repr,
 )
-from .._utils.formatting import TablePreview
-from .._utils.formatting import as_html as shown_as_html
+from .._utils.formatting import TablePreview, as_html, format_combination, format_number
 from .._utils.tables import group_codes, multi_index
 from .._utils.validation import check_array, check_label, check_list, check_number, check_positions
 from .axes import (
@@ -47,83 +52,24 @@ if TYPE_CHECKING:
 
     from .space import Space
 
-__all__ = [
-    "Block",
-    "Groups",
-    "Provenance",
-    "decimal",
-]
+#: A linear combination as it is written: coefficients, and what each is of.
+Parts = tuple[tuple[float, str], ...]
 
-# Absolute values of blocks: |block| <= c is two linear inequalities a row, |block| >= c is not convex.
-
-
-@dataclass(frozen=True, eq=False)
-class AbsoluteBlock:
-    """What ``abs(block)`` is, which can be bounded from above.
-
-    Attributes
-    ----------
-    label : str
-        What the rows of the block are.
-    within : callable
-        From c, a number, a Series or a block, to the rows ``-c <= block <= c``.
-    """
-
-    label: str
-    within: Callable[[object], Rows]
-
-    __array_ufunc__ = None
-    __pandas_priority__ = 10_000
-    __hash__ = None  # type: ignore[assignment]
-
-    def __le__(self, most: object) -> Rows:
-        return self.within(most)
-
-    def __ge__(self, other: object) -> Rows:
-        raise StatementError(
-            f"|{self.label}| >= ... is not convex, so that the knowledge has no single answer; say on which side: "
-            "block >= c, or block <= -c"
-        )
-
-    __gt__ = __ge__
-    __eq__ = __ge__  # type: ignore[assignment]
-    __ne__ = __ge__  # type: ignore[assignment]
-
-    def __lt__(self, other: object) -> Rows:
-        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"|{self.label}| is to be compared, not true or false")
-
-    def __repr__(self) -> str:
-        return f"<|{self.label}|>"
-
-
-# Groups that nobody is in: conditional on one of them a probability is 0 / 0, and no number.
-
-
-#: Empty groups that a message names.
-MOST_GROUPS = 3
+NOT_LINEAR = "a product or quotient of two blocks is not linear, so maximum entropy cannot use it"
+#: How far outside [0, 1] a published probability may be, for its rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups with people that a block is conditional on.
+    """The groups with people that a block is conditional on."""
 
-    Attributes
-    ----------
-    there : Index
-        Their labels: values of what is given.
-    fixed : dict
-        Of what is given, what has one value by now: the labels of the block's rows do not have it.
-    """
-
-    there: pd.Index
-    fixed: Mapping[str, object] = field(default_factory=dict)
+    there: pd.Index  # their labels: values of the conditions
+    fixed: Mapping[str, object] = field(default_factory=dict)  # conditions that have one value, and are not in labels
 
     @property
     def free(self) -> list[str]:
-        """What is given and is a level of the block's rows."""
+        """The conditions that are levels of the block's rows."""
         return [name for name in level_names(self.there) if name not in self.fixed]
 
     def at(self, fixed: Mapping[str, object]) -> Groups:
@@ -137,415 +83,46 @@ class Groups:
         return Groups(self.there[these], {**self.fixed, **new})
 
     def along(self, levels: Sequence[str]) -> Groups:
-        """Those of rows that are summed over all other levels; there is a group if any of those summed is there."""
+        """Those of sums over all other levels: a group has people if any of those that are summed has."""
         kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
         return Groups(subset_keys(self.there, kept).unique() if kept else self.there, self.fixed)
 
-    def nobody(self, labels: pd.Index | None, n: int) -> np.ndarray:
-        """Of n labels, how the group of each is written where it is empty; "" elsewhere."""
-        said = ", ".join(f"{name}={value}" for name, value in self.fixed.items())
+    def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
+        """For n labels, the group of each as text if it is empty; else ""."""
+        fixed = ", ".join(f"{name}={value}" for name, value in self.fixed.items())
         if not self.free or labels is None:
-            return np.full(n, "" if len(self.there) else said, dtype=object)
+            return np.full(n, "" if len(self.there) else fixed, dtype=object)
         texts = np.full(n, "", dtype=object)
         keys = subset_keys(labels, self.free)
         empty = np.flatnonzero(find(subset_keys(self.there, self.free).unique(), keys) < 0)
         codes, groups = pd.factorize(keys[empty])
         values = groups if isinstance(groups, pd.MultiIndex) else [(value,) for value in groups]
-        written = [", ".join(f"{name}={one}" for name, one in zip(self.free, key, strict=True)) for key in values]
-        texts[empty] = np.array([", ".join(filter(None, (said, one))) for one in written], dtype=object)[codes]
+        free = [", ".join(f"{name}={v}" for name, v in zip(self.free, key, strict=True)) for key in values]
+        texts[empty] = np.array([", ".join(filter(None, (fixed, text))) for text in free], dtype=object)[codes]
         return texts
-
-
-def nobody_at(groups: Sequence[Groups], labels: pd.Index | None, n: int) -> np.ndarray:
-    """Of labels without rows, an empty group that each is conditional on; "" where there is none."""
-    texts = np.full(n, "", dtype=object)
-    for one in groups:
-        found = one.nobody(labels, n)
-        texts = np.where(texts == "", found, texts)
-    return texts
-
-
-def either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
-    """The empty groups that rows use which are made from two rows each."""
-    if first is None or second is None:
-        return second if first is None else first
-    return np.where(first == "", second, first)
-
-
-def any_of(nobody: np.ndarray | None, taking: sp.csr_array) -> np.ndarray | None:
-    """The empty groups that combinations of rows use: of each combination the first."""
-    if nobody is None:
-        return None
-    used = np.flatnonzero(nobody != "")
-    rows, at = sp.csr_array(taking[:, used]).nonzero()
-    texts = np.full(taking.shape[0], "", dtype=object)
-    texts[rows[::-1]] = nobody[used[at[::-1]]]
-    return texts if len(rows) else None
-
-
-def fixed_in_all(groups: Sequence[Groups], fixed: Mapping[str, object]) -> tuple[Groups, ...]:
-    """The groups with some values."""
-    return tuple(one.at(fixed) for one in groups)
-
-
-def kept_in_all(groups: Sequence[Groups], index: pd.Index | None) -> tuple[Groups, ...]:
-    """The groups of sums that have the levels of an index."""
-    levels = [] if index is None else level_names(index)
-    found = (one.along(levels) for one in groups)
-    return tuple(one for one in found if one.free or one.fixed)
-
-
-def check_defined(nobody: np.ndarray | None, said: np.ndarray, label: str, index: pd.Index | None) -> None:
-    """Check that nothing is said by means of a probability that is not defined.
-
-    Parameters
-    ----------
-    nobody : ndarray of str, or None
-        The empty group that a row uses; "" where it uses none.
-    said : ndarray of bool
-        Whether a row says anything.
-    label : str
-        What the rows are.
-    index : Index or None
-        Their labels.
-
-    Raises
-    ------
-    StatementError
-        If it does.
-    """
-    if nobody is None:
-        return
-    bad = np.flatnonzero((nobody != "") & said)
-    if not len(bad):
-        return
-    where = "" if index is None else f" at {join_names(index[bad])}"
-    which = "" if index is None else f"leave these labels out, x.loc[~x.undefined] of x = {label}; "
-    raise StatementError(
-        f"{label} is not defined{where}: {in_words(nobody[bad])}, and among nobody a probability is 0 / 0; {which}"
-        "say an order with mx.Monotone, which passes over groups without people"
-    )
-
-
-def in_words(nobody: np.ndarray) -> str:
-    """Say which groups are empty."""
-    return f"nobody is {' or '.join(list(dict.fromkeys(nobody))[:MOST_GROUPS])}"
-
-
-# Blocks as tables: a label, how many terms it is a sum of, their coefficients, and the constant.
-
-
-#: Rows that a table shows.
-SHOWN = 10
-
-
-def as_text(title: str, matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None) -> str:
-    """Write the first rows as plain text."""
-    table = f"\n{_table(matrix, constant, index).to_string()}" if len(constant) else ""
-    return f"<Block: {title}, {_size(index, matrix)}>{table}{_more(len(constant), chr(10) + '...')}"
-
-
-def as_html(title: str, matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None) -> str:
-    """Write the first rows as HTML."""
-    table = TablePreview(_table(matrix, constant, index), "rows", len(constant))
-    return shown_as_html(f"<{title}: {_size(index, matrix)}>", table)
-
-
-def _size(index: pd.Index | None, matrix: sp.csr_array) -> str:
-    return "a single expression" if index is None else f"{pluralize(matrix.shape[0], 'row')} by {list(index.names)}"
-
-
-def _more(n: int, dots: str) -> str:
-    return dots if n > SHOWN else ""
-
-
-def _table(matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None) -> pd.DataFrame:
-    """Describe the first rows."""
-    first = matrix[: min(SHOWN, matrix.shape[0])]
-    rows = [first.data[begin:end] for begin, end in zip(first.indptr, first.indptr[1:], strict=False)]
-    table = pd.DataFrame({"terms": [len(row) for row in rows], "coefficients": [_range(row) for row in rows]})
-    if constant.any():
-        table["constant"] = constant[: len(rows)]
-    table.index = pd.Index([""]) if index is None else index[: len(rows)]
-    return table
-
-
-def _range(coefficients: np.ndarray) -> str:
-    """Write a number, two, or the range of several."""
-    if not len(coefficients):
-        return "0"
-    low, high = f"{coefficients.min():.4g}", f"{coefficients.max():.4g}"
-    return low if low == high else f"{low} to {high}"
-
-
-# Labels as pandas reads them in ``[...]`` and ``.loc[...]``: which rows are meant, and which levels are then fixed.
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Rows that were asked for.
-
-    Attributes
-    ----------
-    at : ndarray of int
-        Their positions; -1 for a label that is known and has no row.
-    index : Index or None
-        What is left of their labels; None for a single expression.
-    fixed : dict
-        Levels that have one value now, and are dropped.
-    left_out : Index or None
-        Labels, of the same levels, whose rows were not asked for.
-    """
-
-    at: np.ndarray
-    index: pd.Index | None
-    fixed: Mapping[str, object] = field(default_factory=dict)
-    left_out: pd.Index | None = None
-
-
-def is_mask(key: object) -> bool:
-    """Whether a key is a list of truth values, one a row."""
-    if isinstance(key, list):
-        return bool(key) and all(isinstance(one, bool | np.bool_) for one in key)
-    return isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
-
-
-def read_key(key: Any, index: pd.Index, label: str) -> Mapping[str, Any] | pd.Index:
-    """Read a key as what is asked of each level, or as a list of whole labels."""
-    levels = level_names(index)
-    if isinstance(key, tuple):
-        if len(key) > len(levels):
-            raise UnknownName(f"{short_repr(key)} has {len(key)} values, and {label} the levels {levels}")
-        return dict(zip(levels, key, strict=False))
-    if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
-        if getattr(key, "ndim", 1) != 1 or not all(isinstance(one, Hashable) for one in key):
-            raise StatementError(
-                f"rows of {label} are selected by a list of labels or by a mask, not by {short_repr(key)}"
-            )
-        found = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
-        if len(levels) == 1 and not isinstance(found, pd.MultiIndex):
-            return found.set_names(levels)
-        if all(isinstance(one, tuple) and len(one) == len(levels) for one in found) and len(found):
-            return pd.MultiIndex.from_tuples(list(found), names=levels)
-    return {levels[0]: key}
-
-
-def chosen(
-    asked: Mapping[str, Any] | pd.Index, index: pd.Index, axes: Axes, label: str, dropped: Mapping[str, pd.Index]
-) -> Chosen:
-    """Find the rows that are asked for; `dropped` are the values of each level that differences have no rows for.
-
-    Raises
-    ------
-    UnknownName
-        If a value is not known of its level.
-    StatementError
-        If a slice has a step, or a level no order.
-    LabelMismatch
-        If a label is repeated, or has a value that was dropped.
-    """
-    if isinstance(asked, pd.Index):
-        _unrepeated(asked, label)
-        for i, level in enumerate(level_names(asked)):
-            for value in level_of(asked, i)[1].unique():
-                _there(value, axes, level, label, dropped)
-        at = find(index, asked)
-        return Chosen(at, asked, left_out=index[np.setdiff1d(np.arange(len(index)), at)])
-    fixed = {
-        level: value for level, value in asked.items() if not isinstance(value, list | slice | np.ndarray | pd.Index)
-    }
-    here, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
-    for level, value in asked.items():
-        codes, values = level_of(index, index.names.index(level))
-        if level in fixed:
-            here &= values.isin([_there(value, axes, level, label, dropped)])[codes]
-        elif isinstance(value, slice):
-            narrowed &= values.isin(_between(value, axes, level, label))[codes]
-        else:
-            value = check_list(value, f"values of {level!r}", "values")
-            wanted = [_there(one, axes, level, label, dropped) for one in value]
-            _unrepeated(pd.Index(wanted, tupleize_cols=False), label)
-            narrowed &= values.isin(wanted)[codes]
-    at, left = np.flatnonzero(here & narrowed), without_levels(index, fixed)
-    if left is None:
-        return Chosen(at if len(at) else np.array([-1]), None, fixed)
-    return Chosen(at, left[at], fixed, left[here & ~narrowed])
-
-
-def _known(value: object, axes: Axes, level: str, label: str) -> object:
-    """Check that a value is one of the level's."""
-    return check_label(value, f"value of {level!r} in {label}", known_values(axes, level))
-
-
-def _there(value: object, axes: Axes, level: str, label: str, dropped: Mapping[str, pd.Index]) -> object:
-    """Check that a value is one of the level's, and that differences have rows for it."""
-    if _known(value, axes, level, label) in dropped.get(level, ()):
-        raise LabelMismatch(
-            f"{label} has no row for {level}={short_repr(value)}, which has no value before it; leave it out"
-        )
-    return value
-
-
-def _unrepeated(labels: pd.Index, label: str) -> None:
-    """Check that no label is there twice: rows are matched by label."""
-    if labels.has_duplicates:
-        raise LabelMismatch(
-            f"the rows of {label} are selected more than once: {repeated(labels)}; list each label once"
-        )
-
-
-def _between(part: slice, axes: Axes, level: str, label: str) -> Iterable[object]:
-    """The values of a level from one to another, both of them included, as pandas does."""
-    if part == slice(None):
-        return known_values(axes, level)
-    if part.step is not None:
-        raise StatementError(f"a slice of {level!r} has no step; list the values")
-    values = ordered_values(axes, level)
-    inside = np.ones(len(values), dtype=bool)
-    ranked = values.codes if isinstance(values, pd.CategoricalIndex) else values
-    try:
-        for end, above in ((part.start, True), (part.stop, False)):
-            if end is not None:
-                if isinstance(values, pd.CategoricalIndex):
-                    end = values.categories.get_loc(_known(end, axes, level, label))
-                inside &= (ranked >= end) if above else (ranked <= end)
-    except TypeError:
-        ends = join_names([end for end in (part.start, part.stop) if end is not None])
-        raise StatementError(f"{ends} cannot be compared with the values of {level!r} in {label}") from None
-    return values[inside]
-
-
-# How linear combinations are written: ``2 P(s | age) - P(age)``, ``P(s=yes | age).diff(age)``.
-
-
-#: A linear combination as it is written: coefficients, and what each is of.
-Parts = tuple[tuple[float, str], ...]
-
-
-def decimal(value: float) -> str:
-    """Write a number with as many digits as it needs to be read as the same."""
-    short = f"{value:.12g}"
-    return short if float(short) == value else repr(float(value))
-
-
-def combined(parts: Iterable[tuple[float, str]], constant: str = "") -> str:
-    """Write a linear combination, and a constant if it is not "".
-
-    >>> combined([(2, "P(a)"), (-1, "P(b)")], "-0.5")
-    '2 P(a) - P(b) - 0.5'
-    """
-    written = [(a < 0, what if abs(a) == 1 else f"{decimal(abs(a))} {what}") for a, what in parts]
-    if constant or not written:
-        written.append((constant.startswith("-"), constant.removeprefix("-") or "0"))
-    (minus, first), *others = written
-    return "-" * minus + first + "".join(f" {'-' if minus else '+'} {part}" for minus, part in others)
-
-
-def scaled(parts: Parts, factor: float) -> Parts:
-    """Multiply a combination by a number."""
-    return tuple((factor * a, what) for a, what in parts)
-
-
-def added(first: Parts, second: Parts) -> Parts:
-    """Add two combinations; what both are of is written once, and not at all where it cancels."""
-    total: dict[str, float] = {}
-    for a, what in (*first, *second):
-        total[what] = total.get(what, 0.0) + a
-    return tuple((a, what) for what, a in total.items() if a)
-
-
-def weighted(parts: Parts, weights: str) -> Parts:
-    """Multiply a combination by weights that have a name."""
-    factor, what = _as_one(parts)
-    return ((factor, f"{weights} * {what}"),)
-
-
-def method(parts: Parts, call: str) -> Parts:
-    """Write what is done to a combination: ``.diff(age)``; factors of a single part stay in front."""
-    factor, what = _as_one(parts)
-    return ((factor, f"({what}).{call}" if " * " in what else f"{what}.{call}"),)
-
-
-def with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[str] = ()) -> Parts:
-    """Write at which values levels are fixed; of unnamed levels only the value, as statements do.
-
-    >>> with_values(((2.0, "P(s | age)"),), {"s": "yes", "age": 40}, unnamed=["s"])
-    ((2.0, 'P(yes | age=40)'),)
-    """
-    said = {name: f"{value}" if name in unnamed else f"{name}={value}" for name, value in fixed.items()}
-    return tuple((a, _with_values(what, said)) for a, what in parts)
-
-
-def constant_text(values: set[float]) -> str:
-    """Write the constant of a combination: a number, or that it differs by label; "" for 0."""
-    if len(values) > 1:
-        return "constants"
-    value = next(iter(values), 0.0)
-    return decimal(value) if value else ""
-
-
-def _as_one(parts: Parts) -> tuple[float, str]:
-    """Write a combination as one part, in parentheses where it has several."""
-    return parts[0] if len(parts) == 1 else (1.0, f"({combined(parts)})")
-
-
-def _with_values(text: str, said: Mapping[str, str]) -> str:
-    """Replace each name where it stands alone between parentheses, commas and bars; add what stands nowhere."""
-    lost = []
-    for name, instead in said.items():
-        place = rf"(\(|, |\| ){re.escape(name)}(?=\)|, | \|)"
-        text, times = re.subn(place, partial(_instead, instead), text)
-        lost += [instead] * (not times)
-    return f"{text}[{', '.join(lost)}]" if lost else text
-
-
-def _instead(instead: str, found: re.Match[str]) -> str:
-    """What stood before the name, and what is said in its place."""
-    return found[1] + instead
-
-
-# Labelled affine expressions of the terms: their values, how they are shown, and what is selected by label.
 
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What a block was made from.
+    """What a block was made from, and what is known of labels without a row."""
 
-    Attributes
-    ----------
-    is_probability : bool
-        Whether every row is a probability, so that it lies in [0, 1].
-    parts : tuple of (float, str)
-        The linear combination as it is written; () for the label itself.
-    absent : float
-        What a known label without a row stands for: a sum of no terms, and what was added to it. NaN where that is
-        no number.
-    left_out : Index or None
-        Labels whose rows were there and were not selected: of them nothing is known.
-    dropped : dict of str to Index
-        By level, the values that `diff` has no rows for: of labels with one of them nothing is known, either.
-    groups : tuple of Groups
-        What the rows are conditional on: a known label without a row, of a group that nobody is in, is not defined.
-    nobody : ndarray of str, one a row, or None
-        The empty group that a row uses, by which it is not defined; "" where it uses none.
-    """
-
-    is_probability: bool = True
-    parts: Parts = ()
+    is_probability: bool = True  # whether every row is a probability, so that it lies in [0, 1]
+    parts: Parts = ()  # the linear combination as it is written; () for the label itself
+    # The value at a known label without a row: 0 terms, and a constant; NaN where that is not a number.
     absent: float = 0.0
-    left_out: pd.Index | None = None
-    dropped: Mapping[str, pd.Index] = field(default_factory=dict)
-    groups: tuple[Groups, ...] = ()
-    nobody: np.ndarray | None = None
+    left_out: pd.Index | None = None  # labels that had rows and were not selected: nothing is known of them
+    dropped: Mapping[str, pd.Index] = field(default_factory=dict)  # by level, values that differences have no rows for
+    groups: tuple[Groups, ...] = ()  # what the rows are conditional on
+    empty: np.ndarray | None = None  # for each row the empty group that it uses, by which it is undefined; or ""
 
     def unknown(self, labels: pd.Index) -> np.ndarray:
         """Mark the labels whose rows are neither there nor 0: they were left out or dropped."""
-        found = np.zeros(len(labels), dtype=bool)
+        marked = np.zeros(len(labels), dtype=bool)
         if self.left_out is not None and len(self.left_out):
-            found |= find(self.left_out, subset_keys(labels, level_names(self.left_out))) >= 0
+            marked |= find(self.left_out, subset_keys(labels, level_names(self.left_out))) >= 0
         for level, values in self.dropped.items():
-            found |= labels.get_level_values(level).isin(values)
-        return found
+            marked |= labels.get_level_values(level).isin(values)
+        return marked
 
     def unknown_of_both(self, other: Provenance, index: pd.Index) -> tuple[pd.Index | None, Mapping[str, pd.Index]]:
         """The fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
@@ -557,210 +134,47 @@ class Provenance:
             dropped[level] = dropped[level].union(values) if level in dropped else values
         return left_out, dropped
 
-    def nobody_of(self, at: np.ndarray, labels: pd.Index | None) -> np.ndarray | None:
-        """The empty groups that rows use, in some order; -1 stands for a label that is known and has no row."""
+    def empty_at(self, at: np.ndarray, labels: pd.Index | None) -> np.ndarray | None:
+        """The empty groups that rows use, in some order; -1 stands for a known label without a row."""
         absent = at < 0
-        if self.nobody is None and not (self.groups and absent.any()):
+        if self.empty is None and not (self.groups and absent.any()):
             return None
         texts = np.full(len(at), "", dtype=object)
-        if self.nobody is not None:
-            texts[~absent] = self.nobody[at[~absent]]
+        if self.empty is not None:
+            texts[~absent] = self.empty[at[~absent]]
         if absent.any():
-            texts[absent] = nobody_at(self.groups, None if labels is None else labels[absent], int(absent.sum()))
+            texts[absent] = _first_empty(self.groups, None if labels is None else labels[absent], int(absent.sum()))
         return texts if (texts != "").any() else None
 
-    def of_nobody(self, n: int) -> np.ndarray | None:
-        """The empty group that n sums use where all their rows would be of it, so that there are none."""
-        empty = [one for one in self.groups if not len(one.there)]
-        return nobody_at(empty, None, n) if empty else None
+    def empty_sums(self, n: int) -> np.ndarray | None:
+        """The empty group that n sums use if all their rows would be conditional on it, so that there are none."""
+        empty = [group for group in self.groups if not len(group.there)]
+        return _first_empty(empty, None, n) if empty else None
 
 
-class _Locator:
-    """What ``block.loc`` is: it reads labels in brackets."""
-
-    def __init__(self, block: Block) -> None:
-        self._block = block
-
-    def __getitem__(self, key: object) -> Any:
-        return self._block[key]
+def _first_empty(groups: Sequence[Groups], labels: pd.Index | None, n: int) -> np.ndarray:
+    """For labels without rows, the first empty group that each is conditional on; "" if there is none."""
+    texts = np.full(n, "", dtype=object)
+    for group in groups:
+        texts = np.where(texts == "", group.empty_at(labels, n), texts)
+    return texts
 
 
-def pick_values(values: np.ndarray, at: np.ndarray, absent: float) -> np.ndarray:
-    """Values in some order; -1 stands for one that is absent."""
-    return np.append(values, absent)[at]
+def _either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
+    """The empty groups that rows use which are made from two rows each."""
+    if first is None or second is None:
+        return second if first is None else first
+    return np.where(first == "", second, first)
 
 
-# Series meet labelled rows: by label, in any order, as pandas does it; never by position.
+@dataclass(frozen=True)
+class Selection:
+    """Rows that were selected by label."""
 
-
-def by_label(
-    values: pd.Series,
-    index: pd.Index,
-    axes: Axes,
-    label: str,
-    unknown_rows: Callable[[pd.Index], np.ndarray],
-    *,
-    or_fewer: bool,
-) -> tuple[np.ndarray, pd.Series]:
-    """Bring a Series into the order of labels.
-
-    Parameters
-    ----------
-    values : Series
-        Finite or not, but numbers.
-    index : Index
-        The labels of the rows.
-    axes : Axes
-        Which values are known.
-    label : str
-        What the rows are, for errors.
-    unknown_rows : callable
-        Marks the labels whose rows were left out or dropped, so that they must not be in the Series either.
-    or_fewer : bool
-        Whether values along some of the levels do, one for all rows that share them.
-
-    Returns
-    -------
-    ndarray
-        One value a row.
-    Series
-        The values of labels that are known and have no row, since no terms are of them.
-
-    Raises
-    ------
-    LabelMismatch
-        If labels are missing, unknown or repeated, or levels do not go together.
-    BadProbability
-        If it does not hold numbers.
-    """
-    levels = same_levels(index, values.index, label, or_fewer=or_fewer)
-    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
-        raise BadProbability(f"the values for {label} must be numbers, not of type {values.dtype}")
-    if set(values.index.names) == {None}:
-        values = values.set_axis(values.index.set_names(levels))
-    elif list(values.index.names) != levels:
-        values = values.reorder_levels(levels)  # type: ignore[arg-type]
-    keys = subset_keys(index, levels)
-    if values.index.equals(keys):
-        return values.to_numpy(dtype=float), values.iloc[:0]
-    if values.index.has_duplicates:
-        raise LabelMismatch(f"the values for {label} repeat the labels {repeated(values.index)}; one value a label")
-    at = find(values.index, keys)
-    used = np.zeros(len(values), dtype=bool)
-    used[at[at >= 0]] = True
-    extra = values[~used]
-    unknown = ~are_known(axes, extra.index)
-    if len(levels) == index.nlevels:
-        unknown |= unknown_rows(extra.index)
-    if (at < 0).any() or unknown.any():
-        raise LabelMismatch(_mismatch(label, keys[at < 0].unique(), extra.index[unknown], len(index)))
-    return values.to_numpy(dtype=float)[at], extra
-
-
-def _mismatch(label: str, missing: pd.Index, extra: pd.Index, n: int) -> str:
-    """Say which labels are missing, and which are too many."""
-    parts = [f"{what} {join_names(some)}" for what, some in (("lack", missing), ("have", extra)) if len(some)]
-    return (
-        f"the values for {label} {' and '.join(parts)}; exactly the {n} labels "
-        f"of its rows are expected: reindex the Series, or take a "
-        "coarser marginal"
-    )
-
-
-# Sums over levels, and differences along one: which rows go together.
-
-
-def sums(index: pd.Index, levels: Sequence[str]) -> tuple[np.ndarray, pd.Index]:
-    """Number the combinations of values of some levels: that of every row, and their labels."""
-    coded = [level_of(index, index.names.index(level)) for level in levels]
-    group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
-    return group, subset_keys(index, levels)[np.unique(group, return_index=True)[1]]
-
-
-def differences(
-    index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
-) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
-    """Pair rows with those of the value before, along a level whose values have an order.
-
-    Parameters
-    ----------
-    index : Index
-        The labels of the rows.
-    level : str
-        One of its levels.
-    axes : Axes
-        Which values the level has, and their order.
-    present_only : bool
-        Whether values that no row has are passed over.
-    dropped : Index, optional
-        Values that no row has, because earlier differences have none for them; they are passed over.
-
-    Returns
-    -------
-    Index
-        Labels of the differences, those of the later value: wherever one of the two is there.
-    ndarray, ndarray
-        The positions of the later row and of the one before; -1 where there is none.
-    Index
-        The labels of the one before.
-    Index
-        The first value of the level, for which there is no difference.
-
-    Raises
-    ------
-    LabelMismatch
-        If labels are repeated.
-    """
-    place = index.names.index(level)
-    codes, values = level_of(index, place)
-    domain = ordered_values(axes, level)
-    if present_only:
-        domain = domain[domain.isin(values[np.unique(codes)])]
-    if dropped is not None:
-        domain = domain[~domain.isin(dropped)]
-    n = len(domain)
-    rank = domain.get_indexer(values)[codes]
-    others = [level_of(index, i) for i in range(index.nlevels) if i != place]
-    group = np.zeros(len(index), dtype=np.int64)
-    if others:
-        group = group_codes([of for of, _ in others], [len(labels) for _, labels in others])
-    key = group * n + rank
-    order = np.argsort(key, kind="stable")
-    if (np.diff(key[order]) == 0).any():
-        raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
-    wanted = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
-    first = np.unique(group, return_index=True)[1][wanted // max(n, 1)] if len(wanted) else np.zeros(0, dtype=np.int64)
-
-    def labels(ranks: np.ndarray) -> pd.Index:
-        parts = [level_of(index, i) for i in range(index.nlevels)]
-        if len(parts) == 1:
-            return domain[ranks]
-        levels = [domain if i == place else of for i, (_, of) in enumerate(parts)]
-        return multi_index(levels, [ranks if i == place else at[first] for i, (at, _) in enumerate(parts)], index.names)
-
-    def rows(keys: np.ndarray) -> np.ndarray:
-        if not len(key):
-            return np.full(len(keys), -1)
-        found = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
-        return np.where(key[found] == keys, found, -1)
-
-    later = wanted % max(n, 1)
-    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]
-
-
-# Arithmetic of labelled expressions, label by label: sums, multiples, weights, differences along a level.
-
-
-NOT_LINEAR = "a product or quotient of two blocks is not linear, so maximum entropy cannot use it"
-
-
-def _has_entries(value: object) -> bool:
-    """Whether something holds one number a row: a Series, or an array."""
-    return isinstance(value, pd.Series) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-#: How far outside [0, 1] a published probability may be, for its rounding.
-ROUNDING = 1e-12
+    at: np.ndarray  # their positions; -1 for a known label without a row
+    index: pd.Index | None  # their labels without the fixed levels; None for a single expression
+    fixed: Mapping[str, object] = field(default_factory=dict)  # levels that have one value, and are dropped
+    left_out: pd.Index | None = None  # labels, of the same levels, of rows that were not selected
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -796,7 +210,7 @@ class Block:
     constant : ndarray, shape (rows,), optional
         What is added to ``matrix @ p``; by default nothing.
     provenance : Provenance
-        What the block was made from; of one's own matrix the default says that the rows are probabilities.
+        What the block was made from; of your own matrix the default says that the rows are probabilities.
 
     Examples
     --------
@@ -842,32 +256,37 @@ class Block:
     constant: np.ndarray | None = None
     provenance: Provenance = field(default_factory=Provenance)
 
+    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the operation to us
+    __pandas_priority__ = 10_000
+    __iter__ = None  # by label and not by position
+    __hash__ = None  # type: ignore[assignment]
+
     def __post_init__(self) -> None:
         if self.constant is None:
             object.__setattr__(self, "constant", np.zeros(self.matrix.shape[0]))
 
     @property
     def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry a label, for knowledge that no comparison can say.
+        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that no comparison can express.
 
-        As of a comparison, it is an error if a row is not defined, see `undefined`.
+        As in a comparison, it is an error if a row is not defined, see `undefined`.
         """
-        check_defined(self.provenance.nobody, np.ones(len(self), dtype=bool), self._title, self.index)
+        self._check_defined(np.ones(len(self), dtype=bool))
         expression = self.matrix @ self.space.p
         return expression + self.constant if np.any(self.constant) else expression
 
     @property
     def undefined(self) -> np.ndarray:
-        """Whether a row uses a probability among people of whom there are none, 0 / 0: ndarray of bool, one a row."""
-        nobody = self.provenance.nobody
-        return np.zeros(len(self), dtype=bool) if nobody is None else nobody != ""
+        """Whether a row uses a probability conditional on an empty group, 0 / 0: ndarray of bool, one per row."""
+        empty = self.provenance.empty
+        return np.zeros(len(self), dtype=bool) if empty is None else empty != ""
 
     def value(self, p: object) -> pd.Series | float:
         """The values ``matrix @ p + constant`` at given probabilities.
 
         Parameters
         ----------
-        p : Posterior or ndarray, one a term
+        p : Posterior or ndarray, one per term
             An answer of a model with this space, or probabilities P(q, s, b).
 
         Returns
@@ -902,22 +321,80 @@ class Block:
         raise TypeError(f"{self.label} is a block of expressions to be compared, not true or false")
 
     @property
+    def _constant(self) -> np.ndarray:
+        assert self.constant is not None  # set at the start
+        return self.constant
+
+    @property
+    def _parts(self) -> Parts:
+        return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
+
+    @property
     def _title(self) -> str:
         """How the block is written, with its constant."""
-        return combined(self._parts, constant_text(set(self._constant.tolist())))
+        constants = set(self._constant.tolist()) or {0.0}
+        if len(constants) > 1:
+            return format_combination(self._parts, "constants")
+        (constant,) = constants
+        return format_combination(self._parts, format_number(constant) if constant else "")
+
+    def _labels(self, what: str) -> pd.Index:
+        if self.index is None:
+            raise StatementError(f"{self.label} is a single expression without labels; there is nothing to {what}")
+        return self.index
+
+    def _check_defined(self, used: np.ndarray) -> None:
+        """Check that no used row needs a probability conditional on an empty group."""
+        empty = self.provenance.empty
+        if empty is None or not len(bad := np.flatnonzero((empty != "") & used)):
+            return
+        where = "" if self.index is None else f" at {join_names(self.index[bad])}"
+        select = "" if self.index is None else f"leave these labels out, x.loc[~x.undefined] of x = {self._title}; "
+        raise StatementError(
+            f"{self._title} is not defined{where}: {_nobody(empty[bad])}, and a probability among nobody is 0 / 0; "
+            f"{select}for an order use mx.Monotone, which skips groups without people"
+        )
+
+    def _check_left_out(self, labels: pd.Index) -> None:
+        """Check that labels without a row are impossible, and were not merely left out."""
+        lost = labels[self.provenance.unknown(labels)]
+        if len(lost):
+            raise LabelMismatch(
+                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
+            )
+
+    # Selection by label
 
     @property
     def loc(self) -> _Locator:
-        """Rows by label, as pandas reads it: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
+        """Rows by label, as in pandas: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
         return _Locator(self)
 
     def __getitem__(self, key: Any) -> Self:
-        index = self._labels("select rows")
-        if is_mask(key):
-            if isinstance(key, pd.Series):
-                key = key.reindex(index) if key.index.isin(index).all() and len(key) == len(index) else key
+        index, levels = self._labels("select"), level_names(self._labels("select"))
+        if isinstance(key, list):
+            is_mask = bool(key) and all(isinstance(one, bool | np.bool_) for one in key)
+        else:
+            is_mask = isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
+        if is_mask:
+            if isinstance(key, pd.Series) and key.index.isin(index).all() and len(key) == len(index):
+                key = key.reindex(index)
             return self.at(np.asarray(key, dtype=bool))
-        return self._chosen(chosen(read_key(key, index, self.label), index, self.space.axes, self.label, self._dropped))
+        if isinstance(key, tuple):
+            if len(key) > len(levels):
+                raise UnknownName(f"{short_repr(key)} has {len(key)} values, and {self.label} the levels {levels}")
+            return self._selected(self._along(dict(zip(levels, key, strict=False))))
+        if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
+            if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
+                raise StatementError(
+                    f"rows of {self.label} are selected by a list of labels or by a mask, not by {short_repr(key)}"
+                )
+            labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
+            if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
+                return self._selected(self._whole(labels.set_names(levels)))
+            if len(labels) and all(isinstance(one, tuple) and len(one) == len(levels) for one in labels):
+                return self._selected(self._whole(pd.MultiIndex.from_tuples(list(labels), names=levels)))
+        return self._selected(self._along({levels[0]: key}))
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
         """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
@@ -951,116 +428,129 @@ class Block:
         >>> men.label, men.index[0]
         ('P(Disease | Gender=male, Degree)', ('Breast Cancer', 'college'))
         """
-        index = self._labels("select rows")
+        index = self._labels("select")
         levels = level_names(index)[:1] if level is None else levels_named(self.space.axes, index, level, self.label)
         keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
         if len(keys) != len(levels):
             raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
         if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
-            raise StatementError(f"xs takes one value a level, not {short_repr(strange[0])}; write block.loc[...]")
-        asked = dict(zip(levels, keys, strict=True))
-        return self._chosen(chosen(asked, index, self.space.axes, self.label, self._dropped))
+            raise StatementError(f"xs takes one value per level, not {short_repr(strange[0])}; write block.loc[...]")
+        return self._selected(self._along(dict(zip(levels, keys, strict=True))))
 
     def at(self, rows: np.ndarray) -> Self:
-        """Keep some of the rows, by a mask or by position.
-
-        Parameters
-        ----------
-        rows : ndarray of bool or of int
-
-        Returns
-        -------
-        Block
-
-        Raises
-        ------
-        StatementError
-            If it is neither a mask of the rows nor positions of some.
-        LabelMismatch
-            If a row is selected more than once.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> hospital = mx.datasets.load_hospital()
-        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> block = mx.MaxEnt(release).space.marginal(["Gender", "Disease"])
-        >>> men = block.at(block.index.get_level_values("Gender") == "male")
-        >>> len(block), len(men)
-        (10, 5)
-        """
+        """Those with some values."""
         rows = check_positions(rows, "rows", len(self))
         if self.index is None:
-            made = replace(self.provenance, nobody=self.provenance.nobody_of(np.arange(len(self))[rows], None))
+            made = replace(self.provenance, empty=self.provenance.empty_at(np.arange(len(self))[rows], None))
             return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
         rest = np.ones(len(self), dtype=bool)
         rest[rows] = False
         if rest.sum() + len(rows) > len(self):
             raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
-        return self._chosen(Chosen(rows, self.index[rows], left_out=self.index[rest]))
+        return self._selected(Selection(rows, self.index[rows], left_out=self.index[rest]))
 
-    def _chosen(self, found: Chosen) -> Self:
-        """Take rows that were found, and remember which were not asked for."""
-        made, left_out = self.provenance, found.left_out
-        if made.left_out is not None:
-            before = without_levels(made.left_out, found.fixed)
-            of_these = np.ones(len(made.left_out), dtype=bool)
-            for level, value in found.fixed.items():
-                of_these &= made.left_out.get_level_values(level) == value
-            if before is None:
-                if (found.at < 0).any() and of_these.any():
-                    raise UnknownName(f"{found.fixed} was left out of {self.label}; select from the whole block")
+    def _whole(self, labels: pd.Index) -> Selection:
+        """Select rows by whole labels."""
+        self._check_once(labels)
+        for i, level in enumerate(level_names(labels)):
+            for value in level_of(labels, i)[1].unique():
+                self._check_value(value, level)
+        at = find(self.index, labels)
+        return Selection(at, labels, left_out=self.index[np.setdiff1d(np.arange(len(self)), at)])
+
+    def _along(self, wanted: Mapping[str, Any]) -> Selection:
+        """Select rows by a value, several values or a slice of each of some levels."""
+        index = self.index
+        fixed = {level: v for level, v in wanted.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
+        here, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
+        for level, value in wanted.items():
+            codes, values = level_of(index, index.names.index(level))
+            if level in fixed:
+                here &= values.isin([self._check_value(value, level)])[codes]
+            elif isinstance(value, slice):
+                narrowed &= values.isin(self._between(value, level))[codes]
             else:
+                several = [self._check_value(v, level) for v in check_list(value, f"values of {level!r}", "values")]
+                self._check_once(pd.Index(several, tupleize_cols=False))
+                narrowed &= values.isin(several)[codes]
+        at, rest = np.flatnonzero(here & narrowed), without_levels(index, fixed)
+        if rest is None:
+            return Selection(at if len(at) else np.array([-1]), None, fixed)
+        return Selection(at, rest[at], fixed, rest[here & ~narrowed])
+
+    def _between(self, part: slice, level: str) -> Iterable[object]:
+        """The values of a level from one to another, both of them included, as pandas does."""
+        if part == slice(None):
+            return known_values(self.space.axes, level)
+        if part.step is not None:
+            raise StatementError(f"a slice of {level!r} has no step; list the values")
+        values = ordered_values(self.space.axes, level)
+        inside = np.ones(len(values), dtype=bool)
+        ranked = values.codes if isinstance(values, pd.CategoricalIndex) else values
+        try:
+            for end, is_start in ((part.start, True), (part.stop, False)):
+                if end is not None:
+                    if isinstance(values, pd.CategoricalIndex):
+                        end = values.categories.get_loc(self._check_known(end, level))
+                    inside &= (ranked >= end) if is_start else (ranked <= end)
+        except TypeError:
+            ends = join_names([end for end in (part.start, part.stop) if end is not None])
+            raise StatementError(f"{ends} cannot be compared with the values of {level!r} in {self.label}") from None
+        return values[inside]
+
+    def _check_known(self, value: object, level: str) -> object:
+        return check_label(value, f"value of {level!r} in {self.label}", known_values(self.space.axes, level))
+
+    def _check_value(self, value: object, level: str) -> object:
+        """Check that a value is one of the level's, and that differences have rows for it."""
+        if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
+            raise LabelMismatch(
+                f"{self.label} has no row for {level}={short_repr(value)}, which has no value before it; leave it out"
+            )
+        return value
+
+    def _check_once(self, labels: pd.Index) -> None:
+        if labels.has_duplicates:
+            raise LabelMismatch(
+                f"the rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
+            )
+
+    def _selected(self, selection: Selection) -> Self:
+        """Take selected rows, and remember which were not selected."""
+        made, at, index = self.provenance, selection.at, selection.index
+        fixed, left_out = selection.fixed, selection.left_out
+        if made.left_out is not None:  # from an earlier selection
+            before = without_levels(made.left_out, fixed)
+            of_these = np.ones(len(made.left_out), dtype=bool)
+            for level, value in fixed.items():
+                of_these &= made.left_out.get_level_values(level) == value
+            if before is not None:
                 left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
-        if (found.at < 0).any() and np.isnan(made.absent):
+            elif (at < 0).any() and of_these.any():
+                raise UnknownName(f"{fixed} was left out of {self.label}; select from the whole block")
+        if (at < 0).any() and np.isnan(made.absent):
             raise UnknownName(f"{self.label} has no row for what is selected; select first, and add afterwards")
-        if found.index is not None and (found.at < 0).any():
-            self._check_left_out(found.index[found.at < 0])
-        parts = with_values(
-            self._parts, found.fixed, self.space.view.sensitive if len(self.space.view.sensitive) == 1 else ()
-        )
-        groups = fixed_in_all(made.groups, found.fixed)
+        if index is not None and (at < 0).any():
+            self._check_left_out(index[at < 0])
+        sensitive = self.space.view.sensitive
+        parts = _with_values(self._parts, fixed, sensitive if len(sensitive) == 1 else ())
         made = replace(
             made,
             parts=parts,
             left_out=None if left_out is None or not len(left_out) else left_out,
-            dropped={level: values for level, values in made.dropped.items() if level not in found.fixed},
-            groups=groups,
+            dropped={level: values for level, values in made.dropped.items() if level not in fixed},
+            groups=tuple(group.at(fixed) for group in made.groups),
         )
         return replace(
             self,
-            matrix=pick(self.matrix, found.at),
-            constant=pick_values(self._constant, found.at, made.absent),
-            index=found.index,
-            label=combined(parts),
-            provenance=replace(made, nobody=made.nobody_of(found.at, found.index)),
+            matrix=pick(self.matrix, at),
+            constant=_pick_values(self._constant, at, made.absent),
+            index=index,
+            label=format_combination(parts),
+            provenance=replace(made, empty=made.empty_at(at, index)),
         )
 
-    @property
-    def _parts(self) -> Parts:
-        return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
-
-    @property
-    def _dropped(self) -> Mapping[str, pd.Index]:
-        return self.provenance.dropped
-
-    @property
-    def _constant(self) -> np.ndarray:
-        assert self.constant is not None  # set at the start
-        return self.constant
-
-    def _labels(self, what: str) -> pd.Index:
-        if self.index is None:
-            raise StatementError(f"{self.label} is a single expression without labels; nothing there to {what}")
-        return self.index
-
-    def _check_left_out(self, labels: pd.Index) -> None:
-        """Check that labels without a row are impossible, and were not merely left out."""
-        lost = labels[self.provenance.unknown(labels)]
-        if len(lost):
-            raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
-            )
+    # Arithmetic, label by label
 
     def __neg__(self) -> Self:
         return self * -1
@@ -1071,18 +561,18 @@ class Block:
     def __add__(self, other: object) -> Self:
         if isinstance(other, Block):
             return self._plus(other)
-        made = self.provenance
         if not _has_entries(other):
             value = self._scalar(other)
-            return self._with(constant=self._constant + value, absent=made.absent + value)
+            return self._with(constant=self._constant + value, absent=self.provenance.absent + value)
         values, extra = self._aligned(other)
-        if not isinstance(other, pd.Series):
-            return self._with(constant=self._constant + values)
-        if extra.index.nlevels < self._labels("add").nlevels:
-            return self._with(constant=self._constant + values, absent=np.nan)
-        if len(extra):
-            return self._with_rows(extra.index) + other
+        if isinstance(other, pd.Series):
+            if extra.index.nlevels < self._labels("add").nlevels:
+                return self._with(constant=self._constant + values, absent=np.nan)
+            if len(extra):
+                return self._with_rows(extra.index) + other
         return self._with(constant=self._constant + values)
+
+    __radd__ = __add__
 
     def __sub__(self, other: object) -> Self:
         return self + (-other if isinstance(other, Block) or _has_entries(other) else -self._scalar(other))  # type: ignore[operator]
@@ -1096,16 +586,18 @@ class Block:
         made = self.provenance
         if not _has_entries(factor):
             by = self._scalar(factor)
-            parts = scaled(self._parts, by) if by else ()
+            parts = tuple((by * a, what) for a, what in self._parts) if by else ()
             return self._with(self.matrix * by, self._constant * by, parts=parts, absent=made.absent * by)
         if self.index is None and isinstance(factor, pd.Series):
             return self._repeated(factor.index) * factor
         weights, _ = self._aligned(factor)
         name = getattr(factor, "name", None)
-        parts = weighted(self._parts, "weights" if name is None else str(name))
+        a, what = _as_one(self._parts)
+        parts = ((a, f"{'weights' if name is None else name} * {what}"),)
         matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
-        absent = 0.0 if made.absent == 0 else np.nan
-        return self._with(matrix, self._constant * weights, parts=parts, absent=absent)
+        return self._with(matrix, self._constant * weights, parts=parts, absent=0.0 if made.absent == 0 else np.nan)
+
+    __rmul__ = __mul__
 
     def __truediv__(self, divisor: object) -> Self:
         if isinstance(divisor, Block):
@@ -1150,25 +642,33 @@ class Block:
         >>> mean.label, mean.value(post).round(2).to_dict()
         ('(score * P(Disease | Gender)).sum(level=Gender)', {'female': 5.4, 'male': 4.74})
         """
-        if level is None:
-            call, group = "sum()", np.zeros(len(self), dtype=np.int64)
-            index: pd.Index | None = None
-        else:
-            levels = levels_named(self.space.axes, self._labels("sum"), level, self.label)
-            group, index = sums(self._labels("sum"), levels)
-            call = f"sum(level={', '.join(levels)})"
+        made = self.provenance
+        index: pd.Index | None = None
+        kept: list[str] = []
+        call, group = "sum()", np.zeros(len(self), dtype=np.int64)
+        if level is not None:
+            own = self._labels("sum")
+            kept = levels_named(self.space.axes, own, level, self.label)
+            coded = [level_of(own, own.names.index(name)) for name in kept]
+            group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
+            index = subset_keys(own, kept)[np.unique(group, return_index=True)[1]]
+            call = f"sum(level={', '.join(kept)})"
         size = 1 if index is None else len(index)
         adding = sp.csr_array((np.ones(len(self)), (group, np.arange(len(self)))), shape=(size, len(self)))
-        left_out = self.provenance.left_out
+        left_out = made.left_out
         if left_out is not None:
             left_out = None if index is None else subset_keys(left_out, level_names(index)).unique().difference(index)
-        found = self._mapped(adding, index, method(self._parts, call))
-        absent = 0.0 if self.provenance.absent == 0 else np.nan
-        made = replace(found.provenance, absent=absent, left_out=left_out, groups=self.provenance.groups)
-        kept = [] if index is None else level_names(index)
-        made = replace(made, dropped={name: values for name, values in made.dropped.items() if name in kept})
-        made = replace(made, groups=kept_in_all(made.groups, index), nobody=either(made.nobody, made.of_nobody(size)))
-        return replace(found, provenance=made)
+        groups = tuple(one for one in (one.along(kept) for one in made.groups) if one.free or one.fixed)
+        total = self._mapped(adding, index, call)
+        provenance = replace(
+            total.provenance,
+            absent=0.0 if made.absent == 0 else np.nan,
+            left_out=left_out,
+            dropped={name: values for name, values in made.dropped.items() if name in kept},
+            groups=groups,
+            empty=_either(total.provenance.empty, replace(made, groups=groups).empty_sums(size)),
+        )
+        return replace(total, provenance=provenance)
 
     def diff(self, level: str) -> Self:
         """How much each row is above that of the value before, along an ordered level.
@@ -1201,12 +701,12 @@ class Block:
         >>> [rises.name(i) for i in range(len(rises))][:2]
         ['P(HIV | Degree).diff(Degree): graduate', 'P(HIV | Degree).diff(Degree): high school']
         """
-        index, made = self._labels("take differences"), self.provenance
+        index, made = self._labels("take differences of"), self.provenance
         levels = levels_named(self.space.axes, index, level, self.label)
         if len(levels) != 1:
             raise StatementError(f"differences are along one level, and {short_repr(level)} stands for {levels}")
         dropped = made.dropped.get(levels[0])
-        labels, here, before, previous, first = differences(
+        labels, here, before, previous, first = _steps(
             index, levels[0], self.space.axes, made.left_out is not None, dropped
         )
         for at, at_labels in ((here, labels), (before, previous)):
@@ -1218,15 +718,18 @@ class Block:
             )
         rows = np.arange(len(labels))
         entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, here), (-1.0, before))]
-        data = np.concatenate([np.full(len(row), sign) for sign, row, _ in entries])
-        places = tuple(np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
-        taking = sp.csr_array((data, places), shape=(len(labels), len(self)))
-        found = self._mapped(taking, labels, method(self._parts, f"diff({levels[0]})"))
+        signs = np.concatenate([np.full(len(row), sign) for sign, row, _ in entries])
+        row, column = (np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
+        taking = sp.csr_array((signs, (row, column)), shape=(len(labels), len(self)))
+        steps = self._mapped(taking, labels, f"diff({levels[0]})")
         off = made.absent * ((here < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
-        nobody = either(made.nobody_of(here, labels), made.nobody_of(before, previous))
-        without = {**made.dropped, levels[0]: first if dropped is None else dropped.union(first)}
-        made = replace(found.provenance, groups=made.groups, nobody=nobody, dropped=without)
-        return replace(found, constant=found._constant + off, provenance=made)
+        provenance = replace(
+            steps.provenance,
+            groups=made.groups,
+            empty=_either(made.empty_at(here, labels), made.empty_at(before, previous)),
+            dropped={**made.dropped, levels[0]: first if dropped is None else dropped.union(first)},
+        )
+        return replace(steps, constant=steps._constant + off, provenance=provenance)
 
     def _with(
         self,
@@ -1236,75 +739,77 @@ class Block:
         parts: Parts | None = None,
         absent: float | None = None,
     ) -> Self:
-        """Exchange what is said of the same labels; it need not be a probability then."""
-        made = self.provenance
-        parts = self._parts if parts is None else parts
+        """Exchange the values at the same labels; they need not be probabilities then."""
+        made, parts = self.provenance, self._parts if parts is None else parts
+        made = replace(made, is_probability=False, parts=parts, absent=made.absent if absent is None else absent)
         return replace(
             self,
             matrix=self.matrix if matrix is None else matrix,
             constant=self._constant if constant is None else constant,
-            label=combined(parts),
-            provenance=replace(
-                made, is_probability=False, parts=parts, absent=made.absent if absent is None else absent
-            ),
+            label=format_combination(parts),
+            provenance=made,
         )
 
-    def _mapped(self, taking: sp.csr_array, index: pd.Index | None, parts: Parts) -> Self:
-        """Combine rows into others, with labels of their own; what is not there is 0."""
+    def _mapped(self, taking: sp.csr_array, index: pd.Index | None, call: str) -> Self:
+        """Combine rows into others, with labels of their own; rows that are not there are 0."""
         matrix = sp.csr_array(taking @ self.matrix)
         matrix.eliminate_zeros()
-        return replace(
-            self,
-            matrix=matrix,
-            constant=taking @ self._constant,
-            index=index,
-            label=combined(parts),
-            provenance=Provenance(
-                is_probability=False,
-                parts=parts,
-                left_out=self.provenance.left_out,
-                dropped=self.provenance.dropped,
-                nobody=any_of(self.provenance.nobody, taking),
-            ),
-        )
+        made, empty = self.provenance, None
+        if made.empty is not None:  # of each combination the first
+            used = np.flatnonzero(made.empty != "")
+            rows, at = sp.csr_array(taking[:, used]).nonzero()
+            texts = np.full(taking.shape[0], "", dtype=object)
+            texts[rows[::-1]] = made.empty[used[at[::-1]]]
+            empty = texts if len(rows) else None
+        a, what = _as_one(self._parts)
+        parts = ((a, f"({what}).{call}" if " * " in what else f"{what}.{call}"),)
+        made = Provenance(False, parts, left_out=made.left_out, dropped=made.dropped, empty=empty)
+        label = format_combination(parts)
+        constant = taking @ self._constant
+        return replace(self, matrix=matrix, constant=constant, index=index, label=label, provenance=made)
 
     def _repeated(self, index: pd.Index) -> Self:
-        """Repeat a single expression, a row a label; what it is at other labels is not known."""
+        """Repeat a single expression, one row per label; its value at other labels is not known."""
         for name in level_names(index):
             if not isinstance(name, str):
                 raise LabelMismatch(
-                    f"{self.label} is multiplied by a Series whose index has no name; say what it is values of, "
+                    f"{self.label} is multiplied by a Series whose index has no name; name its level, "
                     f"series.rename_axis({self.space.view.columns[0]!r})"
                 )
             known_values(self.space.axes, name)
-        unknown = index[~are_known(self.space.axes, index)]
-        if len(unknown) or index.has_duplicates:
-            some, what = (unknown, "are not known") if len(unknown) else (index[index.duplicated()], "are there twice")
-            raise LabelMismatch(f"{self.label} is multiplied by a Series whose labels {join_names(some)} {what}")
-        matrix = pick(self.matrix, np.zeros(len(index), dtype=np.int64))
-        nobody = self.provenance.nobody_of(np.zeros(len(index), dtype=np.int64), index)
-        made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, nobody=nobody)
-        return replace(
-            self, matrix=matrix, constant=np.repeat(self._constant, len(index)), index=index, provenance=made
-        )
+        if len(unknown := index[~are_known(self.space.axes, index)]):
+            raise LabelMismatch(
+                f"{self.label} is multiplied by a Series whose labels {join_names(unknown)} are not known"
+            )
+        if index.has_duplicates:
+            raise LabelMismatch(
+                f"{self.label} is multiplied by a Series whose labels {repeated(index)} are there twice"
+            )
+        at = np.zeros(len(index), dtype=np.int64)
+        empty = self.provenance.empty_at(at, index)
+        made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, empty=empty)
+        constant = np.repeat(self._constant, len(index))
+        return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
 
     def _with_rows(self, labels: pd.Index) -> Self:
         """Write out labels that are known and had no row."""
-        index = self._labels("add")
+        index = self._labels("add").append(labels)
         at = np.append(np.arange(len(self)), np.full(len(labels), -1))
-        constant = pick_values(self._constant, at, self.provenance.absent)
-        index = index.append(labels)
-        made = replace(self.provenance, nobody=self.provenance.nobody_of(at, index))
+        constant = _pick_values(self._constant, at, self.provenance.absent)
+        made = replace(self.provenance, empty=self.provenance.empty_at(at, index))
         return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
 
     def _plus(self, other: Block) -> Self:
-        """Add two blocks by label."""
+        """Add two blocks by label; one with fewer levels is used for all rows that share its labels."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} are of two models; make both from one space")
-        parts = added(self._parts, other._parts)
+        total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
+        for a, what in (*self._parts, *other._parts):
+            total[what] = total.get(what, 0.0) + a
+        parts = tuple((a, what) for what, a in total.items() if a)
         if self.index is None and other.index is not None:
-            return replace(other._plus(self), label=combined(parts))  # type: ignore[return-value]
-        first, second, absent, keys = self, other, np.nan, None
+            return replace(other._plus(self), label=format_combination(parts))  # type: ignore[return-value]
+        first, absent, keys = self, np.nan, None
         left_out, dropped = self.provenance.left_out, self.provenance.dropped
         if other.index is None:
             at = np.zeros(len(self), dtype=np.int64)
@@ -1325,47 +830,85 @@ class Block:
             at = find(theirs, keys)
             if (at < 0).any():
                 other._check_left_out(keys[at < 0])
-        matrix = sp.csr_array(first.matrix + pick(second.matrix, at))
+        matrix = sp.csr_array(first.matrix + pick(other.matrix, at))
         matrix.eliminate_zeros()
-        constant = first._constant + pick_values(second._constant, at, second.provenance.absent)
+        constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} have not the same labels, and one of them is not known elsewhere; "
+                f"{self.label} and {other.label} do not have the same labels, and one of them is not known elsewhere; "
                 "select alike on both sides, and where a number is added, add blocks first"
             )
-        found = first._with(matrix, constant, parts=parts, absent=absent)
+        added = first._with(matrix, constant, parts=parts, absent=absent)
         made = replace(
-            found.provenance,
+            added.provenance,
             left_out=left_out,
             dropped=dropped,
-            groups=tuple(dict.fromkeys(first.provenance.groups + second.provenance.groups)),
-            nobody=either(first.provenance.nobody, second.provenance.nobody_of(at, keys)),
+            groups=tuple(dict.fromkeys(first.provenance.groups + other.provenance.groups)),
+            empty=_either(first.provenance.empty, other.provenance.empty_at(at, keys)),
         )
-        return replace(found, provenance=made)
+        return replace(added, provenance=made)
 
     def _scalar(self, value: object) -> float:
         """Read a number for every row."""
         if isinstance(value, Block | dict | list | tuple | set | str) or getattr(value, "shape", None):
-            raise LabelMismatch(
-                f"{self.label} is combined with a {type(value).__name__}, whose entries have no labels; "
-                f"pass a number, or a Series indexed by {[] if self.index is None else list(self.index.names)}"
-            )
+            self._refuse_unlabelled(value, "combined")
         return check_number(value, f"what {self.label} is combined with")
 
+    def _refuse_unlabelled(self, value: object, how: str) -> None:
+        levels = [] if self.index is None else list(self.index.names)
+        raise LabelMismatch(
+            f"{self.label} is {how} with a {type(value).__name__}, whose entries have no labels; pass a number, or a "
+            f"Series indexed by {levels}"
+        )
+
     def _aligned(self, values: Any) -> tuple[np.ndarray, pd.Series]:
-        """Read numbers, one a row: a Series by label, or an array as long as the block."""
+        """Read numbers, one per row: a Series by label, or an array as long as the block; and what is left of a Series."""
         index = self._labels(f"align a {type(values).__name__} with")
         if isinstance(values, pd.Series):
-            found, extra = by_label(values, index, self.space.axes, self.label, self.provenance.unknown, or_fewer=True)
+            numbers, extra = self._by_label(values, or_fewer=True)
         else:
-            found, extra = (
-                check_array(values, f"what {self.label} is combined with", len(self)),
-                pd.Series(dtype=float),
+            numbers = check_array(values, f"what {self.label} is combined with", len(self))
+            extra = pd.Series(dtype=float)
+        finite = np.isfinite(numbers)
+        if not finite.all() or not np.isfinite(extra.to_numpy(dtype=float)).all():
+            bad = extra.index if finite.all() else index[~finite]
+            raise BadProbability(f"the values for {self.label} have NaN or infinity at {join_names(bad)}")
+        return numbers, extra
+
+    def _by_label(self, values: pd.Series, *, or_fewer: bool) -> tuple[np.ndarray, pd.Series]:
+        """Bring a Series into the order of the labels, and give its entries at known labels without a row."""
+        index, label = self.index, self.label
+        if values.index is index and values.dtype.kind in "fiu":
+            return values.to_numpy(dtype=float), values.iloc[:0]
+        levels = same_levels(index, values.index, label, or_fewer=or_fewer)
+        if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            raise BadProbability(f"the values for {label} must be numbers, not of type {values.dtype}")
+        if set(values.index.names) == {None}:
+            values = values.set_axis(values.index.set_names(levels))
+        elif list(values.index.names) != levels:
+            values = values.reorder_levels(levels)  # type: ignore[arg-type]
+        keys = subset_keys(index, levels)
+        if values.index.equals(keys):
+            return values.to_numpy(dtype=float), values.iloc[:0]
+        if values.index.has_duplicates:
+            raise LabelMismatch(f"the values for {label} repeat the labels {repeated(values.index)}; give one each")
+        at = find(values.index, keys)
+        used = np.zeros(len(values), dtype=bool)
+        used[at[at >= 0]] = True
+        extra = values[~used]
+        unknown = ~are_known(self.space.axes, extra.index)
+        if len(levels) == index.nlevels:
+            unknown |= self.provenance.unknown(extra.index)
+        if (at < 0).any() or unknown.any():
+            mismatch = (("lack", keys[at < 0].unique()), ("have", extra.index[unknown]))
+            found = " and ".join(f"{what} {join_names(labels)}" for what, labels in mismatch if len(labels))
+            raise LabelMismatch(
+                f"the values for {label} {found}; exactly the {len(index)} labels of its rows are expected: reindex the "
+                "Series, or take a coarser marginal"
             )
-        if not np.isfinite(found).all() or not np.isfinite(extra.to_numpy(dtype=float)).all():
-            bad = index[~np.isfinite(found)] if not np.isfinite(found).all() else extra.index
-            raise BadProbability(f"the values for {self.label} hold NaN or infinity at {join_names(bad)}")
-        return found, extra
+        return values.to_numpy(dtype=float)[at], extra
+
+    # Comparisons
 
     def __eq__(self, value: Block | pd.Series | float) -> Rows:  # type: ignore[override]
         return self._against(value, low=True, high=True)
@@ -1385,17 +928,16 @@ class Block:
     def __gt__(self, value: object) -> Rows:
         raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
 
+    def __abs__(self) -> AbsoluteBlock:
+        return AbsoluteBlock(self.label, self._within)
+
     def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
         """Say ``low <= block <= high``, each side a Series, a number or a block.
 
         Parameters
         ----------
         low, high : Series, float or Block
-            Values, one a label, or one for all; probabilities if the rows are.
-
-        Returns
-        -------
-        Rows
+            Values, one per label, or one for all; probabilities if the rows are.
 
         Raises
         ------
@@ -1415,7 +957,7 @@ class Block:
         """
         if not isinstance(low, Block) and not isinstance(high, Block):
             return self._rows(self._align(low, True, False), self._align(high, False, True))
-        return _stacked(self >= low, self <= high, f"{self.label} between two")
+        return _both(self >= low, self <= high, f"{self.label} between two")
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
         """Say ``value - eps <= block <= value + eps``; a side that no probability reaches is left out.
@@ -1425,7 +967,7 @@ class Block:
         Parameters
         ----------
         value : Series or float
-            Values, one a label, or one for all; probabilities if the rows are.
+            Values, one per label, or one for all; probabilities if the rows are.
         eps : float
             The vagueness, not negative.
 
@@ -1458,10 +1000,10 @@ class Block:
         if not self.provenance.is_probability:
             return self._rows(low, high)
         low, high = np.where(low > 0, low, -np.inf), np.where(high < 1, high, np.inf)
-        self._nothing_said(low, high)
-        said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        index = None if self.index is None else self.index[said]
-        return Rows(self.matrix[said], low[said], high[said], self.label, index, self.space.view)
+        self._hold_anyway(low, high)
+        used = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        index = None if self.index is None else self.index[used]
+        return Rows(self.matrix[used], low[used], high[used], self.label, index, self.space.view)
 
     def softly(
         self,
@@ -1476,21 +1018,17 @@ class Block:
         Parameters
         ----------
         value : Series or float
-            One a label, or one for all; any numbers, as noisy measurements may give.
+            One per label, or one for all; any numbers, as noisy measurements may give.
         sd, weight, delta : Series or float, optional
-            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one a label, or one for
+            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
             all.
-
-        Returns
-        -------
-        Rows
 
         Raises
         ------
         LabelMismatch
             If a Series has not exactly the labels of the block.
         StatementError, BadProbability
-            If a value is no number, or a cost cannot be read.
+            If a value is not a number, or a cost cannot be read.
 
         Examples
         --------
@@ -1504,90 +1042,83 @@ class Block:
         """
         middle = self._read(value)
         if not np.isfinite(middle).all():
-            raise BadProbability(
-                f"the values for {self.label} hold NaN or infinity at {self._listing(~np.isfinite(middle))}"
-            )
+            bad = self._listing(~np.isfinite(middle))
+            raise BadProbability(f"the values for {self.label} have NaN or infinity at {bad}")
         costs = [self._read(cost) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
         middle = _minus(middle, self._constant)
-        self._nothing_said(middle, middle)
-        return Rows(
-            self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=Penalty(*costs)
-        )
-
-    def __abs__(self) -> AbsoluteBlock:
-        return AbsoluteBlock(self.label, self._within)
+        self._hold_anyway(middle, middle)
+        penalty = Penalty(*costs)
+        return Rows(self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=penalty)
 
     def _within(self, most: object) -> Rows:
-        """Say ``-most <= block <= most``; of a block as two sets of rows."""
+        """``-most <= block <= most``; if most is a block, as two sets of rows."""
         if isinstance(most, Block):
             least, largest = self + most, self - most  # >= 0, <= 0; what cancels and holds anyway is left out
             rows = [largest <= 0] if largest.matrix.nnz or (largest._constant > 0).any() else []
             if least.matrix.nnz or (least._constant < 0).any() or not rows:
                 rows = [least >= 0, *rows]
             label = f"|{self._title}| <= {most._title}"
-            return replace(rows[0], label=label) if len(rows) == 1 else _stacked(rows[0], rows[1], label)
+            return replace(rows[0], label=label) if len(rows) == 1 else _both(rows[0], rows[1], label)
         high = self._read(most)
         if (high < 0).any():
             raise BadProbability(f"|{self._title}| cannot be at most {high.min():.12g}: it is never negative")
         return self._rows(-high, high)
 
+    def _against(self, value: object, low: bool, high: bool) -> Rows:
+        """The block is at least a value, at most, or both."""
+        if isinstance(value, Block):
+            left = self - value
+            right = np.zeros(len(left))
+        else:
+            left, right = self, self._align(value, low, high)
+        return left._rows(right if low else np.full(len(left), -np.inf), right if high else np.full(len(left), np.inf))
+
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
-        """Move the constant to the values; rows without terms that hold anyway say nothing, and are left out."""
+        """Move the constant to the values; rows without terms that hold anyway are left out."""
         low, high = (_minus(side, self._constant) for side in (low, high))
-        holds = self._nothing_said(low, high)
+        holds = self._hold_anyway(low, high)
         rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
-        nobody = self.provenance.of_nobody(1) if not len(self) else self.provenance.nobody
-        if not holds.any() and (len(self) or nobody is None):
+        empty = self.provenance.empty if len(self) else self.provenance.empty_sums(1)
+        if not holds.any() and (len(self) or empty is None):
             return rows
         if holds.all():
-            why = f": {in_words(nobody[nobody != ''])}" if nobody is not None else ""
-            raise StatementError(f"{self._title} holds no probability that could be otherwise, so nothing is said{why}")
+            why = f": {_nobody(empty[empty != ''])}" if empty is not None else ""
+            raise StatementError(f"{self._title} has no probability that could be otherwise, so nothing is said{why}")
         return rows.at(~holds)
 
-    def _nothing_said(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    def _hold_anyway(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Mark rows without terms that hold anyway; the others must be defined."""
-        empty = np.diff(self.matrix.indptr) == 0
-        holds = empty & (low <= ROUNDING) & (high >= -ROUNDING)
-        check_defined(self.provenance.nobody, ~holds, self._title, self.index)
+        holds = (np.diff(self.matrix.indptr) == 0) & (low <= ROUNDING) & (high >= -ROUNDING)
+        self._check_defined(~holds)
         return holds
-
-    def _against(self, value: object, low: bool, high: bool) -> Rows:
-        """Say that the block is at least or at most a value, or both."""
-        if isinstance(value, Block):
-            difference = self - value
-            zeros = np.zeros(len(difference))
-        else:
-            difference, zeros = self, self._align(value, low, high)
-        return difference._rows(
-            zeros if low else np.full(len(difference), -np.inf), zeros if high else np.full(len(difference), np.inf)
-        )
 
     def _align(self, value: object, low: bool, high: bool) -> np.ndarray:
         """Bring the values into the order of the rows, by label; each must be a probability if the rows are."""
         numbers = self._read(value, low, high)
         bad = ~np.isfinite(numbers)
         if self.provenance.is_probability:
-            bad = ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
+            bad |= ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
         if bad.any():
-            what = "NaN" if np.isnan(numbers[bad]).any() else f"{numbers[bad][0]:.12g}, which is no probability,"
-            if not self.provenance.is_probability:
-                what = "NaN or infinity"
-            raise BadProbability(f"the values for {self.label} hold {what} at {self._listing(bad)}")
+            what = "NaN or infinity"
+            if self.provenance.is_probability:
+                wrong = numbers[bad]
+                what = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is no probability,"
+            raise BadProbability(f"the values for {self.label} have {what} at {self._listing(bad)}")
         return numbers
 
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
-        """Read a number, or a Series, of which values for impossible labels must agree with what these are."""
+        """Read a number, or a Series, whose values for impossible labels must agree with what these are."""
         if isinstance(value, pd.Series) and self.index is not None:
-            unknown = self.provenance.unknown
-            numbers, extra = by_label(value, self.index, self.space.axes, self.label, unknown, or_fewer=False)
-            absent, said = self.provenance.absent, extra.to_numpy(dtype=float)
-            wrong = ~(((said <= absent + ROUNDING) | (not low)) & ((said >= absent - ROUNDING) | (not high)))
-            if wrong.any() or (np.isnan(absent) and len(extra)):
-                places = extra.index[wrong] if wrong.any() else extra.index
-                raise LabelMismatch(
-                    f"the values for {self.label} have {join_names(places)}, which no term is of: it is "
-                    f"{absent:.12g} there; take them out of the Series"
-                )
+            numbers, extra = self._by_label(value, or_fewer=False)
+            if len(extra):
+                absent, values = self.provenance.absent, extra.to_numpy(dtype=float)
+                agrees = ((values <= absent + ROUNDING) | (not low)) & ((values >= absent - ROUNDING) | (not high))
+                if not agrees.all() or np.isnan(absent):
+                    places = extra.index if agrees.all() else extra.index[~agrees]
+                    raise LabelMismatch(
+                        f"the values for {self.label} have {join_names(places)}, for which there are no terms: it is "
+                        f"{absent:.12g} there; take them out of the Series"
+                    )
             return numbers
         if type(value).__module__.partition(".")[0] == "cvxpy":
             raise StatementError(
@@ -1595,28 +1126,164 @@ class Block:
                 "a function of the space, lambda space: ..., or P(...), one by one"
             )
         if isinstance(value, Block | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
-            levels = [] if self.index is None else list(self.index.names)
-            raise LabelMismatch(
-                f"{self.label} is compared with a {type(value).__name__}, whose entries have no labels; "
-                f"pass a number, or a Series indexed by {levels}"
-            )
+            self._refuse_unlabelled(value, "compared")
         return np.full(len(self), check_number(value, f"the value of every {self.label}"))
 
     def _listing(self, at: np.ndarray) -> str:
         return "its only row" if self.index is None else join_names(self.index[at])
 
+    def _first_rows(self) -> tuple[str, pd.DataFrame]:
+        """The size of the block, and its first ten rows: how many terms each has, and their coefficients."""
+        size = "a single expression"
+        if self.index is not None:
+            size = f"{pluralize(len(self), 'row')} by {list(self.index.names)}"
+        ends = self.matrix.indptr[: min(10, len(self)) + 1]
+        coefficients = [self.matrix.data[start:end] for start, end in itertools.pairwise(ends)]
+        ranges = [
+            dict.fromkeys(f"{side:.4g}" for side in (row.min(initial=np.inf), row.max(initial=-np.inf)))
+            for row in coefficients
+        ]
+        texts = [" to ".join(sides) if len(row) else "0" for sides, row in zip(ranges, coefficients, strict=True)]
+        table = pd.DataFrame({"terms": [len(row) for row in coefficients], "coefficients": texts})
+        if self._constant.any():
+            table["constant"] = self._constant[: len(table)]
+        table.index = pd.Index([""]) if self.index is None else self.index[: len(table)]
+        return size, table
+
     def __repr__(self) -> str:
-        return as_text(self._title, self.matrix, self._constant, self.index)
+        size, table = self._first_rows()
+        return (
+            f"<Block: {self._title}, {size}>" + f"\n{table.to_string()}" * bool(len(self)) + "\n..." * (len(self) > 10)
+        )
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, self.matrix, self._constant, self.index)
+        size, table = self._first_rows()
+        return as_html(f"<{self._title}: {size}>", TablePreview(table, "rows", len(self)))
 
-    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the operation to us
+
+class _Locator:
+    """``block.loc``, which reads labels in brackets."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def __getitem__(self, key: object) -> Any:
+        return self._block[key]
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteBlock:
+    """``abs(block)``, which can be bounded from above: |block| <= c is linear, |block| >= c is not convex."""
+
+    label: str
+    within: Callable[[object], Rows]  # from c to the rows ``-c <= block <= c``
+
+    __array_ufunc__ = None
     __pandas_priority__ = 10_000
-    __iter__ = None  # by label and not by position
-    __radd__ = __add__
-    __rmul__ = __mul__
     __hash__ = None  # type: ignore[assignment]
+
+    def __le__(self, most: object) -> Rows:
+        return self.within(most)
+
+    def __ge__(self, other: object) -> Rows:
+        raise StatementError(
+            f"|{self.label}| >= ... is not convex, so that the knowledge has no single answer; choose a side: "
+            "block >= c, or block <= -c"
+        )
+
+    __gt__ = __ge__
+    __eq__ = __ge__  # type: ignore[assignment]
+    __ne__ = __ge__  # type: ignore[assignment]
+
+    def __lt__(self, other: object) -> Rows:
+        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"|{self.label}| is to be compared, not true or false")
+
+    def __repr__(self) -> str:
+        return f"<|{self.label}|>"
+
+
+def _has_entries(value: object) -> bool:
+    """Whether something has one number per row: a Series, or an array."""
+    return isinstance(value, pd.Series) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _pick_values(values: np.ndarray, at: np.ndarray, absent: float) -> np.ndarray:
+    """Values in some order; -1 stands for one that is absent."""
+    return np.append(values, absent)[at]
+
+
+def _nobody(empty: np.ndarray) -> str:
+    """Name the first three empty groups."""
+    return f"nobody is {' or '.join(list(dict.fromkeys(empty))[:3])}"
+
+
+def _as_one(parts: Parts) -> tuple[float, str]:
+    """Write a combination as one part, in parentheses if it has several."""
+    return parts[0] if len(parts) == 1 else (1.0, f"({format_combination(parts)})")
+
+
+def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[str] = ()) -> Parts:
+    """Write at which values levels are fixed; of unnamed levels only the value, as statements do.
+
+    >>> _with_values(((2.0, "P(s | age)"),), {"s": "yes", "age": 40}, unnamed=["s"])
+    ((2.0, 'P(yes | age=40)'),)
+    """
+
+    def at_values(text: str) -> str:
+        lost = []
+        for name, value in fixed.items():
+            new = f"{value}" if name in unnamed else f"{name}={value}"
+            # Where the name stands alone between parentheses, commas and bars.
+            place = rf"(?:(?<=\()|(?<=, )|(?<=\| )){re.escape(name)}(?=\)|, | \|)"
+            text, times = re.subn(place, new.replace("\\", r"\\"), text)
+            lost += [new] * (not times)
+        return f"{text}[{', '.join(lost)}]" if lost else text
+
+    return tuple((a, at_values(what)) for a, what in parts)
+
+
+def _steps(
+    index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
+) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
+    """Pair rows with those of the value before, along a level whose values have an order."""
+    place = index.names.index(level)
+    codes, values = level_of(index, place)
+    domain = ordered_values(axes, level)
+    if present_only:
+        domain = domain[domain.isin(values[np.unique(codes)])]
+    if dropped is not None:
+        domain = domain[~domain.isin(dropped)]
+    n = len(domain)
+    rank = domain.get_indexer(values)[codes]
+    others = [level_of(index, i) for i in range(index.nlevels) if i != place]
+    group = np.zeros(len(index), dtype=np.int64)
+    if others:
+        group = group_codes([of for of, _ in others], [len(labels) for _, labels in others])
+    key = group * n + rank
+    order = np.argsort(key, kind="stable")
+    if (np.diff(key[order]) == 0).any():
+        raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
+    wanted = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
+    first = np.unique(group, return_index=True)[1][wanted // max(n, 1)] if len(wanted) else np.zeros(0, dtype=np.int64)
+
+    def labels(ranks: np.ndarray) -> pd.Index:
+        parts = [level_of(index, i) for i in range(index.nlevels)]
+        if len(parts) == 1:
+            return domain[ranks]
+        levels = [domain if i == place else of for i, (_, of) in enumerate(parts)]
+        return multi_index(levels, [ranks if i == place else at[first] for i, (at, _) in enumerate(parts)], index.names)
+
+    def rows(keys: np.ndarray) -> np.ndarray:
+        if not len(key):
+            return np.full(len(keys), -1)
+        found = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
+        return np.where(key[found] == keys, found, -1)
+
+    later = wanted % max(n, 1)
+    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
@@ -1631,8 +1298,8 @@ def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
     return np.where(finite, np.rint(difference * unit) / unit, difference)
 
 
-def _stacked(low: Rows, high: Rows, label: str) -> Rows:
-    """Say two things at once: as one row a label where the expressions are the same, else as two."""
+def _both(low: Rows, high: Rows, label: str) -> Rows:
+    """Both of two comparisons: one row per label if the expressions are the same, else two."""
     if low.matrix.shape == high.matrix.shape and abs(low.matrix - high.matrix).sum() == 0:
         return Rows(low.matrix, low.low, high.high, low.label, low.index, low.view)
     side = np.repeat([0, 1], [len(low), len(high)])

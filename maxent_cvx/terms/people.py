@@ -17,15 +17,7 @@ from .._utils.validation import check_str, is_text
 from ..releases.base import View
 from ..releases.partitioned import PartitionedRelease
 
-__all__ = [
-    "OTHERS",
-    "People",
-    "count_pairs",
-    "count_terms",
-]
-
 # Descriptions of people: tables of their quasi-identifiers by name, checked against a view.
-
 
 #: What everybody is called who has no name, in the index of the terms.
 OTHERS = "(others)"
@@ -134,23 +126,7 @@ class People(ReprMixin):
 
     @classmethod
     def of(cls, described: Mapping[object, Mapping[str, object]] | pd.DataFrame | None, view: View) -> People:
-        """Find the people of a view who are described.
-
-        Parameters
-        ----------
-        described : dict of dict, or DataFrame
-            All QI values of every person, by name: ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or
-            a table with a column for every QI attribute, indexed by name.
-        view : View
-
-        Raises
-        ------
-        UnknownName
-            If an attribute is no quasi-identifier, or a value was not published.
-        StatementError
-            If a person is named twice, or lacks an attribute; if nobody in the release is as described, or
-            fewer people than are named so.
-        """
+        """Find the people of a view who are described."""
         if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
         table = described_table(described, view)
@@ -187,19 +163,7 @@ class People(ReprMixin):
         return len(self.names)
 
     def split(self, codes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Split the terms, sorted by bucket and QI tuple, into a copy for every person who has q.
-
-        Returns
-        -------
-        dict
-            Codes of "who" and of all roles, still sorted by bucket, then q; those without a name, whose
-            code is the number of names, come after those who have one.
-
-        Warns
-        -----
-        LargeModel
-            If there are millions of terms.
-        """
+        """Split the terms, sorted by bucket and QI tuple, into a copy for every person who has q."""
         by_q = np.argsort(self.q, kind="stable")
         named = np.bincount(self.q, minlength=len(self.unnamed))
         copies = (named + (self.unnamed > 0))[codes["q"]]
@@ -224,15 +188,7 @@ class People(ReprMixin):
         return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
 
     def find(self, who: object) -> np.ndarray:
-        """Mark the named people, by name: one, or a list of them.
-
-        Raises
-        ------
-        UnknownName
-            If nobody has such a name.
-        StatementError
-            If the model names nobody.
-        """
+        """Mark the named people, by name: one, or a list of them."""
         names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         wanted = list(names)
         if not len(self):
@@ -250,7 +206,6 @@ class People(ReprMixin):
 # Counted over the terms, where the bucket of every record is known (and its name, if people are named), or over
 # pairs of a QI tuple and a sensitive value, for which neither is needed.
 
-
 #: From counts to their sums, and the sums that are published.
 Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]
 
@@ -263,31 +218,7 @@ def count_terms(
     records: pd.DataFrame,
     id: str | None = None,
 ) -> np.ndarray:
-    """Count the original records of every term.
-
-    Parameters
-    ----------
-    view : View
-    people : People
-        Who is known by name.
-    index : MultiIndex
-        The labels of the terms.
-    sums : dict of str to (callable, ndarray)
-        By what the view counts people: from counts of terms to these sums, and what is published of them.
-    records : DataFrame
-        With the view's columns: QI, sensitive, and the bucket of a release.
-    id : str, optional
-        The column of names; needed where people are named.
-
-    Returns
-    -------
-    ndarray of int, one a term
-
-    Raises
-    ------
-    UnknownName, TableError
-        If they are not the records that were published.
-    """
+    """Count the original records of every term."""
     if id is not None:
         check_str(id, "id")
     data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
@@ -302,23 +233,7 @@ def count_terms(
 
 
 def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
-    """Count the original records of every QI tuple and sensitive value, n(q, s).
-
-    Parameters
-    ----------
-    view : View or PartitionedRelease
-    records : DataFrame
-        With the view's QI and sensitive columns.
-
-    Returns
-    -------
-    ndarray of int, shape (QI tuples, sensitive values)
-
-    Raises
-    ------
-    UnknownName, TableError
-        If they are not the records that were published.
-    """
+    """Count the original records of every QI tuple and sensitive value, n(q, s)."""
     data = Microdata(records, view.qi, view.sensitive)
     (group, tuples), (value, values) = data.tuples(), data.values()
     q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)

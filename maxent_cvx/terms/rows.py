@@ -15,13 +15,7 @@ from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.validation import check_array, check_instance, check_int, check_number, check_positions, is_text
 from ..solvers.sparse import condensed
 
-__all__ = [
-    "Penalty",
-    "Rows",
-]
-
 # What it costs to miss a row: the difference between knowledge and evidence.
-
 
 #: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares,
 #: times the squares of numbers of records, are within what doubles can be.
@@ -39,11 +33,11 @@ class Penalty:
 
     Parameters
     ----------
-    sd : float or ndarray, one a row, optional
+    sd : float or ndarray, one per row, optional
         Standard deviation, in the unit of the value.
-    weight : float or ndarray, one a row, optional
+    weight : float or ndarray, one per row, optional
         Nats per unit of the value.
-    delta : float or ndarray, one a row, optional
+    delta : float or ndarray, one per row, optional
         From which \|r\| on the cost is linear, in the unit of the value.
 
     Raises
@@ -86,19 +80,7 @@ class Penalty:
                 )
 
     def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        variance : ndarray, shape (n,)
-            0 where the cost is the absolute error.
-        slope : ndarray, shape (n,)
-            Nats per unit; infinite where the cost is a square.
-        """
+        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value."""
         if self.sd is None:
             assert self.weight is not None
             return np.zeros(n), np.broadcast_to(np.asarray(self.weight, dtype=float), n)
@@ -212,13 +194,13 @@ class Rows(ReprMixin):
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
             if not fits or value.dtype.kind not in "fiu":
                 raise StatementError(
-                    f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one a row, not "
+                    f"{name} of {self.label} must be an array of {self.matrix.shape[0]} numbers, one per row, not "
                     f"{short_repr(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
                 )
         if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
             raise StatementError(f"the index of {self.label} must name its {self.matrix.shape[0]} rows, one each")
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
-            raise BadProbability(f"{self.label} holds NaN; every coefficient and value must be a number")
+            raise BadProbability(f"{self.label} has NaN; every coefficient and value must be a number")
         if (bad := self.low > self.high).any():
             first = int(bad.argmax())
             raise BadProbability(
@@ -264,10 +246,6 @@ class Rows(ReprMixin):
         ----------
         rows : ndarray of bool or of int
 
-        Returns
-        -------
-        Rows
-
         Raises
         ------
         StatementError
@@ -296,10 +274,6 @@ class Rows(ReprMixin):
         i : int
             From 0; negative numbers count from the end.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         StatementError
@@ -326,10 +300,6 @@ class Rows(ReprMixin):
         ----------
         other : Rows
 
-        Returns
-        -------
-        bool
-
         Raises
         ------
         StatementError
@@ -355,12 +325,12 @@ class Rows(ReprMixin):
 
         Parameters
         ----------
-        p : ndarray, one a term
+        p : ndarray, one per term
             Probabilities P(q, s, b).
 
         Returns
         -------
-        ndarray, one a row
+        ndarray, one per row
 
         Raises
         ------

@@ -31,15 +31,6 @@ from .people import People, count_terms
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "Space",
-]
-
-# The terms of a model: one variable P(q, s, b), or P(q, s), for each combination that can be non-zero.
-
-
-# How many records are as described, of the QI tuples that the terms are of.
-
 
 @dataclass(frozen=True, eq=False, repr=False)  # the terms' own repr, which is shorter
 class Space(ReprMixin):
@@ -48,11 +39,11 @@ class Space(ReprMixin):
     Attributes
     ----------
     view : View
-        What is published.
+        The release.
     people : People
-        Who is known by name.
+        The named people.
     codes : dict of str to ndarray
-        For every term, the positions of its "q", "s" and (of a release) "bucket" in the view's indices; and of its
+        For every term, the positions of its "q", "s" and (in a release) "bucket" in the view's indices; and of its
         "who" among the names, if people are named.
     prior : ndarray or None
         For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
@@ -65,7 +56,7 @@ class Space(ReprMixin):
     >>> space = mx.MaxEnt(release).space
     >>> len(space.marginal(["q", "bucket"]) == release.p_qb)      # the QI-invariants, Eq. (4)
     9
-    >>> of_gender = space.conditional("Disease", given="Gender")  # and what is true, from the records:
+    >>> of_gender = space.conditional("Disease", given="Gender")  # and the true shares, from the records:
     >>> pd.Series(of_gender.matrix @ space.count(hospital) / 10, of_gender.index).round(2).head(3).to_dict()
     {('Breast Cancer', 'female'): 0.5, ('Breast Cancer', 'male'): 0.0, ('Flu', 'female'): 0.0}
     """
@@ -82,27 +73,23 @@ class Space(ReprMixin):
 
     @classmethod
     def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Self:
-        """Number the terms of a published view, of named people apart from the others.
+        """Number the terms of a release, those of named people apart from the others.
 
         Parameters
         ----------
         view : View
-            What is published.
+            The release.
         people : People, optional
-            Who is known by name; by default nobody.
+            The named people; by default nobody.
         prior : QIDistribution, optional
-            What the adversary takes for likely before anything is published.
-
-        Returns
-        -------
-        Space
+            The adversary's beliefs before the release.
 
         Raises
         ------
         StatementError
-            If something is not what it should be.
+            If an argument is not of these classes.
         UnknownName
-            If the prior has nothing to say about a signature, or a value.
+            If the prior lacks a signature, or a value.
 
         Examples
         --------
@@ -135,16 +122,16 @@ class Space(ReprMixin):
 
     @property
     def term(self) -> str:
-        """What a term is: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) where people are named."""
+        """A term: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) if people are named."""
         return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
 
     @cached_property
     def multiplicities(self) -> np.ndarray:
         """How many interchangeable variables each term stands for: the w of the entropy H = -sum p log(p / w).
 
-        If somebody has a name, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one person
-        with a name, or for all of a QI tuple who have none. If nobody has, H is H(Q, S, B): all are 1. Where the view
-        is conditional, H is H(S | Q), and they are P(q).
+        If somebody is named, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one named person,
+        or for all unnamed people of a QI tuple. If nobody is named, H is H(Q, S, B): all are 1. If the view is
+        conditional, H is H(S | Q), and they are P(q).
         """
         if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
             return (self.view.n_q / self.n_records)[self.codes["q"]]
@@ -154,10 +141,10 @@ class Space(ReprMixin):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The weights of the objective: the multiplicities of QI tuples some of whom have a name, and 1 elsewhere.
+        """The weights of the objective: the multiplicities of QI tuples with named people, and 1 elsewhere.
 
-        The same distribution is best: P(q) is known, so that the entropy changes by a constant only. And terms of
-        tuples without names stay interchangeable.
+        The maximum is the same, as P(q) is known, so that the entropy changes by a constant only. And terms of tuples
+        without names stay interchangeable.
         """
         some = self.people.unnamed < self.view.n_q
         if not some.any():
@@ -168,7 +155,7 @@ class Space(ReprMixin):
     def prior_density(self) -> np.ndarray:
         """The prior p(s : x) of every term as a factor of its weight: 1 without a prior.
 
-        Also 1 where the prior is 0: rows of their own say that such terms are 0, and a logarithm needs a number.
+        Also 1 if the prior is 0: such terms are 0 by rows of their own, and a logarithm needs a number.
         """
         return np.broadcast_to(1.0, len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
 
@@ -188,7 +175,7 @@ class Space(ReprMixin):
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """For every term the number of its group, and how many records each group has.
 
-        A group shares one conditional distribution P(s | ...): a person with a name, or the others of a QI tuple.
+        A group shares one conditional distribution P(s | ...): a named person, or the others of a QI tuple.
         """
         q, n_q = self.codes["q"], self.view.n_q
         if not len(self.people):
@@ -232,7 +219,7 @@ class Space(ReprMixin):
 
     @cached_property
     def counts(self) -> cp.Variable:
-        """The :class:`cvxpy.Variable` N p, one entry a term, in records.
+        """The :class:`cvxpy.Variable` N p, one entry per term, in records.
 
         Counts and not probabilities: conic solvers lose p ~ 1e-5 in their tolerances.
         """
@@ -255,7 +242,7 @@ class Space(ReprMixin):
         return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], terms)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that are as described.
+        """Mark the QI tuples that match a condition.
 
         Parameters
         ----------
@@ -264,14 +251,14 @@ class Space(ReprMixin):
 
         Returns
         -------
-        ndarray of bool, one a QI tuple
+        ndarray of bool, one per QI tuple
 
         Raises
         ------
         UnknownName
             For an attribute that is not a QI, or a value that was not published.
         StatementError
-            If nobody in the view is as described.
+            If nobody in the view matches.
 
         Examples
         --------
@@ -285,16 +272,12 @@ class Space(ReprMixin):
         return tuples_described(self.view, given)
 
     def records_described(self, given: Mapping[str, object] | None) -> int:
-        """Count the records that are as described, n(given).
+        """Count the records that match a condition, n(given).
 
         Parameters
         ----------
         given : dict or None
             As in :meth:`prob`; None is everybody.
-
-        Returns
-        -------
-        int
 
         Raises
         ------
@@ -312,7 +295,7 @@ class Space(ReprMixin):
         return self._described(given)[1]
 
     def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
-        """Count the records that are as described by their value of a QI attribute, n(given, value).
+        """Count the records that match a condition by their value of a QI attribute, n(given, value).
 
         Parameters
         ----------
@@ -324,7 +307,7 @@ class Space(ReprMixin):
         Returns
         -------
         ndarray of int
-            One a value, in the order of the attribute's level of ``view.quasi_identifiers``.
+            One per value, in the order of the attribute's level of ``view.quasi_identifiers``.
 
         Raises
         ------
@@ -359,8 +342,8 @@ class Space(ReprMixin):
         Parameters
         ----------
         by : str or list of str
-            Column names, or the roles "q" (all QI attributes together), "s", "bucket" and "who" (named
-            people; those without a name have no row then).
+            Column names, or the roles "q" (all QI attributes together), "s", "bucket" and "who" (named people;
+            unnamed people have no row then).
 
         Returns
         -------
@@ -413,7 +396,7 @@ class Space(ReprMixin):
         Raises
         ------
         UnknownName
-            If a name is neither a column of the view nor a role, or what is given is no QI attribute.
+            If a name is neither a column of the view nor a role, or a condition is not a QI attribute.
 
         Examples
         --------
@@ -424,7 +407,7 @@ class Space(ReprMixin):
         >>> block = space.conditional("Disease", given="Gender")
         >>> block.label, len(block), block.index[2]
         ('P(Disease | Gender)', 10, ('Flu', 'female'))
-        >>> len(space.conditional("s", given="q") <= 0.6)    # one row a pair that occurs
+        >>> len(space.conditional("s", given="q") <= 0.6)    # one row per pair that occurs
         22
         """
         of, given = as_names(of), as_names(given)
@@ -448,13 +431,13 @@ class Space(ReprMixin):
         return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(there),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
-        """Coefficients of P(Q, s) on p for many patterns, a set Q of QI tuples with a value s each.
+        """Coefficients of P(Q, s) on p for many patterns, each a set Q of QI tuples with a value s.
 
         Parameters
         ----------
         members : csr_array, shape (patterns, QI tuples)
             1 for the tuples of each.
-        s : ndarray of int, one a pattern
+        s : ndarray of int, one per pattern
             The position of its sensitive value.
 
         Returns
@@ -481,7 +464,7 @@ class Space(ReprMixin):
         check_instance(members, sp.csr_array, "members")
         s = check_positions(s, "s", len(self.view.sensitive_values), members.shape[0])
         if members.shape[1] != (n_tuples := len(self.view.axes["q"][1])):
-            raise StatementError(f"members has {members.shape[1]} columns, not one a QI tuple ({n_tuples})")
+            raise StatementError(f"members has {members.shape[1]} columns, not one per QI tuple ({n_tuples})")
         n_values = len(self.view.sensitive_values)
         pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
         shape = (members.shape[1] * n_values, len(self))
@@ -518,8 +501,8 @@ class Space(ReprMixin):
         """
         if isinstance(given, Mapping) and (turned := [name for name in given if name in self.view.sensitive]):
             raise StatementError(
-                f"{turned[0]!r} is sensitive: statements are of P({turned[0]} | quasi-identifiers); turn it round, "
-                "with Bayes' rule where it is known the other way"
+                f"{turned[0]!r} is sensitive and cannot be a condition: statements are about P({turned[0]} | quasi-identifiers); "
+                "use Bayes' rule if the other direction is known"
             )
         is_value = values_named(self.view, value)
         if who is None:
@@ -530,14 +513,14 @@ class Space(ReprMixin):
         elif given is None:
             axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
-            raise StatementError("the QI of named people are known already: leave `given` out, or `who`")
+            raise StatementError("the QI of named people are known: omit `given`, or `who`")
         entries = self._terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
         entries = entries[those[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
-        """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over those as described, by P(given).
+        """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over the matching q, by P(given).
 
         Parameters
         ----------
@@ -545,11 +528,11 @@ class Space(ReprMixin):
             A sensitive value, a list of them, or ``{attribute: value}``: of several sensitive attributes,
             any that are named, summed over the others.
         given : dict, optional
-            QI attribute to value, list of values, or pandas Interval; None is everybody. Of a series, "release"
-            stands for the people of some of its releases, numbered from 1.
+            QI attribute to value, list of values, or pandas Interval; None is everybody. In a series, "release" stands
+            for the people of some of its releases, numbered from 1.
         who : str, int, or a list of them, optional
-            Instead: a named person, or a pseudonym of a series; of several, the sum, which is the expected number
-            with the value.
+            Instead of `given`: a named person, or a pseudonym of a series; for several, the sum, which is the expected
+            number with the value.
 
         Returns
         -------
@@ -561,7 +544,7 @@ class Space(ReprMixin):
         UnknownName
             For an attribute that is not a QI, a value that was not published, or a person not named.
         StatementError
-            If nobody in the release is as described, or the model names nobody.
+            If nobody in the release matches, or the model has no named people.
 
         Notes
         -----
@@ -594,13 +577,13 @@ class Space(ReprMixin):
 
         Returns
         -------
-        ndarray, one a term
+        ndarray, one per term
             Records.
 
         Raises
         ------
         TableError
-            If they are not the records that were published.
+            If they are not the records of the release.
 
         Examples
         --------

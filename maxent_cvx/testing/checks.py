@@ -13,8 +13,7 @@ import pandas as pd
 
 from .._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError
 from .._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
-from ..model.loading import load_posterior
-from ..model.maxent import MaxEnt
+from ..model.maxent import MaxEnt, load_posterior
 from ..model.posterior import Posterior
 from ..model.system import build_rows
 from ..releases.base import View

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, short_repr
-from .._utils.formatting import ReprMixin
-from .._utils.tables import PLAIN, constant
+from .._utils.formatting import PLAIN, ReprMixin, constant
 from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
 
 __all__ = [

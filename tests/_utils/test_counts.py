@@ -6,9 +6,6 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import P, TableError, UnknownName
-from maxent_cvx.cli.main import main
-from support.helpers import refused
 
 #: Six people in three rows.
 GENERALIZED = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"], "n": [3, 1, 2]})
@@ -23,14 +20,6 @@ def expanded(table: pd.DataFrame) -> pd.DataFrame:
 def same(one: mx.View, other: mx.View) -> bool:
     """Whether two views publish the same."""
     return all(one.published[by].equals(other.published[by]) for by in other.published)
-
-
-def test_generalized():
-    """Generalised records with counts are as many people as the counts say."""
-    release = mx.Release.from_generalized(GENERALIZED, **ROLES, count="n")
-    assert release.n_records == 6
-    assert same(release, mx.Release.from_generalized(expanded(GENERALIZED), **ROLES))
-    assert mx.MaxEnt(release).solve().prob("Flu", given={"Age": "[20, 29]"}) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("of_population", [True, False])
@@ -55,31 +44,6 @@ def test_buckets():
     assert same(release, mx.Release.from_buckets(expanded(table), **roles))
 
 
-def test_what_is_no_count():
-    """A column that is not there, holds no counts, or stands beside pseudonyms is refused."""
-    with refused(UnknownName, "'m' is not a column of the table (given as count)"):
-        mx.Release.from_generalized(GENERALIZED, **ROLES, count="m")
-    with refused(TableError, "must hold whole, non-negative counts"):
-        mx.Release.from_generalized(GENERALIZED.assign(n=[1.5, 1, 1]), **ROLES, count="n")
-    with refused(TableError, "pseudonyms, and counts in 'n'"):
-        mx.Release.from_generalized(GENERALIZED.assign(id=[1, 2, 3]), **ROLES, count="n", id="id")
-
-
-def test_command_line(tmp_path, capsys):
-    """--count reads such a table, with buckets of its own or Anatomy's."""
-    path = tmp_path / "table.csv"
-    pd.DataFrame({"Sex": ["m", "f", "f"], "D": ["Flu", "HIV", "Flu"], "B": [1, 1, 2], "n": [2, 1, 4]}).to_csv(
-        path, index=False
-    )
-    roles = ["--qi", "Sex", "--sa", "D", "--count", "n"]
-    assert main(["quantify", str(path), *roles, "--bucket", "B"]) == 0
-    assert "7 records in 2 buckets" in capsys.readouterr().out
-    assert main(["quantify", str(path), *roles, "--l", "2", "--exempt", "1"]) == 0
-    assert "7 records" in capsys.readouterr().out
-    assert main(["quantify", str(path), "--qi", "Sex", "--sa", "D", "--count", "m", "--bucket", "B"]) == 2
-    assert "column of the table (given as --count)" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("age", ["17", " 17", 17])
 def test_numbers_beside_intervals(age):
     """A column that mixes intervals and numbers holds texts, as a file gives them: "17" is the number 17."""
@@ -88,13 +52,3 @@ def test_numbers_beside_intervals(age):
         release = mx.Release.from_generalized(table, **ROLES, population=pd.DataFrame({"Age": ages}))
         post = mx.MaxEnt(release).solve()
         assert post.prob("Flu", given={"Age": ages[0]}) == pytest.approx(1.0)
-
-
-def test_bytes():
-    """P(b"a") speaks of the value b"a", and not of the number 97."""
-    table = pd.DataFrame({"Q": [b"x", b"x", b"y"], "S": [b"a", b"b", b"b"], "B": [1, 1, 1]})
-    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B"))
-    model.add(P(b"a", given={"Q": b"x"}) == 0.5)
-    assert model.solve().prob(b"b", given={"Q": b"y"}) == pytest.approx(1.0)
-    with refused(UnknownName, "b'c' is not a value of 'S'"):
-        model.add(P(b"c") == 0.1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,7 +12,6 @@ import scipy.stats
 from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
-from maxent_cvx._utils.formatting import TablePreview, as_html
 from maxent_cvx.releases.partitioned import divided
 
 #: What a value may be called by somebody who hopes that a notebook runs it.
@@ -178,23 +176,6 @@ def test_a_release_shows_its_buckets() -> None:
     assert "... of 40" in one
 
 
-def test_a_series_shows_who_comes_and_goes() -> None:
-    """People, those who are new, and those who are gone."""
-    tables = [
-        pd.DataFrame({"who": who, "S": ["a", "b"] * (len(who) // 2), "B": 1})
-        for who in ([1, 2, 3, 4], [3, 4, 5, 6, 7, 8])
-    ]
-    series = mx.ReleaseSeries(mx.Release.from_buckets(t, qi=[], sa="S", bucket="B", id="who") for t in tables)
-    (first,) = series._tables()
-    assert first.table.iloc[:, :3].to_numpy().tolist() == [[4, 4, 0], [6, 4, 2]]
-
-
-def test_a_group_shows_whom_it_covers() -> None:
-    """Of a population: the records of a group, and the people who may be among them."""
-    (first,) = OBJECTS["GroupedRelease"]._tables()
-    assert first.table[["records", "people covered"]].to_numpy().tolist() == [[2, 3], [2, 4]]
-
-
 def test_associations_show_the_strongest_of_both_signs() -> None:
     """The first positive and the first negative ones, of how many."""
     mined = OBJECTS["mine_associations"]
@@ -204,37 +185,3 @@ def test_associations_show_the_strongest_of_both_signs() -> None:
     assert first.table["rule"].to_list()[:5] == whole["rule"].to_list()[:5]
     assert first.table["rule"].str.contains("=> not").sum() == 5
     assert "the first 10 of" in mined._repr_html_()
-
-
-def test_long_cells_and_many_columns_are_cut() -> None:
-    """A notebook is not flooded by one object."""
-    wide = pd.DataFrame(np.zeros((100, 300)))
-    assert as_html("<X: y>", TablePreview(wide)).count("<td") < 11 * 25
-    assert len(as_html("", TablePreview(pd.DataFrame({"a": ["x" * 10_000]})))) < 1000
-
-
-def test_a_table_of_solvers_is_a_table() -> None:
-    """What is taken from it is a plain DataFrame, and it keeps what is attached."""
-    table = OBJECTS["compare_solvers"]
-    assert isinstance(table, pd.DataFrame)
-    assert type(table[["bound"]]) is pd.DataFrame
-    again = pickle.loads(pickle.dumps(table))
-    assert again.equals(table)
-    assert again.attrs == table.attrs
-
-
-def test_a_view_of_ones_own_says_what_it_is() -> None:
-    """A subclass of View needs no repr of its own."""
-
-    class Own(mx.View):
-        qi, sensitive, noun = ("w",), ("d",), "pair"
-        quasi_identifiers = pd.MultiIndex.from_arrays([["A", HOSTILE]], names=["w"])
-        sensitive_values = pd.Index(["x", "y"], name="d")
-        n_q, n_s = np.array([2, 2]), np.array([2, 2])
-        published = {("q",): pd.Series([2, 2], quasi_identifiers), ("s",): pd.Series([2, 2], sensitive_values)}  # noqa: RUF012
-
-        def terms(self):
-            return {"q": np.repeat(np.arange(2), 2), "s": np.tile(np.arange(2), 2)}
-
-    assert repr(Own()) == "<Own: 4 records; 2 distinct (w), 2 values of 'd'>"
-    assert "&lt;script&gt;" in Own()._repr_html_()

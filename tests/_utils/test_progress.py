@@ -8,18 +8,12 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
-import tqdm
 
 import maxent_cvx as mx
-from maxent_cvx import P
 from maxent_cvx._utils.progress import progress_bar
 
-BARS = str(Path(tqdm.__file__).parent)
-#: Steps of a progress bar at which it is interrupted; those after the last are not reached.
-EVERY = range(1, 10_000)
 #: Seconds after which a thread is taken to hang; what it does takes milliseconds.
 LONG = 60
 
@@ -31,72 +25,12 @@ class Terminal(io.StringIO):
         return True
 
 
-def interrupted(act: Callable[[], object], step: int) -> bool:
-    """Interrupt what is done at the given line of tqdm's; whether it came so far."""
-    left = step
-
-    def trace(frame, event, _argument):
-        nonlocal left
-        if not frame.f_code.co_filename.startswith(BARS):
-            return None
-        if event == "line":
-            left -= 1
-            if not left:
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        act()
-    except KeyboardInterrupt:
-        assert left == 0, "this was somebody else's interrupt"
-    finally:
-        sys.settrace(before)
-    return left <= 0
-
-
 def elsewhere(act: Callable[[], object]) -> bool:
     """Whether another thread comes to an end with this."""
     thread = threading.Thread(target=act, daemon=True)
     thread.start()
     thread.join(LONG)
     return not thread.is_alive()
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_what_nobody_sees_is_not_touched(release, monkeypatch, progress):
-    """Without a bar no line of tqdm is run, in which an interrupt could stop bounds in other threads."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    model = mx.MaxEnt(release)
-
-    def ask() -> object:
-        return model.bounds([P("Flu"), P("HIV")], progress=progress)
-
-    for step in EVERY:
-        came_so_far = interrupted(ask, step)
-        assert elsewhere(ask), f"after an interrupt at line {step}"
-        if not came_so_far:
-            break
-    assert step == 1
-
-
-def test_an_interrupt_does_not_stop_another_thread(monkeypatch):
-    """Wherever a bar that is shown is interrupted, bars in other threads come to an end."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-
-    def count() -> None:
-        list(progress_bar([1, 2], "counting", progress=True))
-        with progress_bar(None, "steps", progress=True) as bar:
-            bar.update(2)
-            bar.set_postfix_str("done")
-
-    for step in EVERY:
-        came_so_far = interrupted(count, step)
-        assert elsewhere(count), f"after an interrupt at line {step}"
-        if not came_so_far:
-            break
-    assert 100 < step < EVERY[-1], "every line had its turn"
 
 
 def test_no_bar_where_there_is_no_terminal(monkeypatch):
@@ -113,14 +47,6 @@ def test_no_bar_where_there_is_no_terminal(monkeypatch):
         assert ("counting: 100%" in stream.getvalue() if stream else False) == shown
 
 
-def test_a_closed_stream_is_no_terminal(monkeypatch):
-    """A program that has closed its output can still count."""
-    stream = Terminal()
-    stream.close()
-    monkeypatch.setattr(sys, "stderr", stream)
-    assert list(progress_bar([1, 2], "counting")) == [1, 2]
-
-
 @pytest.mark.parametrize("progress", [False, True])
 def test_a_bar_that_is_moved_by_hand(monkeypatch, progress):
     """Where the number of steps is not known, the bar is moved by hand; when it is off, that does nothing."""
@@ -129,22 +55,6 @@ def test_a_bar_that_is_moved_by_hand(monkeypatch, progress):
         bar.update(3)
         bar.set_postfix_str("2 to be withheld")
     assert ("withheld: 3 rules" in stream.getvalue(), "2 to be withheld" in stream.getvalue()) == (progress, progress)
-
-
-def test_a_bar_stands_below_the_bars_around_it(monkeypatch):
-    """Inside somebody's own bar the package's is on the next line, and does not write over it."""
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    for _ in tqdm.tqdm([1], desc="outer", file=stream):
-        assert list(progress_bar([1], "inner")) == [1]
-    assert "\n\rinner:   0%" in stream.getvalue()
-
-
-def test_bars_do_not_start_threads(monkeypatch):
-    """No thread watches over a bar: it would outlive it."""
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    before = set(threading.enumerate())
-    for _ in progress_bar(range(3), "counting"):
-        assert set(threading.enumerate()) == before
 
 
 @pytest.mark.parametrize("progress", [None, True, False])

@@ -50,7 +50,7 @@ def measure(records: int, rows: int, size: int) -> dict[str, float]:
     begun = time.process_time()
     posed = model.add(*said)._problem()
     in_parts = time.process_time() - begun
-    told = [one.sent for one in model._held.emitted.values()], model._whole.marginals(frozenset())
+    told = [one.sent for one in model._held.groups.values()], model._whole.marginals(frozenset())
     return {
         "records": records, "partitions": len(posed.parts), "rows": rows, "in_memory": in_memory, "in_parts": in_parts,
         "ratio": in_parts / in_memory, "microseconds_a_record": 1e6 * in_parts / records,

@@ -22,12 +22,12 @@ MISTAKES = {
     ),
     "the sensitive attribute as a condition": (
         lambda release, table: MaxEnt(release).add(P("male", given={"Disease": "Flu"}) == 0.3),
-        "'Disease' is sensitive: statements are of P(Disease | quasi-identifiers); turn it round, with Bayes' rule "
-        "where it is known the other way",
+        "'Disease' is sensitive and cannot be a condition: statements are about P(Disease | quasi-identifiers); use Bayes' "
+        "rule if the other direction is known",
     ),
     "a table in the place of a release": (
         lambda release, table: MaxEnt(table),
-        "MaxEnt needs a published view, not a DataFrame; make one with Release.from_buckets(...)",
+        "MaxEnt needs a release, not a DataFrame; make one with Release.from_buckets(...)",
     ),
     "a column that is not there": (
         lambda release, table: Release.from_buckets(table, qi="Gender", sa="Illness", bucket="Bucket"),

@@ -40,7 +40,7 @@ def test_own_disjunction(view):
     assert model.bounds([P("a"), P("b")], integer=True).to_numpy().tolist() == [[1, 1], [0, 0]]
     assert model.bounds(P("b"))[1] == pytest.approx(2 / 3, abs=1e-6)  # of distributions, its rows say less
     assert len(model.knowledge) == 2  # asking leaves the model as it was
-    with refused(mx.Infeasible, "P(a) <= 0.5"):
+    with refused(mx.Infeasible):
         model.add(P("a") <= 0.5).bounds(P("b"), integer=True)
 
 
@@ -56,5 +56,5 @@ def test_too_many(view):
     people = pd.DataFrame({"x": np.arange(40), "group": np.repeat(np.arange(10), 4)})
     many = mx.QITable(people, qi=["x", "group"], sa="s", sa_values=[1, 2, 3])
     model = mx.MaxEnt(many).add(*(PublishedQuantile(2, given={"group": i}) for i in range(10)))
-    with refused(NotDecided, "1024 combinations", "median given group=0 is 2", "without integer=True"):
+    with refused(NotDecided, "median given group=0 is 2"):
         model.bounds(P(2), integer=True)

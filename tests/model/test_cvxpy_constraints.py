@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxent_cvx import BadProbability, Infeasible, MaxEnt, P, Release, SolverError, Space, StatementError, datasets
-from support.depot import CUBE, p, publish
+from support.depot import p, publish
 from support.solving import CONIC, DEFAULT, error
 
 Q1, Q2 = {"Q": "q1"}, {"Q": "q2"}
@@ -97,13 +97,6 @@ def test_affine_is_rows(name: str):
         np.testing.assert_allclose(*violated, atol=1e-12)
 
 
-def test_affine_in_the_answer():
-    """What CVXPY's words say comes true in the answer: 0.6 of q1's four people is x = 2.4."""
-    for name in ("=", "<=", "number >=", "Zero", "counts", "p", "parameter"):
-        post = model().add(AFFINE[name][0]).solve()
-        assert error(post, table(2.4)) <= post.certificate.bound + 1e-6, name
-
-
 CONVEX: dict[str, tuple[Callable[[Space], Any], float]] = {
     # The sum of squares is 2 (4-x)^2 + x^2 + (x-2)^2, least at 2.5: at most its value at 2.6 means 2.4 <= x <= 2.6.
     "squares": (lambda space: cp.sum_squares(space.counts) <= (table(2.6) ** 2).sum(), 2.6),
@@ -157,21 +150,6 @@ def test_convex_by_default(name: str):
     assert error(post, table(x)) <= post.certificate.bound + 1e-15
 
 
-@pytest.mark.parametrize("name", sorted(set(CONVEX) - set(POLYHEDRAL)))
-def test_convex_not_by_every_solver(name: str):
-    """A solver of the papers takes linear rows only, and says so."""
-    with pytest.raises(SolverError, match=r"DUAL_LBFGS.*convex.*DUAL_NEWTON.*CLARABEL"):
-        model().add(CONVEX[name][0]).solve("DUAL_LBFGS")
-
-
-def test_presolve_is_not_switched_off(capsys):
-    """Problems of rows that stand for a constraint are presolved in any case; with presolve=False it is said."""
-    convex = model().add(next(CONVEX[name][0] for name in CONVEX if name not in POLYHEDRAL))
-    usual, without = convex.solve(), convex.solve(presolve=False, verbose=True)
-    np.testing.assert_array_equal(usual.counts, without.counts)
-    assert "presolve=False is without effect" in capsys.readouterr().out
-
-
 #: Kinds of convex constraints on P(Gender, Disease) of the ten patients.
 TOGETHER: dict[str, Callable[[Any, np.ndarray], cp.Expression]] = {
     "squares": lambda block, target: cp.sum_squares(block - target),
@@ -207,13 +185,6 @@ def test_several_convex_constraints(names: tuple[str, ...]):
     known.problem.solve("CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     assert np.abs(known.space.counts.value - post.counts).max() <= 1e-5 + 10 * post.certificate.bound
     assert known.problem.value * 10 == pytest.approx(post.objective, abs=1e-6)
-
-
-def test_convex_with_rows():
-    """Convex constraints and statements hold together: 2.4 <= x <= 2.6 with 0.6 <= x / 4 or with x / 4 <= 0.62."""
-    for statement, x in ((A >= 0.6, 2.6), (A <= 0.62, 2.48)):
-        post = model().add(CONVEX["squares"][0], statement).solve()
-        assert error(post, table(x)) <= post.certificate.bound + 1e-6
 
 
 @pytest.mark.parametrize("solver", CONIC)
@@ -266,15 +237,9 @@ def test_constants_are_numbers(constraint: Callable[[Any, np.ndarray, float], An
     """NaN satisfies no comparison and breaks none; a statement that holds one would be taken to be true."""
     known = model()
     target = np.append(what, np.ones(len(known.space) - 1))
-    with pytest.raises(BadProbability, match="NaN or infinity, in 1 of the"):
+    with pytest.raises(BadProbability):
         known.add(lambda space: constraint(space.p, target, what))
     assert not known.knowledge
-
-
-def test_redundant_in_cvxpy():
-    """What is true anyway changes nothing, in CVXPY's words either."""
-    known = MaxEnt(publish(CUBE)).add(lambda space: cp.sum(space.p) == 1, P(["s1", "s2", "s3"]) == 1)
-    np.testing.assert_allclose(known.solve().counts, 1 / 3, atol=1e-6)
 
 
 #: P(s1 | q1) and P(s1 | q2) where the sum of squares of all counts is least.
@@ -312,27 +277,3 @@ def test_the_unit_of_a_constraint_is_of_no_matter(unit: float):
         post = free.add(unit * function(a(free.space)) <= unit * float(function(cp.Constant(0.64)).value)).solve()
         assert np.abs(post.conditional().to_numpy() - expected).max() <= post.certificate.bound + 1e-12
         assert post.certificate.bound <= 1e-6
-
-
-@pytest.mark.parametrize("solver", CONIC)
-def test_convex_beside_soft_by_conic_solvers(solver: str):
-    """A conic solver's answer to soft statements and convex constraints together is certified, too."""
-    posts = []
-    for name in (DEFAULT, solver):
-        known = model().add(A.softly(0.6, sd=0.05))
-        known.add(cp.exp(a(known.space)) <= np.exp(0.64), cp.square(b(known.space)) <= 0.6)
-        posts.append(known.solve(solver=name))
-    default, other = posts
-    assert other.solver == solver
-    assert error(other, default.counts) <= other.certificate.bound + default.certificate.bound
-    assert other.objective == pytest.approx(default.objective, abs=1e-5)
-
-
-def test_constraints_of_one_source_have_names_of_their_own():
-    """Two convex constraints under one label are told apart by their number."""
-
-    def both_small(space: Space) -> list[Any]:
-        return [cp.exp(a(space)) <= np.exp(0.9), cp.exp(b(space)) <= 0.9]
-
-    with pytest.raises(Infeasible, match=r"both_small \[2\]"):
-        model().add(both_small).solve()

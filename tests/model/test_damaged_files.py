@@ -19,7 +19,6 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import MaxEntError, TableError
 from maxent_cvx.model import storage
-from maxent_cvx.model import storage as checksum
 from maxent_cvx.model.storage import same_labels
 from maxent_cvx.testing.problems import PROBLEMS
 from support.helpers import refused
@@ -41,37 +40,27 @@ def path(tmp_path, known) -> Path:
     return tmp_path / "post.parquet"
 
 
-def written_again(path: Path, table: pa.Table) -> None:
-    """Write another table with the metadata of a file, the checksum included."""
-    pairs = pq.read_metadata(path).metadata
-    with pq.ParquetWriter(path, table.schema) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({checksum.KEY: pairs[checksum.KEY.encode()].decode()})
-
-
 def test_every_cut_is_refused(path):
     """No beginning of a file is taken for one, nor is a file to which something was added."""
     whole = path.read_bytes()
-    for size in reversed(range(len(whole))):
-        os.truncate(path, size)
-        with refused(TableError, "post.parquet", "Posterior.save"):
-            mx.load_posterior(path)
-    for more in (b"\0", b"PAR1", whole):
-        path.write_bytes(whole + more)
-        with refused(TableError, "post.parquet", "Posterior.save"):
+    changed = [whole[:size] for size in (0, 1, 8, *range(40, len(whole), 97), len(whole) - 1)]
+    for data in (*changed, whole + b"\0", whole + b"PAR1", whole + whole):
+        path.write_bytes(data)
+        with refused(TableError, "post.parquet"):
             mx.load_posterior(path)
 
 
-def test_flipped_bits_are_refused(path):
+@pytest.mark.parametrize("version", ["now", "0.2.0"])
+def test_flipped_bits_are_refused(path, version):
     """Whichever bit is flipped, of labels, counts, sizes or the checksum itself: the file is refused."""
     whole, draw = path.read_bytes(), random.Random(17)
-    mark = whole.index(checksum.KEY.encode())
-    last = range(len(whole) - 8, len(whole))  # the length of the footer
-    for at in (*draw.sample(range(len(whole)), 600), *range(mark, mark + len(checksum.KEY) + 66), *last):
+    if version != "now":
+        whole = (Path(__file__).parents[1] / "support" / "saved" / version / "release.parquet").read_bytes()
+    for at in (*draw.sample(range(len(whole)), 200), *range(len(whole) - 8, len(whole))):
         flipped = bytearray(whole)
         flipped[at] ^= 1 << draw.randrange(8)
         path.write_bytes(flipped)
-        with refused(TableError, "post.parquet", "Posterior.save"):
+        with refused(TableError, "post.parquet"):
             mx.load_posterior(path)
 
 
@@ -82,83 +71,35 @@ def test_nothing_is_decoded_before_the_checksum(path, monkeypatch):
     path.write_bytes(whole)
     for reader in ("read_table", "read_metadata"):
         monkeypatch.setattr(pq, reader, lambda *_: pytest.fail("the file was decoded"))
-    with refused(TableError, "its checksum does not match"):
+    with refused(TableError, "post.parquet"):
         mx.load_posterior(path)
 
 
-def test_edited_files_are_refused(path):
-    """A count that was changed, a row left out or a label renamed with another program is found, the metadata kept."""
-    table = pq.read_table(path)
-    last = table.column_names[-1]
-    counts = table[last].to_numpy().copy()
-    counts[0] += 1e-9
-    for edited in (
-        table.set_column(len(table.column_names) - 1, last, pa.array(counts)),
-        table.slice(1),
-        table.set_column(0, "Gender", pa.array(["male"] * len(table))),
-    ):
-        written_again(path, edited)
-        with refused(TableError, "post.parquet", "checksum does not match"):
-            mx.load_posterior(path)
-
-
-def test_files_without_a_checksum(path):
-    """A file of an early version, or one that another program wrote, is refused, and what to do is said."""
-    pq.write_table(pq.read_table(path), path)
-    with refused(TableError, "post.parquet", "no checksum", "save"):
+def test_files_of_other_programs_are_refused(path):
+    """A file that another program wrote, with the same table and metadata, has no checksum."""
+    table, pairs = pq.read_table(path), pq.read_metadata(path).metadata
+    pq.write_table(table.replace_schema_metadata({storage.METADATA: pairs[storage.METADATA]}), path)
+    with refused(TableError, "post.parquet"):
         mx.load_posterior(path)
-
-
-def test_the_checksum_is_found_among_labels_like_it(tmp_path):
-    """A label that looks like the checksum's place does not stand in for it."""
-    mark = f"{checksum.KEY}\x18@{'0' * 64}"
-    frame = pd.DataFrame({mark: [mark, "b", mark, "b"], "S": [mark, "y", "y", mark], "K": [1, 1, 2, 2]})
-    post = mx.MaxEnt(mx.Release.from_buckets(frame, qi=mark, sa="S", bucket="K")).solve()
-    post.save(tmp_path / "post.parquet")
-    pd.testing.assert_series_equal(mx.load_posterior(tmp_path / "post.parquet").joint(), post.joint())
 
 
 def test_other_programs_read_the_file(path, known):
-    """The checksum is metadata like any other; the table is the posterior's."""
-    assert len(pq.read_metadata(path).metadata[checksum.KEY.encode()]) == checksum.DIGITS
+    """The checksum is between columns and footer, where no other program looks."""
     table = pd.read_parquet(path)
     assert (table.iloc[:, -1] / 10).tolist() == known[0].joint().tolist()
+    assert path.read_bytes().count(pq.read_metadata(path).metadata[storage.METADATA]) == 1
 
 
-def test_metadata_are_stored_once(tmp_path):
-    """A view's tables, most of a large file, stand in it once: Arrow's copy of the schema does not repeat them."""
-    n = 2_000
-    frame = pd.DataFrame({"Q": np.arange(n), "S": np.arange(n) % 2, "K": np.arange(n) // 2})
-    path = tmp_path / "post.parquet"
-    mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve().save(path)
-    pairs = pq.read_metadata(path).metadata
-    assert len(pairs[b"maxent_cvx"]) > 20_000
-    assert len(pairs[b"ARROW:schema"]) < 2_000
-    assert path.read_bytes().count(pairs[b"maxent_cvx"][-1_000:]) == 1
-
-
-def test_a_file_with_its_metadata_in_the_schema(path, known):
-    """As format 3 was written at first, and format 2 always: the metadata in Arrow's copy of the schema, too."""
-    pairs, plain = pq.read_metadata(path).metadata, pq.read_table(path)
-    written_again(path, plain.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]}))
-    data = bytearray(path.read_bytes())
-    place = checksum._place(data, 0)
-    data[place] = checksum._digest(data, place)
-    path.write_bytes(data)
-    assert b"maxent_cvx" in pq.read_schema(path).metadata
-    pd.testing.assert_series_equal(mx.load_posterior(path).joint(), known[0].joint())
-
-
-def test_other_formats_and_words(path, known, monkeypatch):
-    """Whole files of another version, that lay out or say other things, are told from damaged ones."""
-    monkeypatch.setattr(storage, "FORMAT", 1)
-    with refused(TableError, "of format 3", "reads formats 2 and 1", "save again"):
+def test_other_formats_and_fields(path, known, monkeypatch):
+    """Whole files of another format, or with unknown fields, are refused; 0.1.0 is converted by version 0.2.0."""
+    monkeypatch.setattr(storage, "POSTERIOR", 1)
+    with refused(TableError, "0.2.0"):
         mx.load_posterior(path)
     monkeypatch.undo()
-    space, counts, about, _ = storage.read_terms(path)
+    space, counts, about, _ = storage.read_terms(path, "it")
     about["certificate"]["luck"] = 1.0
     storage.write_terms(path, space, counts, about)
-    with refused(TableError, "another version", "post.parquet", "luck"):
+    with refused(TableError, "luck"):
         mx.load_posterior(path)
 
 
@@ -174,15 +115,11 @@ def test_names_that_are_none(known, name):
 def test_what_is_no_file(tmp_path, known):
     """A folder, an empty file and a file in no folder are refused."""
     (tmp_path / "empty.parquet").touch()
-    for name, says in (
-        ("", "no ordinary file"),
-        ("empty.parquet", "no whole Parquet file"),
-        ("no/x", "there is no file"),
-    ):
-        with refused(TableError, says):
+    for name in ("", "empty.parquet", "no/x"):
+        with refused(TableError):
             mx.load_posterior(tmp_path / name)
     for name in ("", "no/x"):
-        with refused(TableError, "cannot write"):
+        with refused(TableError):
             known[0].save(tmp_path / name)
 
 
@@ -191,9 +128,9 @@ def test_devices_and_pipes(tmp_path, known):
     """A pipe is not waited for, an endless device not read, and neither is replaced."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", "/dev/full"):
-        with refused(TableError, "no ordinary file"):
+        with refused(TableError):
             mx.load_posterior(path)
-        with refused(TableError, "no ordinary file"):
+        with refused(TableError):
             known[0].save(path)
 
 
@@ -201,7 +138,7 @@ def test_devices_and_pipes(tmp_path, known):
 def test_a_full_disk(path, known):
     """Where a posterior has no room, the one that was there stays, and nothing beside it."""
     for room in (0, 5, 1000):
-        with refused(TableError, "cannot write", "post.parquet", "unchanged"), room_for(room):
+        with refused(TableError, "post.parquet", "unchanged"), room_for(room):
             known[1].save(path)
         assert mx.load_posterior(path).joint().equals(known[0].joint())
         assert list(path.parent.iterdir()) == [path]
@@ -239,9 +176,9 @@ def test_forged_counts_are_found_by_verifying(path, known):
     last = table.column_names[-1]
     shuffled = table.set_column(table.num_columns - 1, last, table[last].take(pa.array(range(len(table)))[::-1]))
     pairs = pq.read_metadata(path).metadata
-    path.write_bytes(checksum.sealed(shuffled.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]})))
+    path.write_bytes(storage.sealed(shuffled.replace_schema_metadata({b"maxent_cvx": pairs[b"maxent_cvx"]})))
     assert mx.load_posterior(path).certificate.holds
-    with refused(TableError, "post.parquet", "not the maximum-entropy answer"):
+    with refused(TableError, "post.parquet"):
         mx.load_posterior(path, verify=True)
 
 
@@ -250,7 +187,7 @@ def test_a_forged_model_of_another_type(path, model):
     """What should be a mapping is something else: a file that can be read, but not verified."""
     written = json.loads(pq.read_metadata(path).metadata[b"maxent_cvx"])
     forged = json.dumps({**written, "model": model}).encode()
-    path.write_bytes(checksum.sealed(pq.read_table(path).replace_schema_metadata({b"maxent_cvx": forged})))
+    path.write_bytes(storage.sealed(pq.read_table(path).replace_schema_metadata({b"maxent_cvx": forged})))
     with refused(TableError, "post.parquet", "damaged"):
         mx.load_posterior(path, verify=True)
 
@@ -287,7 +224,7 @@ def test_what_does_not_come_back_is_not_written(path, known, monkeypatch):
         return mx.Release.from_frames({**frames, "sa_table": frames["sa_table"].assign(Disease="Flu")})
 
     monkeypatch.setattr(storage, "read_view", another)
-    with refused(TableError, "what was written"):
+    with refused(TableError):
         known[1].save(path)
     monkeypatch.undo()
     assert mx.load_posterior(path).joint().equals(known[0].joint())

@@ -101,43 +101,17 @@ def test_one_label_for_two_statements(model, other):
     assert model.knowledge["gossip"].same_as(FLU == 0.3)
 
 
-def test_label_of_the_published_data(model):
-    """The label of the invariants is taken; that they could be removed is no remedy, for they cannot."""
-    with refused(DuplicateLabel, repr(PUBLISHED), "label=...", never="remove("):
-        model.add(FLU == 0.3, label=PUBLISHED)
-
-
-def test_one_label_for_several(model):
-    """A label is for one piece of knowledge at a time."""
-    with refused(StatementError, "label='gossip' names one piece of knowledge, and 2 are given"):
-        model.add(FLU == 0.3, P("HIV") <= 0.3, label="gossip")
-
-
-@pytest.mark.parametrize("label", ["", 3, ["gossip"]])
-def test_label_that_is_no_text(model, label):
-    """A label is a text that errors and tables can show."""
-    with pytest.raises(StatementError, match="label"):
-        model.add(FLU == 0.3, label=label)
-
-
 def test_remove(model):
     """What is taken out is gone from knowledge, rows and problem; a mistyped label is told apart."""
     model.add(FLU == 0.3, label="gossip").add(P("HIV") <= 0.3, label="news")
     assert model.form.shape[0] == 20
-    with refused(UnknownName, "'gosip' is not a label of the model's knowledge", "did you mean 'gossip'?"):
+    with refused(UnknownName, "'gosip' is not a label of the model's knowledge"):
         model.remove("gosip")
     assert model.remove("gossip") is model
     assert list(model.knowledge) == ["news"]
     assert model.form.shape[0] == 19
     model.add(FLU == 0.4, label="gossip")
     assert list(model.knowledge) == ["news", "gossip"]
-
-
-def test_published_data_cannot_be_removed(model):
-    """The release was published: it cannot be unknown, and the message does not end in an empty list."""
-    with pytest.raises(UnknownName, match=PUBLISHED) as caught:
-        model.remove(PUBLISHED)
-    assert not str(caught.value).rstrip().endswith("expected one of")
 
 
 def test_copy(model):
@@ -151,12 +125,6 @@ def test_copy(model):
     assert twin.view is model.view
 
 
-def test_knowledge_is_read_only(model):
-    """What ``knowledge`` returns may be changed without changing the model."""
-    model.add(FLU == 0.3).knowledge.clear()
-    assert len(model.knowledge) == 1
-
-
 def test_describe_notes_what_touches_no_term(model):
     """A statement about a record that cannot exist touches no term, and is noted (Eq. (6))."""
     model.add(P("Lung Cancer", given={"Degree": "junior"}) <= 0.3, label="impossible")
@@ -164,9 +132,3 @@ def test_describe_notes_what_touches_no_term(model):
     assert described.loc["impossible", ["rows", "terms"]].tolist() == [1, 0]
     assert "redundant" in described.loc["impossible", "note"]
     assert described.loc[PUBLISHED, "note"] == ""
-
-
-def test_model_of_no_release(hospital):
-    """A model is of a published view: a table must be published first, and how is said."""
-    with refused(StatementError, "a published view, not a DataFrame", "Release.from_buckets(...)"):
-        MaxEnt(hospital)

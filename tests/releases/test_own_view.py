@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, P, StatementError, TableError, UnknownName
-from maxent_cvx.sources.invariants import published_sources
+from maxent_cvx import Infeasible, UnknownName
 from support.helpers import refused
 
 QI = ["Gender", "Degree"]
@@ -82,39 +81,6 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     assert post.certificate.holds
 
 
-def test_statements_are_answered_as_by_proportional_fitting(view, hospital):
-    """With P(Flu | college) = 0.4, two of five people: the fixed point of iterative proportional fitting."""
-    post = mx.MaxEnt(view).add("P(Flu | Degree=college) = 0.4").solve()
-    event = np.outer(view.quasi_identifiers.get_level_values("Degree") == "college", view.sensitive_values == "Flu")
-    assert event.sum() == 2
-    np.testing.assert_allclose(post.conditional(), raked(hospital, "Gender", event, 2.0), atol=1e-9)
-    assert post.prob("Flu", given={"Degree": "college"}) == pytest.approx(0.4, abs=1e-12)
-
-
-def test_large_two_tables():
-    """Three thousand of Adult: the same closed form."""
-    adult = mx.datasets.load_adult().head(3_000)
-    qi = ["workclass", "race", "sex", "salary"]
-    people = adult.groupby(qi).size().rename("n").reset_index()
-    cross = pd.crosstab(adult["sex"], adult["education"]).stack().rename("n").reset_index()
-    view = TwoTables(people, cross)
-    expected = pd.crosstab(adult["sex"], adult["education"], normalize="index")
-    expected = expected.loc[view.quasi_identifiers.get_level_values("sex")].to_numpy()
-    np.testing.assert_allclose(mx.MaxEnt(view).solve().conditional(), expected, atol=1e-9)
-
-
-def test_bounds(view):
-    """Among men, and among women, between max(0, n(Q) + n(s) - n) and min(n(Q), n(s)) have both (Frechet)."""
-    model = mx.MaxEnt(view)
-    # The three with flu are men, of whom three are at college; so are two of the women.
-    assert model.bounds(P("Flu", given={"Degree": "college"})) == pytest.approx((0.0, 3 / 5))
-    assert model.bounds(P("Flu", given={"Degree": "college"}), integer=True) == pytest.approx((0.0, 3 / 5))
-    assert model.bounds(P("Flu", given={"Gender": "male"})) == pytest.approx((0.5, 0.5))
-    # Three of the four women are at college or graduates, so that at least one of two with breast cancer is.
-    some = P("Breast Cancer", given={"Gender": "female", "Degree": ["college", "graduate"]})
-    assert model.bounds(some) == pytest.approx((1 / 3, 2 / 3))
-
-
 def test_certain(view):
     """One woman has lung cancer, none at college, nor the graduate: it is the junior, for published reasons, too."""
     model = mx.MaxEnt(view).add(
@@ -133,7 +99,7 @@ def test_contradictory_knowledge_is_diagnosed(view):
     said = [f"P(Lung Cancer | Degree={degree}, Gender=female) = 0" for degree in ("college", "graduate", "junior")]
     model = mx.MaxEnt(view).add(*said, "P(Flu | Degree=college) = 0.4")
     assert set(model.diagnose().index) == set(said)
-    with refused(Infeasible, "of these 3 statements one", said[2]):
+    with refused(Infeasible, said[2]):
         model.solve()
     assert mx.MaxEnt(view).add("P(Flu | Degree=college) = 0.4").diagnose().empty
     relaxed = model.relax().model.solve()
@@ -150,19 +116,8 @@ def test_contradictory_tables_are_diagnosed(hospital):
     assert all(name.startswith("P(Gender, Disease)") for name in model.diagnose().index)
     assert len(model.diagnose())
     remedy = "Correct the published table that is wrong, or make the view without it"
-    with refused(Infeasible, "what is published contradicts itself", "P(Gender, Disease)", remedy, never="pseudonym"):
+    with refused(Infeasible, remedy, never="pseudonym"):
         model.solve()
-
-
-def test_prices(view):
-    """The price of a statement is the derivative of the entropy by its value."""
-    entropies = [
-        mx.MaxEnt(view).add(P("Flu", given={"Degree": "college"}) == value).solve().entropy for value in (0.401, 0.399)
-    ]
-    post = mx.MaxEnt(view).add(P("Flu", given={"Degree": "college"}) == 0.4).solve()
-    assert post.prices()["price"].iloc[0] == pytest.approx((entropies[0] - entropies[1]) / 0.002, rel=1e-4)
-    without = post.prices(leave_one_out=True)["without"].iloc[0]
-    assert without == pytest.approx(mx.MaxEnt(view).solve().entropy)
 
 
 def test_sources_and_people_of_every_kind(view, hospital):
@@ -183,23 +138,8 @@ def test_sources_and_people_of_every_kind(view, hospital):
         np.testing.assert_allclose(
             mx.MaxEnt(view).solve(**options).conditional(), mx.MaxEnt(view).solve().conditional(), atol=1e-4
         )
-    with refused(UnknownName, "pair of tables", "Age"):
+    with refused(UnknownName, "Age"):
         mx.MaxEnt(view).add("P(Flu | Age=3) = 0")
-
-
-def test_measures(view, hospital):
-    """Measures of a posterior take one of any view; the records are those that were counted."""
-    post, sure = mx.MaxEnt(view).solve(), mx.MaxEnt(view).add("P(Flu | Degree=college) = 0.4").solve()
-    for answer in (post, sure):
-        assert mx.measures.estimation_accuracy(answer, hospital) > 0
-        assert mx.measures.disclosure(answer)["people"].sum() >= view.n_records
-        assert len(mx.measures.individual_entropy(answer)) == len(view.quasi_identifiers)
-    assert len(mx.measures.query_error(post, hospital, queries=3, selectivity=0.3)) == 3
-    space = mx.MaxEnt(view).space
-    for source in published_sources(view):
-        mx.testing.check_source(source, space, truth=hospital)
-    with refused(TableError, "pair of tables"):
-        space.count(hospital.assign(Disease=hospital["Disease"].to_numpy()[::-1]))
 
 
 def test_saved_and_loaded(view, tmp_path: Path):
@@ -211,9 +151,3 @@ def test_saved_and_loaded(view, tmp_path: Path):
     pd.testing.assert_series_equal(again.joint(), post.joint(), check_exact=True)
     pd.testing.assert_frame_equal(again.space.view.cross, view.cross)
     assert mx.MaxEnt(again.space.view).solve().entropy == mx.MaxEnt(view).solve().entropy
-
-
-def test_nothing_else_is_a_view():
-    """What is no view is refused by name, as before."""
-    with refused(StatementError, "needs a published view", "DataFrame"):
-        mx.MaxEnt(pd.DataFrame())

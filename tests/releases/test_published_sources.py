@@ -38,7 +38,7 @@ class Plain(mx.View):
         return self.numbered
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=20)
 @given(frame=microdata(("text", "whole")))
 def test_the_default_says_what_bucket_invariants_do(frame):
     """Counts alone, without a closed form, have the answer of Eq. (9)."""
@@ -121,7 +121,7 @@ def test_a_subclass_says_what_its_parent_does(hospital):
     def _(view: Mine) -> tuple[PublishedRows, mx.Source]:
         return PublishedCounts(view), PublishedCounts(view)
 
-    with refused(DuplicateLabel, "Mine", "one label"):
+    with refused(DuplicateLabel, "Mine"):
         mx.MaxEnt(release)
 
 
@@ -254,5 +254,5 @@ def test_a_label_that_nobody_has(release):
     assert flu.xs(1, level="Bucket").max() < 1e-9
     assert flu.xs(3, level="Bucket").sum() == pytest.approx(0.1)
     more = pd.concat([values, pd.Series(0, pd.MultiIndex.from_tuples([("Flu", 9)], names=["Disease", "Bucket"]))])
-    with refused(TableError, "0 of ('Flu', 9)", "leave that out"):
+    with refused(TableError, "0 of ('Flu', 9)"):
         mx.MaxEnt(Plain(release, published={**published, ("s", "bucket"): more}, n_s=None))

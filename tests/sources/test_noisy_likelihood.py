@@ -11,8 +11,7 @@ import scipy.optimize
 import scipy.stats
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, MaxEnt, StatementError
-from support.helpers import refused
+from maxent_cvx import MaxEnt
 
 SIZES = {"A": 2, "B": 3, "C": 2, "D": 3}
 CELLS = list(itertools.product(*map(range, SIZES.values())))
@@ -137,55 +136,3 @@ def test_costs_are_log_likelihoods(noise, cost):
     log = noise.logpmf if hasattr(noise.dist, "pmf") else noise.logpdf
     at, zero = (np.array([3, -4]), 0) if hasattr(noise.dist, "pmf") else (missed, 0.0)
     np.testing.assert_allclose(log(zero) - log(at), cost(at), atol=1e-12)
-
-
-def test_beside_the_box():
-    """Noise beyond all confidence makes the box infeasible, and costs the likelihood much."""
-    noise = scipy.stats.laplace(scale=0.1)
-    far = FLU + 9.0
-    with pytest.raises(mx.Infeasible):
-        hospital().add(mx.NoisyMarginal(far, noise)).solve()
-    post = hospital().add(mx.NoisyMarginal(far, noise, how="likelihood")).solve()
-    assert post.penalties.min() > 50
-    box = hospital().add(mx.NoisyMarginal(FLU, scipy.stats.laplace(scale=1), confidence=0.9, how="box"))
-    assert box.describe()["note"].tolist() == ["", ""]
-
-
-def test_a_cell_without_records():
-    """What nobody can have was published as noise: a constant cost."""
-    nobody = pd.Series(
-        [4.2, 2.0], index=pd.MultiIndex.from_tuples([("male", "Flu"), ("female", "Gout")], names=FLU.index.names)
-    )
-    post = hospital().add(mx.NoisyMarginal(nobody, scipy.stats.norm(scale=2), how="likelihood")).solve()
-    assert post.penalties.iloc[1] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("noise", "says"),
-    [
-        (scipy.stats.laplace(1, 1), "not around 0"),
-        (scipy.stats.norm(loc=-1), "not around 0"),
-        (scipy.stats.binom(10, 0.5), "binom"),
-        (scipy.stats.truncnorm(-1, 1), "truncnorm"),
-        (scipy.stats.laplace, "no parameters"),
-        (3, "3"),
-    ],
-)
-def test_other_noise(noise, says):
-    """What is possible is named."""
-    with refused(StatementError, says):
-        mx.NoisyMarginal(FLU, noise, how="likelihood")
-
-
-@pytest.mark.parametrize("wrong", [{"confidence": 0.95}, {"integer": True}, {"how": "map"}])
-def test_what_a_likelihood_does_not_use(wrong):
-    """An argument that would be ignored is refused."""
-    with refused(StatementError, next(iter(wrong))):
-        mx.NoisyMarginal(FLU, scipy.stats.norm(scale=1), **{"how": "likelihood"} | wrong)
-
-
-@pytest.mark.parametrize("noise", [scipy.stats.norm(scale=-1), scipy.stats.laplace(scale=0)])
-def test_parameters_out_of_range(noise):
-    """A scale is above 0."""
-    with pytest.raises(BadProbability):
-        mx.NoisyMarginal(FLU, noise, how="likelihood")

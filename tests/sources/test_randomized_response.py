@@ -72,27 +72,6 @@ def test_true_rows(n: int):
     assert (high - low < 0.2) == (n > 1000)
 
 
-def test_certain_answers():
-    """Where nobody lies in one direction, that is certain: a "yes" is true, whatever the confidence."""
-    shy = pd.DataFrame([[0.5, 0.5], [0.0, 1.0]], index=VALUES, columns=VALUES)
-    frame = survey(500, 1)
-    post = MaxEnt(published(frame, shy)).add(RandomizedResponse(shy, reported="Answer")).solve()
-    assert post.prob("yes", given={"Answer": "yes"}) == pytest.approx(1)
-    assert 0 < post.prob("yes", given={"Answer": "no"}) < 1
-
-
-def test_groups():
-    """Rows by group tell more of a group than rows about everybody."""
-    frame = survey(20_000, 3)
-    table = published(frame, HALF_HONEST)
-    widths = []
-    for by in ([[]], [[], ["Group"]]):
-        model = MaxEnt(table).add(RandomizedResponse(HALF_HONEST, reported="Answer", by=by))
-        low, high = model.bounds(P("yes", given={"Group": "a"}))
-        widths.append(high - low)
-    assert widths[1] < 0.5 * widths[0]
-
-
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
@@ -113,9 +92,3 @@ def test_what_is_refused(change, error, says):
     with refused(error, says):
         options = {"transition": HALF_HONEST, "reported": "Answer"} | change
         MaxEnt(published(survey(50, 0), HALF_HONEST)).add(RandomizedResponse(**options))
-
-
-def test_what_cannot_be_randomized():
-    """A value without a row."""
-    with refused(StatementError, "'no'"):
-        anonymize.randomize(survey(50, 0), sa="Truth", transition=HALF_HONEST.iloc[:1])

@@ -31,17 +31,6 @@ def test_every_solver(solver: str, options: dict[str, bool]):
     assert again.solve(warm_start=exact).certificate.bound <= 1e-6
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_against_cvxpy(seed: int):
-    """Random models, whose problem is written anew: ``python -m tests.benchmarks.soft_rows`` compares hundreds."""
-    from tests.benchmarks.soft_rows import compared
-
-    found = compared(seed)
-    if found is not None and found["word"] == "compared":
-        assert max(found["objective"], found["problem"]) <= 1e-7
-        assert found["probability"] <= 2e-4
-
-
 def test_what_is_met_exactly():
     """An absolute cost is met as soon as its weight is N times the hard statement's price, and no sooner."""
     hard = hospital().add(FLU == 0.4).solve()
@@ -120,35 +109,6 @@ def test_costs_of_any_size(exponent: int, kind: str, value: float):
 
 
 # -- rows on what is known already -------------------------------------------------------------------------------------
-
-
-def test_on_what_is_fixed_a_cost_is_a_constant():
-    """P(Lung Cancer) is published, 0.1: the answer stays, the cost is that of the difference, the price its slope."""
-    said = P("Lung Cancer").softly(0.3, sd=0.1)
-    has, plain = hospital().add(said, FLU == 0.4), hospital().add(FLU == 0.4)
-    post = has.solve()
-    lung = plain.solve().prob("Lung Cancer")
-    np.testing.assert_allclose(post.conditional(), plain.solve().conditional(), atol=1e-9)
-    assert post.penalties.tolist() == pytest.approx([(lung - 0.3) ** 2 / 0.02], rel=1e-9)
-    prices = post.prices()["price"]
-    assert prices[str(said)] == pytest.approx((lung - 0.3) / 0.01 / 10, rel=1e-6)
-    assert prices[str(FLU == 0.4)] == pytest.approx(plain.solve().prices()["price"].iloc[0], rel=1e-6)
-    assert post.objective == pytest.approx(10 * post.entropy - post.penalties.sum(), abs=1e-12)
-
-
-def test_on_what_hard_rows_force():
-    """Presolve fixes P(Flu | male) = 0.5, the largest; what is soft about it is a constant beside."""
-    post = hospital().add(FLU == 0.5, FLU.softly(0.1, weight=7), FLU.softly(0.5, sd=1e-3)).solve()
-    assert post.penalties.tolist() == pytest.approx([2.8, 0.0], abs=1e-9)
-    assert post.certificate.holds
-
-
-def test_no_such_record():
-    """A cost of something that cannot be is a constant, too."""
-    nobody = P("Lung Cancer", given={"Gender": "male", "Degree": "high school"})
-    post = hospital().add(nobody.softly(0.2, weight=3)).solve()
-    assert post.penalties.tolist() == pytest.approx([0.6])
-    np.testing.assert_allclose(post.conditional(), hospital().solve().conditional(), atol=1e-12)
 
 
 def test_scipy_agrees():

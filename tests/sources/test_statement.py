@@ -41,7 +41,7 @@ def share(frame, values, conditions):
     return sum(frame["S"].iloc[i] in values for i in people) / len(people)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(knowledge(), st.sampled_from(COMPARISONS), st.floats(0, 1))
 def test_rows_at_any_assignment(drawn, compare, where):
     """A statement's row is sum_k a_k P(value_k | given_k), with P(given) of the release (section 4.1)."""
@@ -58,7 +58,7 @@ def test_rows_at_any_assignment(drawn, compare, where):
     assert row.label == str(compare(expression, value))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(knowledge(), st.sampled_from(COMPARISONS))
 def test_true_statements_hold(drawn, compare):
     """A statement that is true of an assignment has no residual there, and one that is false has."""
@@ -137,13 +137,6 @@ def test_different_statements(other):
     """Another value, relation, event or condition is another statement."""
     assert (FLU == 0.3) != other
     assert not (FLU == 0.3).same_as(other)
-
-
-def test_vagueness_that_allows_everything(space):
-    """A statement vaguer than [0, 1] emits no row, and its text says so without infinities."""
-    statement = FLU.about(0.5, eps=0.6)
-    assert list(statement.rows(space)) == []
-    assert "inf" not in str(statement)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def in_memory(release: mx.Release, said: Sequence[Any], people: Any = None) -> t
     model = mx.MaxEnt(release, people)
     for i, one in enumerate(said):
         model.add(one, label=f"said {i}")
-    rows = [one.rows for one in model._base.emitted.values()]
+    rows = [one.rows for one in model._base.groups.values()]
     n = len(model.facts)
     facts, known = (list(itertools.chain(*some)) for some in (rows[1:n], rows[n:]))
     known.sort(key=lambda one: one.penalty is not None)

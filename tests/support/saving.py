@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.model import storage as checksum
+from maxent_cvx.model import storage
 
 
 def posteriors() -> list[mx.Posterior]:
@@ -102,17 +102,18 @@ HOSTILE: tuple[Any, ...] = (
 
 
 def resealed(data: bytearray) -> bytes:
-    """The bytes with their own checksum, as anybody can compute it; as they are if it has no place any more."""
-    place = checksum._place(data, 0)
-    if place is not None:
-        data[place] = checksum._digest(data, place)
+    """The bytes with their own checksum, as anybody can compute it."""
+    end = len(data) - storage._footer_size(bytes(data))
+    start = end - storage.DIGEST
+    if start > 0:
+        data[start:end] = storage._digest(bytes(data[:start] + data[end:]))
     return bytes(data)
 
 
 def forgeries(whole: bytes, tries: int, draw: random.Random) -> Iterator[bytes]:
     """Files with a valid checksum and other content: bytes, metadata, columns and rows that were changed."""
     stored = pq.read_table(io.BytesIO(whole))
-    metadata = json.loads(pq.read_metadata(io.BytesIO(whole)).metadata[checksum.METADATA])
+    metadata = json.loads(pq.read_metadata(io.BytesIO(whole)).metadata[storage.METADATA])
     for i in range(tries):
         if i % 4 == 0:
             data = bytearray(whole)
@@ -126,7 +127,7 @@ def forgeries(whole: bytes, tries: int, draw: random.Random) -> Iterator[bytes]:
         else:
             _change(forged, draw)
         text = json.dumps(forged) if i % 8 != 1 else _other_text(json.dumps(forged), draw)
-        yield checksum.sealed(table.replace_schema_metadata({checksum.METADATA: text.encode()}))
+        yield storage.sealed(table.replace_schema_metadata({storage.METADATA: text.encode()}))
 
 
 def _change(node: Any, draw: random.Random) -> None:

