@@ -69,14 +69,7 @@ __all__ = [
 
 
 class SolverTable(pd.DataFrame):
-    """A DataFrame; what is taken from it is a plain one.
-
-    Examples
-    --------
-    >>> table = SolverTable({"certified": [True, False], "bound": [1e-9, 1e-3]}, index=["A", "B"])
-    >>> type(table[table["certified"]]).__name__
-    'DataFrame'
-    """
+    """A DataFrame; what is taken from it is a plain one."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:

@@ -316,11 +316,7 @@ def _values(
 
 
 def as_text(cell: object) -> object:
-    """Write a set, an interval or a value; a text that looks like one of the others as a set with one value.
-
-    >>> as_text(frozenset({"b", "a"})), as_text("a"), as_text("20-29")
-    ('{a, b}', 'a', '{"20-29"}')
-    """
+    """Write a set, an interval or a value; a text that looks like one of the others as a set with one value."""
     if isinstance(cell, str):
         found = parse([cell])
         looks_generalized = found.spans or found.sets or found.masks or is_suppressed(cell)
@@ -452,19 +448,7 @@ def _generalized(records: pd.DataFrame, options: argparse.Namespace, more: dict[
 
 @dataclass(frozen=True, eq=False)
 class CommandInput:
-    """What a command is about.
-
-    Attributes
-    ----------
-    view : View
-        What is published.
-    records : DataFrame
-        What was read.
-    original : DataFrame or None
-        The same, if it says who has which value, so that an answer can be compared with the truth.
-    published : sequence of PublishedRules
-        What is published besides.
-    """
+    """What a command is about."""
 
     view: View
     records: pd.DataFrame
@@ -551,13 +535,7 @@ def _table_values(text: str) -> list[object]:
 def read_statistics(
     path: str, domain: Mapping[str, list[object]], of: str | None, decimals: int | None
 ) -> list[Statistic]:
-    """Read a CSV file, a row a statistic; means and medians are rounded to the decimals of the longest that is printed.
-
-    Raises
-    ------
-    TableError, UnknownName
-        If a column is neither an attribute nor n, mean or median, or a line cannot be read; it is named.
-    """
+    """Read a CSV file, a row a statistic; means and medians are rounded to the decimals of the longest that is printed."""
     table = read_csv(path, dtype=str).fillna("")
     if strange := [name for name in table.columns if name not in domain and name not in PRINTED]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", strange[0], [*domain, *PRINTED])

@@ -245,11 +245,7 @@ def without_formulas(table: pd.DataFrame, options: argparse.Namespace) -> pd.Dat
 
 
 def not_a_formula(cell: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
-
-    >>> not_a_formula("=1+1"), not_a_formula("'=1"), not_a_formula(-1)
-    ("'=1+1", "'=1", -1)
-    """
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 

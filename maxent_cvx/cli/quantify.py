@@ -59,17 +59,7 @@ EXPOSURE_ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who is exposed.
-
-    Attributes
-    ----------
-    exposure : Exposure
-        From the threshold on.
-    limit : float or None
-        The probability that nobody may be exposed above, --fail-above.
-    above : Exposure or None
-        Who is.
-    """
+    """Who is exposed."""
 
     exposure: Exposure
     limit: float | None
@@ -220,21 +210,7 @@ def larger_buckets(
     options: argparse.Namespace,
     above: Callable[[View], Exposure | None],
 ) -> str:
-    """Try larger and larger buckets of the same people, and say which are the first in which nobody is exposed.
-
-    Parameters
-    ----------
-    limit : float
-        The probability that nobody may be exposed above.
-    made : int or None
-        The l of the buckets in which somebody is, if Anatomy has made them.
-    records : DataFrame
-        Who has what.
-    options : Namespace
-        The command's.
-    above : callable
-        Who is exposed above the limit, from a release, by the same knowledge.
-    """
+    """Try larger and larger buckets of the same people, and say which are the first in which nobody is exposed."""
     least = (
         math.ceil(1 / (limit + EXPOSURE_ROUNDING)) if limit else len(records)
     )  # nobody is surer than 1/l of what is published
@@ -344,20 +320,7 @@ def write_report(
     path: str,
     **more: Any,
 ) -> None:
-    """Write a report of answers, each judged as the options say, and by the original records of each, if there are any.
-
-    Where nobody may be exposed above a limit, that is the threshold, so that the page says what the command does.
-
-    Parameters
-    ----------
-    posts, originals : dict
-        By the same names; of one answer alone by "".
-    options : Namespace
-        The command's.
-    path : str
-    **more
-        Further arguments of :func:`maxent_cvx.report`.
-    """
+    """Write a report of answers, each judged as the options say, and by the original records of each, if there are any."""
     first = next(iter(posts.values()))
     view: Any = first.release if isinstance(first, PartitionedPosterior) else first.space.view
     about = {"table": ", ".join([options.table, *getattr(options, "more", ())]), **more.pop("about", {})}
@@ -517,21 +480,7 @@ def question(options: argparse.Namespace, statements: list[Statement]) -> Questi
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is inferred from a release by somebody who knows some statements, and people by name.
-
-    Attributes
-    ----------
-    options : Namespace
-        The command's.
-    found : Material
-        What is published.
-    people : DataFrame or None
-        Who is known by name.
-    statements : list of Statement
-        What is known.
-    made : int or None
-        The l of the buckets, if they were made here.
-    """
+    """What is inferred from a release by somebody who knows some statements, and people by name."""
 
     options: argparse.Namespace
     found: CommandInput

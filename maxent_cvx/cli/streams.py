@@ -194,10 +194,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 @contextmanager
 def redirect_messages(options: argparse.Namespace) -> Iterator[None]:
-    """Take messages for people out of the way of programs, which then find their data alone on standard output.
-
-    With ``--json`` messages go nowhere, as the document contains them; with ``--out -`` to standard error.
-    """
+    """Take messages for people out of the way of programs, which then find their data alone on standard output."""
     stdout = sys.stdout
     messages: TextIO = ForPeople(sys.stderr if getattr(options, "out", None) == DASH else stdout)  # type: ignore[assignment]
     reset = _data.set(Output(stdout))  # type: ignore[arg-type]

@@ -47,21 +47,7 @@ ROUNDING = 1e-9
 
 
 def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
-    """Write a table: a row a QI tuple, a column a sensitive value; below each P(s | q) its interval.
-
-    Parameters
-    ----------
-    answer : Answer
-    threshold : float
-        From this P on a cell has a frame, if its value counts and has not that probability overall.
-    is_current : bool
-        If not, it is greyed: there is no picture of now.
-
-    Returns
-    -------
-    str
-        HTML, in which every label is escaped.
-    """
+    """Write a table: a row a QI tuple, a column a sensitive value; below each P(s | q) its interval."""
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
@@ -139,20 +125,7 @@ def named(label: object) -> str:
 
 @dataclass(eq=False)
 class Exploration:
-    """The state of the controls, and everything that is shown of it; no widget is needed for any of it.
-
-    Attributes
-    ----------
-    assumptions : Assumptions
-    original : DataFrame or None
-        The records that were published.
-    max_rows : int
-        QI tuples that are shown.
-    seconds : float
-        For a solve, and for the intervals of what is shown.
-    sensitive : object
-        The values that count as exposed; by default all.
-    """
+    """The state of the controls, and everything that is shown of it; no widget is needed for any of it."""
 
     assumptions: Assumptions
     original: pd.DataFrame | None
@@ -170,12 +143,7 @@ class Exploration:
         self._hold(self._start)
 
     def go(self, state: State) -> None:
-        """Move the controls.
-
-        Parameters
-        ----------
-        state : State
-        """
+        """Move the controls."""
         is_known = state.knowledge == self.state.knowledge
         self.state = state
         if state.knowledge == self.assumptions.start.knowledge:
@@ -220,21 +188,7 @@ LETTERS = 12
 
 
 def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> Figure:
-    """Draw a posterior, and write below it what is said of it.
-
-    Parameters
-    ----------
-    answer : Answer or NoAnswer
-        Of a contradiction, the words alone.
-    sentences : list of str
-    max_rows : int
-        QI tuples to be drawn.
-
-    Returns
-    -------
-    Figure
-        Of no window: it is shown where it is asked for.
-    """
+    """Draw a posterior, and write below it what is said of it."""
     from matplotlib.figure import Figure
 
     width, height = 8.0, 1.2

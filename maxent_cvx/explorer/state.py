@@ -52,16 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Setting:
-    """One piece of knowledge: its value, its vagueness, and whether it is known at all.
-
-    Attributes
-    ----------
-    value : float
-        In the unit of the statement; 0 of knowledge that has no value.
-    vagueness : float
-        In the same unit: the half width of an interval, or a standard deviation.
-    known : bool
-    """
+    """One piece of knowledge: its value, its vagueness, and whether it is known at all."""
 
     value: float = 0.0
     vagueness: float = 0.0
@@ -70,17 +61,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class State:
-    """The position of every control.
-
-    Attributes
-    ----------
-    settings : dict of str to Setting
-        By label of knowledge.
-    positive, negative : int
-        How many of the strongest associations are known, K+ and K-.
-    threshold : float
-        The probability from which on somebody counts as exposed.
-    """
+    """The position of every control."""
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
     positive: int = 0
@@ -110,14 +91,7 @@ ON_STEP = 1e-6
 
 @dataclass(frozen=True)
 class Scale:
-    """The values low, low + step, ..., high of a slider, in the unit of the statement.
-
-    Attributes
-    ----------
-    low, high, step : float
-    digits : int
-        Decimals that its values are written with.
-    """
+    """The values low, low + step, ..., high of a slider, in the unit of the statement."""
 
     low: float
     high: float
@@ -138,21 +112,7 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Adjustable:
-    """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved.
-
-    Attributes
-    ----------
-    label : str
-        Under which the model holds it.
-    said : Statement
-        As the model holds it.
-    values : Scale
-        What the value may be.
-    vagueness : Scale or None
-        What the half width may be, or the standard deviation of a soft statement; None where there is none.
-    start : Setting
-        The statement as the model holds it.
-    """
+    """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved."""
 
     label: str
     said: Statement
@@ -171,16 +131,7 @@ class Adjustable:
         return self.label != self.said.label
 
     def at(self, setting: Setting) -> Statement:
-        """Say it with another value and vagueness.
-
-        Parameters
-        ----------
-        setting : Setting
-
-        Returns
-        -------
-        Statement
-        """
+        """Say it with another value and vagueness."""
         if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
             return self.said
         value, low, high = setting.value, self.said.low, self.said.high
@@ -197,17 +148,7 @@ class Adjustable:
 
 
 def adjustable(label: str, source: Source) -> Adjustable | None:
-    """Find out what of a source can be moved; None where it is no statement with a value.
-
-    Parameters
-    ----------
-    label : str
-    source : Source
-
-    Returns
-    -------
-    Adjustable or None
-    """
+    """Find out what of a source can be moved; None where it is no statement with a value."""
     if not isinstance(source, Statement) or (math.isinf(source.low) and math.isinf(source.high)):
         return None
     least, most = Probability(dict(source.terms)).attainable()
@@ -233,28 +174,7 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
 
 
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
-    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q.
-
-    Parameters
-    ----------
-    model : MaxEnt
-        Of linear knowledge.
-    groups : ndarray of int
-        QI tuples, or named people and the others of each, by their number in ``model.space.groups``.
-    seconds : float
-        For all of them.
-
-    Returns
-    -------
-    ndarray, shape (2, groups, sensitive values)
-        Probabilities, never narrower than the truth; in large models an end may be further outside. What nobody can
-        have is 0 to 0.
-
-    Raises
-    ------
-    Infeasible, SolverError, NotDecided
-        As :meth:`maxent_cvx.MaxEnt.bounds`.
-    """
+    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q."""
     if model.convex:
         raise SolverError("intervals are of linear rows, and the model holds a convex constraint of your own")
     space = model.space
@@ -292,25 +212,7 @@ class Contradiction(Exception):
 
 
 def solved(model: MaxEnt, seconds: float) -> Posterior:
-    """Solve a model, or find out soon what contradicts what.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    seconds : float
-        For the solve, and for the search.
-
-    Returns
-    -------
-    Posterior
-
-    Raises
-    ------
-    Contradiction
-        If the knowledge is contradictory, and it took the solver long to see it.
-    MaxEntError
-        As :meth:`maxent_cvx.MaxEnt.solve` and :meth:`maxent_cvx.MaxEnt.diagnose`.
-    """
+    """Solve a model, or find out soon what contradicts what."""
     if model.convex:  # which nobody diagnoses
         return model.solve(time_limit=seconds)
     try:
@@ -332,23 +234,7 @@ def _takes_long(iteration: Iteration) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What is inferred, and of the rows that are shown what is certain.
-
-    Attributes
-    ----------
-    post : Posterior
-    divergence : float or None
-        From the truth, bits; None without the original records.
-    sensitive : object
-        The values that count as exposed, as of :func:`maxent_cvx.measures.exposed`.
-    groups : ndarray of int
-        Who is shown: QI tuples, or where people are named these and the others of each, by their number in
-        ``post.space.groups``; the most exposed first if these are not all.
-    interval : ndarray or None, shape (2, groups, sensitive values)
-        Of the P(s | q) shown: low <= P(s | q) <= high in every distribution that satisfies the rows.
-    without_intervals : str
-        Why there are none.
-    """
+    """What is inferred, and of the rows that are shown what is certain."""
 
     post: Posterior
     divergence: float | None
@@ -363,19 +249,7 @@ class Answer:
         return self.post.inferences()[0].iloc[self.groups]
 
     def exposing(self, threshold: float) -> np.ndarray:
-        """Mark the columns of which a probability from the threshold on exposes somebody.
-
-        Those are of values that count, and that not everybody is known to have with that probability.
-
-        Parameters
-        ----------
-        threshold : float
-            A probability.
-
-        Returns
-        -------
-        ndarray of bool
-        """
+        """Mark the columns of which a probability from the threshold on exposes somebody."""
         values = self.post.space.view.sensitive_values
         inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
@@ -383,17 +257,7 @@ class Answer:
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
-        """Who is exposed, beside the overall distribution of the values, where it is published.
-
-        Parameters
-        ----------
-        threshold : float
-            A probability.
-
-        Returns
-        -------
-        Exposure
-        """
+        """Who is exposed, beside the overall distribution of the values, where it is published."""
         if threshold not in self._exposures:
             try:
                 found = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
@@ -410,16 +274,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class NoAnswer:
-    """Why nothing can be inferred.
-
-    Attributes
-    ----------
-    conflict : DataFrame or None
-        Statements that cannot all be true, as :meth:`maxent_cvx.MaxEnt.diagnose` gives them; None if it is no
-        contradiction.
-    message : str
-        What the error says.
-    """
+    """Why nothing can be inferred."""
 
     conflict: pd.DataFrame | None
     message: str
@@ -428,27 +283,7 @@ class NoAnswer:
 def answered(
     model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
 ) -> Answer | NoAnswer:
-    """Solve a model, and find the intervals of what is shown.
-
-    Each solve begins anew: the same controls give the same digits, whatever was tried before. Multipliers of the model
-    before are no better start where knowledge forces zeros, and save little where it does not.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    original : DataFrame, optional
-        The records that were published.
-    max_rows : int
-        Groups that are shown.
-    seconds : float
-        For the solve; and for the intervals.
-    sensitive : object
-        The values that count as exposed; by default all.
-
-    Returns
-    -------
-    Answer or NoAnswer
-    """
+    """Solve a model, and find the intervals of what is shown."""
     try:
         post = solved(model, seconds)
     except Contradiction as error:
@@ -485,23 +320,7 @@ LARGEST_K = 500
 
 @dataclass(frozen=True, eq=False)
 class Assumptions:
-    """A model, taken apart into what can be moved and what stays.
-
-    Attributes
-    ----------
-    model : MaxEnt
-        As it was given; it is never changed.
-    adjustable : dict of str to Adjustable
-        The statements with sliders, by label.
-    others : dict of str to Source
-        Other knowledge, by label, which is known as it is, or not.
-    mined : Associations or None
-        What K counts.
-    replaced : str or None
-        The label of the model's own strongest associations, in whose place those of K+ and K- are.
-    start : State
-        What the model says.
-    """
+    """A model, taken apart into what can be moved and what stays."""
 
     model: MaxEnt
     adjustable: dict[str, Adjustable]
@@ -520,18 +339,7 @@ class Assumptions:
         return min(there[0], max(LARGEST_K, begun[0])), min(there[1], max(LARGEST_K, begun[1]))
 
     def model_at(self, state: State) -> MaxEnt:
-        """Make the model that the controls say.
-
-        The terms, and the rows of what has not moved, are those of the model that was given.
-
-        Parameters
-        ----------
-        state : State
-
-        Returns
-        -------
-        MaxEnt
-        """
+        """Make the model that the controls say."""
         found = self._with_associations(state.positive, state.negative).copy()
         moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
         for label in moved:  # all before any is said anew: one may come to say what another has said
@@ -568,23 +376,7 @@ class Assumptions:
 def assumptions_of(
     model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
 ) -> Assumptions:
-    """Take a model apart.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    original : DataFrame, optional
-        Of which associations are mined, unless the model holds some already.
-    threshold : float
-    min_support : int
-    chosen : sequence of str, optional
-        Labels of the statements that get sliders.
-
-    Raises
-    ------
-    UnknownName
-        If a label is not one of the model's knowledge.
-    """
+    """Take a model apart."""
     knowledge = {label: one for label, one in model.knowledge.items() if not isinstance(one, PriorZeros)}
     for label in chosen or ():
         check_label(label, "label of the model's knowledge", knowledge)
@@ -625,20 +417,7 @@ def _k(held: Source | None, mined: Associations | None) -> tuple[int, int]:
 
 
 def typed(assumptions: Assumptions, state: State) -> str:
-    """Write the Python that makes the model of a state.
-
-    Names stand for what only the reader has: ``release``, ``people``, ``prior``, ``original``, and ``explored`` for the
-    model that was given, of which knowledge is taken that no text says.
-
-    Parameters
-    ----------
-    assumptions : Assumptions
-    state : State
-
-    Returns
-    -------
-    str
-    """
+    """Write the Python that makes the model of a state."""
     model = assumptions.model
     arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
     lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
@@ -700,15 +479,7 @@ def _associations(assumptions: Assumptions, state: State) -> str:
 
 
 def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
-    """Judge an answer in sentences, beside what was so at the start: the divergence if the truth is known, exposure.
-
-    Parameters
-    ----------
-    answer : Answer
-    start : Answer or NoAnswer
-    threshold, first_threshold : float
-        Now, and at the start.
-    """
+    """Judge an answer in sentences, beside what was so at the start: the divergence if the truth is known, exposure."""
     sentences = []
     is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
     if answer.divergence is not None:
@@ -734,16 +505,7 @@ def _bits(divergence: float | None) -> str:
 
 
 def contradiction(found: NoAnswer) -> tuple[str, list[str]]:
-    """Say why there is no answer: a sentence, and each of the statements that clash.
-
-    Parameters
-    ----------
-    found : NoAnswer
-
-    Returns
-    -------
-    (str, list of str)
-    """
+    """Say why there is no answer: a sentence, and each of the statements that clash."""
     if found.conflict is None or found.conflict.empty:
         return f"There is no answer. {found.message}", []
     rest = "what is published leaves" if len(found.conflict) == 1 else "the others leave"

@@ -29,10 +29,7 @@ __all__ = [
 
 
 class Slider(anywidget.AnyWidget):
-    """A number between two ends, moved by mouse or keyboard; its name is read aloud.
-
-    The sliders of ipywidgets have no name that a screen reader finds.
-    """
+    """A number between two ends, moved by mouse or keyboard; its name is read aloud."""
 
     _esm = Path(__file__).with_name("slider.js")
     value = traitlets.Float(0.0).tag(sync=True)
@@ -53,14 +50,7 @@ HUNDREDTHS = Scale(0.0, 1.0, 0.01, 2)
 
 
 class Controls:
-    """Widgets that say a state, and tell somebody whenever it is another one.
-
-    Attributes
-    ----------
-    box : ipywidgets.Box
-    state : State
-        Where they are.
-    """
+    """Widgets that say a state, and tell somebody whenever it is another one."""
 
     def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
         self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
@@ -192,13 +182,7 @@ class LiveText(anywidget.AnyWidget):
 
 
 class Page:
-    """Widgets of one exploration.
-
-    Attributes
-    ----------
-    box : ipywidgets.Box
-        All of it.
-    """
+    """Widgets of one exploration."""
 
     def __init__(self, exploration: Exploration) -> None:
         self.exploration = exploration

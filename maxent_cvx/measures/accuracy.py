@@ -115,17 +115,7 @@ def _summed(some: list[tuple[float, int]]) -> tuple[float, int]:
 
 @dataclass(frozen=True, eq=False)
 class _Divergence:
-    """sum n(q) D(q), nats, over some QI tuples.
-
-    Attributes
-    ----------
-    truth : csr_array, shape (QI tuples, sensitive values)
-        n(q, s), records.
-    first : int
-        The number of the first of these.
-    bound : float
-        The certificate's: how far any probability can be from the answer.
-    """
+    """sum n(q) D(q), nats, over some QI tuples."""
 
     truth: sp.csr_array
     first: int

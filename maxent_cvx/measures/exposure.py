@@ -63,15 +63,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class SensitiveEvents:
-    """Some values whose probabilities are compared with a threshold.
-
-    Attributes
-    ----------
-    labels : Index
-        What they are called, one a judged value; its names are those of the sensitive attributes that it is of.
-    includes : csr_array, shape (sensitive values, judged values)
-        1 where a sensitive value, which of several attributes is a combination, is one of those judged together.
-    """
+    """Some values whose probabilities are compared with a threshold."""
 
     labels: pd.Index
     includes: sp.csr_array
@@ -105,21 +97,7 @@ class SensitiveEvents:
 
 
 def judged_values(values: pd.Index, sensitive: object) -> SensitiveEvents:
-    """Read which of some sensitive values are meant.
-
-    Parameters
-    ----------
-    values : Index
-        All of them; of several attributes a level each.
-    sensitive : object
-        None for all; a value or several; of several attributes a tuple or a list of these, each a combination, or
-        a dictionary from attributes to values (None for all of them), whichever values the others have.
-
-    Raises
-    ------
-    UnknownName, StatementError
-        If something is no value or attribute, or nothing is named.
-    """
+    """Read which of some sensitive values are meant."""
     if sensitive is None:
         return _each(values, np.ones(len(values), dtype=bool))
     if isinstance(sensitive, Mapping):
@@ -164,15 +142,7 @@ def values_of(values: pd.Index, attribute: object) -> SensitiveEvents:
 def with_nodes(
     judged: SensitiveEvents, all_values: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
 ) -> SensitiveEvents:
-    """Add the nodes of a hierarchy that hold some of the judged values, and neither a single value nor all of them.
-
-    Raises
-    ------
-    TableError
-        If a node is called as a value that it is not.
-    StatementError
-        If no node holds a value.
-    """
+    """Add the nodes of a hierarchy that hold some of the judged values, and neither a single value nor all of them."""
     values = all_values.labels
     if not values.isin(list(frozenset().union(*nodes.values()))).any():
         raise StatementError(
@@ -234,17 +204,7 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> Sensiti
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """P0 of every judged value.
-
-    Attributes
-    ----------
-    p : ndarray, shape (1, judged values) if it is the same for everybody, or (rows, judged values)
-        Probabilities.
-    off : ndarray
-        How far each may be from what it stands for, which may be a certificate's bound; of the same shape.
-    called : str
-        Where its probabilities are, in words.
-    """
+    """P0 of every judged value."""
 
     p: np.ndarray
     off: np.ndarray
@@ -258,13 +218,7 @@ class Baseline:
 def baseline_of_all(
     baseline: object, view: View | PartitionedRelease, judged: SensitiveEvents, values: pd.Index
 ) -> Baseline:
-    """Read a baseline that is the same for everybody: "overall", or a Series.
-
-    Raises
-    ------
-    StatementError, TableError, BadProbability
-        If it is none, is not published, or does not fit the values.
-    """
+    """Read a baseline that is the same for everybody: "overall", or a Series."""
     if isinstance(baseline, str) and baseline == "overall":
         n_s = view.n_s if isinstance(view, PartitionedRelease) else published(view)
         if n_s is None:
@@ -283,13 +237,7 @@ def baseline_of_all(
 
 
 def baseline_of(baseline: object, post: Posterior, rows: pd.DataFrame, judged: SensitiveEvents) -> Baseline:
-    """Read a baseline in any form, of the people of the rows.
-
-    Raises
-    ------
-    MaxEntError
-        If it is none, or does not fit the people and values.
-    """
+    """Read a baseline in any form, of the people of the rows."""
     if not isinstance(baseline, pd.DataFrame | QIDistribution | Posterior):
         return baseline_of_all(baseline, post.space.view, judged, rows.columns)
     try:
@@ -394,17 +342,7 @@ AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """The numbers that sensitive values are.
-
-    Attributes
-    ----------
-    kind : str
-        "number", "time" or "rank".
-    position : ndarray of float
-        Of every value, above the least one: units, seconds, or ranks.
-    rounding : float
-        How far the difference of two positions may be from the difference of the values; 0 for whole numbers.
-    """
+    """The numbers that sensitive values are."""
 
     kind: str
     position: np.ndarray
@@ -451,11 +389,7 @@ class Scale:
 
 
 def scale_of(values: pd.Index) -> Scale | None:
-    """Find the scale of the values of one attribute; None if they are labels without an order.
-
-    Numbers are on a scale, dates and times, texts that are dates in the form of ISO 8601, and the ranks of an ordered
-    Categorical whose categories are none of these.
-    """
+    """Find the scale of the values of one attribute; None if they are labels without an order."""
     if not len(values):
         return None
     plain = pd.Index(np.asarray(values)) if isinstance(values, pd.CategoricalIndex) else values
@@ -505,11 +439,7 @@ def _of_numbers(values: pd.Index) -> Scale | None:
 
 
 def look_like_numbers(values: pd.Index) -> list[object]:
-    """Find labels that look like numbers, dates or ranges with text around them, if at least half of all do.
-
-    Such a label begins with a number, whatever signs are before it, as "$30,000", "30k EUR" or "20-30 years"; or at
-    least three labels differ only in their numbers, as "EUR 30000" or "stage 2". "A01" and "B20" are codes.
-    """
+    """Find labels that look like numbers, dates or ranges with text around them, if at least half of all do."""
     texts = [_pattern(value) for value in values]
     often = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
     found = [v for v, text in zip(values, texts, strict=True) if text in often or re.match(r"[^\w#]*#", text)]
@@ -547,21 +477,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The closed intervals [c - radius, c + radius] around some values c, the centres.
-
-    Attributes
-    ----------
-    scale : Scale
-        The positions of all values of the attribute.
-    radius : float
-        In positions of the scale.
-    centres : ndarray of int
-        Which of these values are centres.
-    all_values : JudgedValues
-        From the sensitive values, which of several attributes are combinations, to the values of the attribute.
-    is_default : bool
-        Whether nobody has given the radius.
-    """
+    """The closed intervals [c - radius, c + radius] around some values c, the centres."""
 
     scale: Scale
     radius: float
@@ -628,10 +544,7 @@ class Intervals:
         return bool(abs(at[0] - at[1]) <= self.radius + self.scale.rounding)
 
     def narrow(self, p: np.ndarray, p0: np.ndarray, least: float, most: float) -> np.ndarray:
-        """Mark rows in which an interval that is no wider than the radius has P >= least, and P0 < most.
-
-        Of the intervals that begin at a value, the shortest one with a centre and P >= least has the smallest P0.
-        """
+        """Mark rows in which an interval that is no wider than the radius has P >= least, and P0 < most."""
         total, before, n = self.cumulative(p), self.cumulative(p0), len(self.order)
         shift = 2.0 * np.arange(len(p))[:, None]  # one sorted list of all rows, in which each row has its own range
         wanted = total[:, :-1] + max(least, 0.0)
@@ -646,22 +559,7 @@ class Intervals:
 
 
 def judged_within(values: pd.Index, sensitive: object, within: object) -> tuple[SensitiveEvents, Intervals | None]:
-    """Read which values are judged, and the intervals around them, None where the values are labels.
-
-    Parameters
-    ----------
-    values : Index
-        All sensitive values.
-    sensitive : object
-        Which are judged, as of :func:`judged_values`.
-    within : object
-        A radius; a hierarchy, whose nodes are judged, too; None for the default.
-
-    Raises
-    ------
-    UnknownName, StatementError, TableError
-        If something is not a value or attribute, or `within` does not fit the values.
-    """
+    """Read which values are judged, and the intervals around them, None where the values are labels."""
     judged = judged_values(values, sensitive)
     is_zero = isinstance(within, numbers.Real) and within == 0
     if judged.labels.nlevels > 1:
@@ -706,27 +604,7 @@ def certified_error(post: Posterior) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ExposureRule:
-    """A person is exposed if P(s | q) >= threshold while P0(s) < threshold, for one of the judged values s at least.
-
-    Where values are numbers, times or ranks, P(s | q) and P0(s) are those of the interval around s.
-
-    Attributes
-    ----------
-    threshold : float
-        A probability.
-    slack : float
-        The certificate's bound on P(s | q), which decides for exposure where it cannot be told.
-    values : Index
-        All sensitive values.
-    judged : JudgedValues
-        Those that count.
-    baseline : Baseline, optional
-        P0 of the units, of the same rows as what is judged, or the same for all; without one it is 0.
-    intervals : Intervals, optional
-        Around the judged values, where these are on a scale.
-    rho1 : float, optional
-        The largest P0 that counts; by default whatever is below the threshold.
-    """
+    """A person is exposed if P(s | q) >= threshold while P0(s) < threshold, for one of the judged values s at least."""
 
     threshold: float
     slack: float
@@ -890,27 +768,7 @@ class ExposureRule:
 
 
 class ExposureCounts(NamedTuple):
-    """People, counted.
-
-    Attributes
-    ----------
-    errors : float
-        The expected distance of the value from the best guess, added up over all people; of labels 0.
-    closer : int
-        Those who are not exposed by an interval, and would be by a narrower one, whose baseline is smaller.
-    exposed, unsure : int
-        Those exposed, and those of them by the certificate's bound alone.
-    tenths : ndarray of int
-        By the largest probability of a value that counts.
-    by_value, certain : ndarray of int
-        Those exposed by each judged value, somebody perhaps by several, and those of them for whom it is certain.
-    anyway, not_counted : ndarray of int
-        By judged value: for whom it reaches the threshold, and does not count; and for whom it does not count.
-    uncounted, of_one : ndarray of int
-        By sensitive value, and by value of one of several attributes: who is not exposed, and for whom it is certain.
-    certain_uncounted : int
-        Of how many people, each counted once, one of these is certain.
-    """
+    """People, counted."""
 
     errors: float
     closer: int
@@ -942,17 +800,7 @@ class ExposureCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The rule and the answer that it was applied to, to be applied to answers with less knowledge.
-
-    Attributes
-    ----------
-    post : Posterior
-    judge : Judge
-    rows : DataFrame
-        P(s | q) as it was judged.
-    people : ndarray of int
-        Of each row.
-    """
+    """The rule and the answer that it was applied to, to be applied to answers with less knowledge."""
 
     post: Posterior
     judge: ExposureRule
@@ -961,13 +809,7 @@ class Attribution:
 
     @staticmethod
     def checked(through: Attribution | None) -> Attribution:
-        """Say so where statements cannot be left out.
-
-        Raises
-        ------
-        StatementError
-            Of a release in partitions.
-        """
+        """Say so where statements cannot be left out."""
         if through is None:
             raise StatementError(
                 "of a release in partitions no statement is left out; solve the model without it, "
@@ -1339,19 +1181,7 @@ def warnings_of(judge: ExposureRule, tally: ExposureCounts, uncounted: pd.DataFr
 def undecided_of(
     judge: ExposureRule, tally: ExposureCounts, n_s: np.ndarray | None, n_people: int, is_given: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Say why "nobody is exposed" may be false of such values; sentences, and whether the verdict is open with each.
-
-    Parameters
-    ----------
-    judge : Judge
-    tally : Tally
-    n_s : ndarray or None
-        How many people have each sensitive value, if it is known.
-    n_people : int
-        How many people there are.
-    is_given : bool
-        Whether the user has given `within`, and so looked at the values.
-    """
+    """Say why "nobody is exposed" may be false of such values; sentences, and whether the verdict is open with each."""
     if tally.closer:
         near = judge.by_interval
         assert near is not None

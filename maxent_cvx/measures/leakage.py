@@ -26,11 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """Probabilities, shape (rows, values), each within `off` of what it stands for.
-
-    `bound` is the largest of `off`, and bounds the error of a row's probability of any set of values, too: what a
-    certificate bounds is the distance of distributions (Pinsker's inequality), not of single entries only.
-    """
+    """Probabilities, shape (rows, values), each within `off` of what it stands for."""
 
     p: np.ndarray
     off: np.ndarray
@@ -221,10 +217,7 @@ def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
 
 
 def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
-    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values.
-
-    The best of these is Dantzig's for the knapsack problem: values in the order of P1 / P0, until rho1 is spent.
-    """
+    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values."""
     if math.isnan(of_values.value):
         return of_values
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
@@ -340,10 +333,7 @@ def _checked(gained: np.ndarray) -> np.ndarray:
 
 
 def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:
-    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s).
-
-    If no set of values is off by more than B, an expected gain is by at most B times the width of the gains and 0.
-    """
+    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s)."""
     value = float(people @ (beliefs.p @ gain.T).max(axis=1) / people.sum())
     width = max(float(gain.max()), 0.0) - min(float(gain.min()), 0.0)
     low, high = value - beliefs.bound * width, value + beliefs.bound * width

@@ -39,18 +39,7 @@ __all__ = [
 
 
 def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
-    """Count the records of every class, and the population's people, if a population is given as a table.
-
-    Returns
-    -------
-    DataFrame
-        A row a class; `records`, and of a population `people`.
-
-    Raises
-    ------
-    StatementError, TableError, UnknownName
-        If it is nothing that has classes, or the population lacks somebody.
-    """
+    """Count the records of every class, and the population's people, if a population is given as a table."""
     if isinstance(published, Posterior):
         published = published.space.view
     elif isinstance(published, PartitionedPosterior):
@@ -127,27 +116,7 @@ HALF = 0.5
 
 
 def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
-    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        f, the records of each class in the sample.
-    share : float
-        p, the probability with which somebody of the population is in the sample, above 0.
-
-    Returns
-    -------
-    ndarray
-        Probabilities.
-
-    Notes
-    -----
-    P(F = h | f) = C(h - 1, f - 1) p^f (1 - p)^(h - f): every person is in the sample with the same probability,
-    whoever else is, and before it is seen a class of h people is as likely as 1 / h (Benedetti and Franconi, 1998;
-    Franconi and Polettini, 2004, the individual risk of mu-Argus and sdcMicro). Their (p^f / f) 2F1(f, f; f + 1; 1 - p)
-    is the same by Euler's transformation and his integral.
-    """
+    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial."""
     if share > HALF:
         return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
     # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
@@ -176,31 +145,14 @@ PRECISION = 1e-7
 
 
 def log_likelihood(alpha: float, theta: float, sizes: np.ndarray, classes: np.ndarray) -> float:
-    """The logarithm of Pitman's sampling formula, up to a constant, nats.
-
-    sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j sum_{i=1}^{f_j - 1} ln(i - alpha), of n
-    records in u classes of f_j (Pitman, 1995; Hoshino, 2001).
-
-    Parameters
-    ----------
-    alpha, theta : float
-        0 <= alpha < 1 and theta > -alpha.
-    sizes, classes : ndarray of int
-        The sizes that classes have, records, and how many classes have each.
-    """
+    """The logarithm of Pitman's sampling formula, up to a constant, nats."""
     opened = np.log(theta + alpha * np.arange(1, classes.sum())).sum()
     joined = (classes * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
     return float(opened + joined - (gammaln(theta + sizes @ classes) - gammaln(theta + 1)))
 
 
 def fitted(records: np.ndarray) -> tuple[float, float]:
-    """The parameters alpha and theta of the largest likelihood.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        Of each class, of which one at least has one record, and one has several.
-    """
+    """The parameters alpha and theta of the largest likelihood."""
     sizes, classes = np.unique(records, return_counts=True)
 
     def parameters(x: np.ndarray) -> tuple[float, float]:
@@ -219,39 +171,13 @@ def fitted(records: np.ndarray) -> tuple[float, float]:
 
 
 def still_unique(alpha: float, theta: float, n: float, n_population: float) -> float:
-    """The probability that a record that is unique among n is unique among the N people of the population.
-
-    prod_{i=n}^{N-1} (theta + alpha + i - 1) / (theta + i): nobody of the others joins its class.
-
-    Parameters
-    ----------
-    alpha, theta : float
-    n, n_population : float
-        Records of the sample, and people of the population.
-    """
+    """The probability that a record that is unique among n is unique among the N people of the population."""
     a = 1 - alpha
     return float(np.exp(betaln(theta + n_population - a, a) - betaln(theta + n - a, a)))
 
 
 def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_population: float) -> np.ndarray:
-    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records.
-
-    X is beta-binomial with N - n draws and the parameters f - alpha and theta + n - f + alpha: each joins a class of m
-    with probability (m - alpha) / (theta + i), as the i-th after the first (Pitman, 1995).
-
-    Parameters
-    ----------
-    alpha, theta : float
-    sizes : ndarray of int
-        f, records of each class.
-    n, n_population : float
-        Records of the sample, and people of the population.
-
-    Returns
-    -------
-    ndarray
-        Probabilities.
-    """
+    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records."""
     others = n_population - n
     a, b = sizes - alpha, theta + n - sizes + alpha
     mean = sizes + others * a / (a + b)
@@ -338,26 +264,7 @@ class Reidentification(ReprMixin):
 
 
 def share_unique(records: np.ndarray, n_population: int) -> float:
-    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        Of each class of the sample, of which one at least has one record.
-    n_population : int
-        N, the people of the population.
-
-    Returns
-    -------
-    float
-        A probability.
-
-    Notes
-    -----
-    Zayatz (1991): P(F = i) is taken to be the share of the sample's classes that have i records, and P(f = 1 | F = i)
-    is hypergeometric, for a simple random sample of n of N people. As a class of the population is larger than that of
-    the sample, it is too high where the sample is a small share.
-    """
+    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule."""
     n = int(records.sum())
     size = np.arange(1, int(records.max()) + 1)
     share = np.bincount(records)[1:] / len(records)

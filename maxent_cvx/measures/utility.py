@@ -33,10 +33,7 @@ __all__ = [
 
 
 def estimated_counts(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets.
-
-    n(b) is how many values the bucket holds, which counterfeits make more than its people.
-    """
+    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets."""
     if isinstance(published, Posterior):
         return published.table
     n_b = np.asarray(published.n_sb.sum(axis=0))
@@ -44,22 +41,7 @@ def estimated_counts(published: Release | Posterior) -> np.ndarray:
 
 
 def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> np.ndarray:
-    """The share of each exact value in each published one, which may be generalised; shape (published, exact).
-
-    Parameters
-    ----------
-    published, values : Index
-        Values as they are published, and exact ones.
-    attribute : str
-        For errors, and to find its hierarchy.
-    nodes : dict of dict
-        What the nodes of each attribute's hierarchy stand for.
-
-    Raises
-    ------
-    TableError
-        If a published value stands for none of the exact ones, or can be read in two ways.
-    """
+    """The share of each exact value in each published one, which may be generalised; shape (published, exact)."""
     same = published.dtype == values.dtype
     at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
     if (at >= 0).all():
@@ -318,10 +300,7 @@ def _drawn(
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one.
-
-    An attribute that a query does not name has all of its values.
-    """
+    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
     d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(asked) + 1, AT_ONCE)
     named = np.argsort(rng.random((len(asked), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))

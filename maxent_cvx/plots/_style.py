@@ -58,11 +58,7 @@ COLUMN = 16
 
 
 def fit(ax: Axes, width: float, height: float) -> None:
-    """Make the figure as large as a box of the data of this size, inches, needs with all that is written around it.
-
-    Constrained layout takes what labels and legends need from the box; here the figure grows instead. That layout does
-    not measure titles and labels of axes along their axis: long ones are wrapped, and the box is as long as they are.
-    """
+    """Make the figure as large as a box of the data of this size, inches, needs with all that is written around it."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     for text, most in ((ax.title, WRAPPED_ACROSS), (ax.xaxis.label, WRAPPED_ACROSS), (ax.yaxis.label, WRAPPED_UPWARDS)):
@@ -93,10 +89,7 @@ def disable_mathtext(ax: Axes) -> None:
 
 
 def legend_beside(ax: Axes) -> None:
-    """Write the legend to the right of the axes, where no data are, from above; long names are wrapped.
-
-    Axes of somebody else's figure that leaves no room there have it inside, where the fewest data are.
-    """
+    """Write the legend to the right of the axes, where no data are, from above; long names are wrapped."""
     handles, labels = ax.get_legend_handles_labels()
     names = [textwrap.fill(label, WRAPPED) if len(label) > WRAPPED else label for label in labels]
     columns = math.ceil(sum(name.count("\n") + 1 for name in names) / COLUMN)
@@ -146,10 +139,7 @@ def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tu
 
 @contextmanager
 def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Lend the given axes, or new ones whose figure in the end has room for all text around a box of this size, inches.
-
-    Where drawing fails, no figure is left behind.
-    """
+    """Lend the given axes, or new ones whose figure in the end has room for all text around a box of this size, inches."""
     if ax is not None:
         if not callable(getattr(ax, "set_xlabel", None)):
             raise StatementError(f"ax must be Axes of Matplotlib, not {written(ax)}")
@@ -169,11 +159,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
 
 
 def shortened(name: object, longest: int = LONGEST) -> str:
-    """Write a name; of a long one its beginning and its end, which often is what tells two names apart.
-
-    >>> shortened("P(Flu | Degree=graduate, Gender=male) = 0.3", 20)
-    'P(Flu | Degre…= 0.3'
-    """
+    """Write a name; of a long one its beginning and its end, which often is what tells two names apart."""
     text = " ".join(str(name).split())
     if len(text) <= longest:
         return text
@@ -202,11 +188,7 @@ MARKED = 12
 
 
 def line_style(number: int, points: int = 0) -> dict[str, Any]:
-    """How the line of a number looks: arguments of ``Axes.plot``; of many points, some are marked.
-
-    >>> line_style(1)["color"], line_style(1)["linestyle"], line_style(1)["marker"]
-    ('#D55E00', '--', 's')
-    """
+    """How the line of a number looks: arguments of ``Axes.plot``; of many points, some are marked."""
     apart = max(points // MARKED, 1)
     return {
         "color": COLOURS[number % len(COLOURS)],

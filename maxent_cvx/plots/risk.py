@@ -178,10 +178,7 @@ def exposure(
 def _exposure_steps(
     post: Posterior, sensitive: object, baseline: object, within: object
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds in order, and how many people are exposed at each and below it, down to the one before.
-
-    Somebody is exposed by s for P0(s) < t <= P(s | q): the union of these intervals over the values that count.
-    """
+    """Thresholds in order, and how many people are exposed at each and below it, down to the one before."""
     rows, people = of_those_inside(post)
     judged, intervals = judged_within(rows.columns, sensitive, within)
     judge = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)

@@ -39,33 +39,7 @@ Attack: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The arguments of :func:`maxent_cvx.report`, read.
-
-    Attributes
-    ----------
-    threshold : float
-        A probability, from which on somebody is exposed.
-    sensitive : object
-        The values that must not be inferred; None is all.
-    baseline : object
-        What an inference is compared with; None is nothing.
-    within : object
-        How close two values are to count as the same; None is the default.
-    original : DataFrame or None
-        The records that were published.
-    population : object
-        Everybody of whom the people of the release are some, or how many they are; None if that is not known.
-    records : bool
-        Whether some of them may be shown.
-    attacks : dict of str to callable
-        By name.
-    about : dict of str to str
-        Where everything is from.
-    rows : int
-        Rows of a table that are shown.
-    time_limit : float
-        Seconds for each question that takes linear programs.
-    """
+    """The arguments of :func:`maxent_cvx.report`, read."""
 
     threshold: float = 0.8
     sensitive: object = None
@@ -107,14 +81,7 @@ class Attempt(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """An answer under its name.
-
-    Attributes
-    ----------
-    name : str
-    post : Posterior or PartitionedPosterior
-    asked : Settings
-    """
+    """An answer under its name."""
 
     name: str
     post: Posterior | PartitionedPosterior
@@ -216,33 +183,14 @@ class ReportData:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """A release some buckets of which were merged.
-
-    Attributes
-    ----------
-    release : Release
-    names : list of str
-        What was merged with what: "bucket 2 with bucket 1".
-    """
+    """A release some buckets of which were merged."""
 
     release: Release
     names: list[str]
 
 
 def merged_once(release: Release, exposed: Sequence[int]) -> Merged:
-    """Merge each of some buckets with the one whose values differ most from its own, each with another one.
-
-    Parameters
-    ----------
-    release : Release
-    exposed : sequence of int
-        Positions of the buckets.
-
-    Raises
-    ------
-    StatementError
-        If there are not two buckets.
-    """
+    """Merge each of some buckets with the one whose values differ most from its own, each with another one."""
     if len(release.buckets) < 2:
         raise StatementError("all people are in one bucket already")
     counts = release.n_sb.toarray().astype(float)

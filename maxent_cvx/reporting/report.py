@@ -71,16 +71,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class Part:
-    """What a section says of one answer.
-
-    Attributes
-    ----------
-    name : str
-        The answer's; empty if there is one only, or if all are meant.
-    blocks : sequence of Block
-    wide : bool
-        Whether it stands above what is side by side.
-    """
+    """What a section says of one answer."""
 
     name: str
     blocks: Sequence[Block]
@@ -89,17 +80,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page, for all answers side by side.
-
-    Attributes
-    ----------
-    id : str
-        By which the table of contents finds it.
-    title : str
-    lead : str
-        What it is about, in a sentence or two.
-    parts : sequence of Part
-    """
+    """A section of the page, for all answers side by side."""
 
     id: str
     title: str
@@ -121,18 +102,7 @@ class Section:
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
-    """Write the page.
-
-    Parameters
-    ----------
-    title, subtitle : str
-    sections : sequence of Section
-
-    Returns
-    -------
-    str
-        HTML. Nothing in it is fetched from anywhere, and no script runs but its own, whose hash it names.
-    """
+    """Write the page."""
     environment = _environment()
     style, script = (environment.get_template(name).render() for name in ("style.css", "page.js"))
     return str(

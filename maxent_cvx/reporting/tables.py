@@ -67,14 +67,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text.
-
-    Attributes
-    ----------
-    text : str
-    kind : {"plain", "note", "warning", "missing"}
-        "missing" says what cannot be shown, and why.
-    """
+    """A paragraph of text."""
 
     text: str
     kind: str = "plain"
@@ -96,14 +89,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer in one line, and what it means.
-
-    Attributes
-    ----------
-    status : {"bad", "good", "open"}
-    headline : str
-    sentences : sequence of str
-    """
+    """The answer in one line, and what it means."""
 
     status: str
     headline: str
@@ -112,16 +98,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture in the page itself.
-
-    Attributes
-    ----------
-    source : str
-        A data URI.
-    alt : str
-        What it shows, for somebody who does not see it.
-    caption : str
-    """
+    """A picture in the page itself."""
 
     source: str
     alt: str
@@ -130,17 +107,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes
-    ----------
-    text : str
-        What is read.
-    value : float, optional
-        The number behind it, exactly, by which the table is sorted.
-    low, high : float, optional
-        Both ends of an interval around the value, probabilities: then it is drawn.
-    """
+    """A cell of a table."""
 
     text: str
     value: float | None = None
@@ -158,19 +125,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is sorted by a click on its headings.
-
-    Attributes
-    ----------
-    caption : str
-    columns : sequence of Column
-    rows : sequence of sequence of Cell
-        Those that are shown.
-    total : int
-        How many there are.
-    order : str
-        Which ones are shown if not all are: "the surest".
-    """
+    """A table that is sorted by a click on its headings."""
 
     caption: str
     columns: Sequence[Column]
@@ -202,11 +157,7 @@ SPACE = "\u00a0"
 
 
 def percent(p: float, exact: float = 0.0) -> str:
-    """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that, if `exact` is a millionth at most.
-
-    >>> [percent(p).replace(SPACE, " ") for p in (5 / 6, 0.8, 0.99999, 1.0, 1e-5)]
-    ['83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %']
-    """
+    """Write a probability, as 83.3 %; what is within `exact` of 0 or 1 is that, if `exact` is a millionth at most."""
     if math.isnan(p):
         return "not known"
     exact = min(max(exact, NEAR), HAIR)  # a worse answer is not rounded to a certainty
@@ -222,30 +173,18 @@ def percent(p: float, exact: float = 0.0) -> str:
 
 
 def from_on(threshold: float) -> str:
-    """Write from which probability on something counts; a hair above a round number is "more than" that.
-
-    >>> [from_on(p).replace(SPACE, " ") for p in (0.8, 0.5 + 1e-9)]
-    ['at least 80 %', 'more than 50 %']
-    """
+    """Write from which probability on something counts; a hair above a round number is "more than" that."""
     round_number = round(threshold, 5)
     return f"{'more than' if 0 < threshold - round_number < HAIR else 'at least'} {percent(round_number)}"
 
 
 def below(threshold: float) -> str:
-    """Write below which probability something does not count, the other side of :func:`from_on`.
-
-    >>> [below(p).replace(SPACE, " ") for p in (0.8, 0.5 + 1e-9)]
-    ['less than 80 %', 'at most 50 %']
-    """
+    """Write below which probability something does not count, the other side of :func:`from_on`."""
     return from_on(threshold).replace("at least", "less than").replace("more than", "at most")
 
 
 def at_most(x: float) -> Cell:
-    """A cell with a bound, which is rounded up, never down.
-
-    >>> [at_most(x).text for x in (1.41e-9, 2e-15, 0.0)]
-    ['1.5e-09', '2e-15', '0']
-    """
+    """A cell with a bound, which is rounded up, never down."""
     if not math.isfinite(x) or x == 0:
         return number(x)
     return Cell(f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x)))):.2g}", float(x))
@@ -395,18 +334,7 @@ def _closed(ax: Axes) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ExposedRows:
-    """Who is exposed, by column.
-
-    Attributes
-    ----------
-    index : Index
-        The QI tuples, and names.
-    values : list
-        The value inferred of each; of several sensitive attributes a tuple.
-    p, usual, people : ndarray
-        Its probability; the probability that it is compared with, NaN if none; how many people.
-    sensitive : tuple of str
-    """
+    """Who is exposed, by column."""
 
     index: pd.Index
     values: list[object]

@@ -48,21 +48,7 @@ def far(post: Posterior, counts: np.ndarray) -> float:
 
 
 def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
-    """Say what is wrong with an answer to a whole problem without zeros, if it is one of the usual mistakes.
-
-    Parameters
-    ----------
-    form : LinearForm
-    answer : Answer, optional
-        What the backend returned for it.
-    exact : ndarray
-        The counts that are right.
-
-    Returns
-    -------
-    str
-        Empty if nothing can be said.
-    """
+    """Say what is wrong with an answer to a whole problem without zeros, if it is one of the usual mistakes."""
     if answer is None:
         return ""
     x, m = answer.counts, answer.multipliers

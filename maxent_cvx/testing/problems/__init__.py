@@ -44,32 +44,7 @@ PROBLEMS: dict[str, Problem] = {
 
 
 def find(name: str) -> Problem:
-    """Look a problem up by its name.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`PROBLEMS`.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    UnknownName
-        If there is none; it says which one may have been meant.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> round(mx.testing.problems.find("loaded die").joint[0][0][5], 5)                # as Jaynes printed it
-    0.34749
-    >>> mx.testing.problems.find("loaded dice")
-    Traceback (most recent call last):
-    ...
-    maxent_cvx.UnknownName: 'loaded dice' is not a problem; did you mean 'loaded die'?
-    """
+    """Look a problem up by its name."""
     if not isinstance(name, str) or name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
     return PROBLEMS[name]

@@ -28,11 +28,7 @@ def two_zeros_decide_a_bucket() -> Problem:
 
 @known
 def two_zeros() -> Problem:
-    """Privacy-MaxEnt, section 3.1, all three buckets.
-
-    In bucket 2, n(q3, s1) = 0 too; q1 and q4 are alike, s3 and s4 are alike, so rows and columns add up to 1 with
-    (0.5, 0.25, 0.25) twice and (0, 0.5, 0.5), which is of the form a(q) b(s) off the zero. Bucket 3 is Eq. (9).
-    """
+    """Privacy-MaxEnt, section 3.1, all three buckets."""
     second = [[0.5, 0.25, 0.25], [0, 0.5, 0.5], [0.5, 0.25, 0.25]]
     return Problem(FIGURE_1C, BREAST_CANCER, (CERTAIN, second, THIRDS))
 
@@ -88,10 +84,7 @@ def two_values_for_certain() -> Problem:
 
 @known
 def largest_value_of_a_sum() -> Problem:
-    """s1 and s2 have room for two of q1's people in bucket 1 and for one in bucket 2: 3 of 4 is the most.
-
-    In bucket 1, q1 has 2 * (1/3, 2/3) of the places and q2 what is left; in bucket 2, q1 has the s1 and an s3.
-    """
+    """s1 and s2 have room for two of q1's people in bucket 1 and for one in bucket 2: 3 of 4 is the most."""
     first = [[2 / 3, 4 / 3, 0], [1 / 3, 2 / 3, 1]]
     return Problem(ROOMY, [p(["s1", "s2"], "q1") == 0.75], (first, [[1, 1], [0, 1]]))
 

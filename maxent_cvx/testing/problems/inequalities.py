@@ -92,9 +92,6 @@ def active_and_inactive() -> Problem:
 
 @known
 def at_most_half_as_likely() -> Problem:
-    """n(q1, s1) = x <= (1 - x) / 2 is active at x = 1/3.
-
-    The row is n(q1,s1) - n(q2,s1) / 2, and log 1/4 = m + m / 2.
-    """
+    """n(q1, s1) = x <= (1 - x) / 2 is active at x = 1/3."""
     half, table = x - 0.5 * p("s1", "q2") <= 0, [[1 / 3, 2 / 3], [2 / 3, 1 / 3]]
     return Problem(TWIN, [half], (table,), [-math.log(4) / 1.5])

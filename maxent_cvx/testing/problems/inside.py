@@ -67,10 +67,7 @@ def q1_in_two_buckets() -> Problem:
 
 @known
 def one_equation() -> Problem:
-    """P(s1 | q1) = 0.4 of 4 people is x = 1.6, and the rest follows from the margins.
-
-    The multiplier is the log odds ratio of the table.
-    """
+    """P(s1 | q1) = 0.4 of 4 people is x = 1.6, and the rest follows from the margins."""
     return Problem(SQUARE, [x == 0.4], square(1.6), [square_dual(1.6)])
 
 
@@ -102,10 +99,7 @@ def one_in_a_million() -> Problem:
 
 @known
 def one_value_or_another() -> Problem:
-    """P(s1 or s2 | q1) = 0.9. s1 and s2 are alike, and so are q2 and q3: 0.9 = 0.45 + 0.45.
-
-    That leaves 0.1 for s3, and (1 - 0.45) / 2 for the others. m = log n(q1,s1) n(q2,s3) / (n(q1,s3) n(q2,s1)).
-    """
+    """P(s1 or s2 | q1) = 0.9. s1 and s2 are alike, and so are q2 and q3: 0.9 = 0.45 + 0.45."""
     others, odds = [0.275, 0.275, 0.45], 0.45 * 0.45 / (0.1 * 0.275)
     return Problem(CUBE, [p(["s1", "s2"], "q1") == 0.9], ([[0.45, 0.45, 0.1], others, others],), [math.log(odds)])
 
@@ -125,10 +119,7 @@ def one_certain_bucket() -> Problem:
 
 @known
 def twice_as_likely() -> Problem:
-    """P(s1 | q1) = 2 P(s1 | q2) is x = 2 (1 - x).
-
-    The row is n(q1,s1) / 2 - n(q2,s1) = 0, so that the log odds ratio, log 4, is m / 2 + m.
-    """
+    """P(s1 | q1) = 2 P(s1 | q2) is x = 2 (1 - x)."""
     table = [[2 / 3, 1 / 3], [1 / 3, 2 / 3]]
     return Problem(TWIN, [x - 2 * p("s1", "q2") == 0], (table,), [math.log(4) / 1.5])
 
@@ -165,10 +156,7 @@ def no_such_term_is_0() -> Problem:
 
 @known
 def loaded_die() -> Problem:
-    """Jaynes' Brandeis dice (1962): a die whose mean is 4.5 has P(i) = exp(a i) / sum exp(a j).
-
-    a is the root of sum (j - 4.5) exp(a j) = 0. The row is scaled by its largest coefficient, 6: m = 6 a.
-    """
+    """Jaynes' Brandeis dice (1962): a die whose mean is 4.5 has P(i) = exp(a i) / sum exp(a j)."""
     faces, low, high = range(1, 7), 0.0, 1.0
     for _ in range(60):  # the sum grows with a: halve
         a = (low + high) / 2

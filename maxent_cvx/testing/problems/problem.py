@@ -27,39 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Problem(ReprMixin):
-    """What is published, what is known about it, and the maximum-entropy answer as a formula gives it.
-
-    Attributes
-    ----------
-    name : str
-        By which :func:`find` finds it.
-    origin : str
-        What it is, and where its answer comes from: a formula, a symmetry, or a paper's example with its section.
-    buckets : sequence of (str, str)
-        QI tuples and sensitive values of each bucket, "q1*3 q2" being q1 three times and q2 once.
-    knowledge : sequence of Statement or function
-        What is added to the model; a function of the space makes a convex constraint.
-    joint : sequence of tables, or None
-        N P(q, s, b) in records, a table a bucket, a row a q and a column an s in order of name. None: the knowledge is
-        contradictory.
-    dual : sequence of float, or None
-        The multipliers m of the statements' rows, each scaled so that its largest coefficient on the counts is 1, where
-        x = w exp(A' m - 1). None: there is none (a forced zero), or more than one.
-    view : function
-        From the buckets to what is published of them; by default a release.
-    prior : function, optional
-        Gives what is believed beforehand.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> problem = mx.testing.problems.find("one equation")
-    >>> print(problem.origin.splitlines()[0])
-    P(s1 | q1) = 0.4 of 4 people is x = 1.6, and the rest follows from the margins.
-    >>> post = problem.model().solve()
-    >>> bool(abs(post.counts - problem.expected(post.space)).max() < 1e-9)
-    True
-    """
+    """What is published, what is known about it, and the maximum-entropy answer as a formula gives it."""
 
     buckets: Buckets
     knowledge: Sequence[Statement | Callable[[Space], object]]
@@ -71,18 +39,7 @@ class Problem(ReprMixin):
     prior: Callable[[], QIDistribution] | None = None
 
     def model(self) -> MaxEnt:
-        """Make the model, a new one each time.
-
-        Returns
-        -------
-        MaxEnt
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> mx.testing.problems.find("one equation").model()
-        <MaxEnt: 4 terms, 5 rows from 2 sources>
-        """
+        """Make the model, a new one each time."""
         prior = None if self.prior is None else self.prior()
         return MaxEnt(self.view(self.buckets), prior=prior).add(*self.knowledge)
 
@@ -112,59 +69,14 @@ class Problem(ReprMixin):
         return any(not isinstance(known, Statement) for known in self.knowledge)
 
     def suits(self, backend: str | object) -> bool:
-        """Whether a backend says that it takes such a problem.
-
-        Parameters
-        ----------
-        backend : str or object
-            A solver's name, or one of your own; see :func:`maxent_cvx.solvers.register`.
-
-        Returns
-        -------
-        bool
-
-        Raises
-        ------
-        UnknownName, SolverError
-            If there is no such solver.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> problem = mx.testing.problems.find("within a parabola")
-        >>> problem.suits("DUAL_LBFGS"), problem.suits("CLARABEL")
-        (False, True)
-        """
+        """Whether a backend says that it takes such a problem."""
         found = find_backend(backend)
         takes_rows = found.takes_inequalities or not self.needs_inequalities
         takes_rows &= found.takes_soft_rows or not self.needs_soft_rows
         return takes_rows and (found.takes_convex or not self.needs_convex)
 
     def expected(self, space: Space) -> np.ndarray:
-        """Give the exact answer.
-
-        Parameters
-        ----------
-        space : Space
-            Of the problem's model.
-
-        Returns
-        -------
-        ndarray
-            x = N P(q, s, b) in records, one a term of the space, found by its labels.
-
-        Raises
-        ------
-        StatementError
-            If `space` is no Space, or the knowledge is contradictory, so that there is no answer.
-
-        Examples
-        --------
-        >>> import maxent_cvx as mx
-        >>> problem = mx.testing.problems.find("one equation")
-        >>> problem.expected(problem.model().space)
-        array([1.6, 2.4, 1.4, 0.6])
-        """
+        """Give the exact answer."""
         check_instance(space, Space, "space")
         if self.joint is None:
             raise StatementError(f"the knowledge of {self.name!r} is contradictory: there is no answer to expect")
