@@ -16,7 +16,7 @@ import pandas as pd
 
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
-from ..measures.exposure import judged_values
+from ..measures.exposure import sensitive_events
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..plots.posterior import posterior
@@ -411,5 +411,5 @@ def explore(
         check_dataframe(original, "original")
         count_pairs(model.view, original)  # which are the people of the view, or an error says who is not
     assumptions = assumptions_of(model, original, threshold, min_support, chosen)
-    judged_values(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
+    sensitive_events(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
     return Explorer(Exploration(assumptions, original, max_rows, limit, sensitive))

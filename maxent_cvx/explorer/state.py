@@ -17,7 +17,7 @@ from .._utils.associations import Associations, mine_associations
 from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
 from .._utils.validation import check_label
 from ..measures.accuracy import overall_divergence
-from ..measures.exposure import Exposure, exposed, judged_values
+from ..measures.exposure import Exposure, exposed, sensitive_events
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -253,7 +253,7 @@ class Answer:
         values = self.post.space.view.sensitive_values
         inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
-        counted = judged_values(inside, self.sensitive).includes[:, baseline < threshold]
+        counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold]
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
@@ -303,7 +303,7 @@ def answered(
 def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
     """The groups of which most is inferred, by number; all of them, in their own order, where these are few."""
     table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
-    largest = judged_values(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
+    largest = sensitive_events(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
     if len(largest) <= max_rows:
         return np.arange(len(largest))
     return np.argsort(-largest, kind="stable")[:max_rows]

@@ -387,7 +387,7 @@ def risk_utility(
     certain, not counted    0.0       people
     largest probability     1.0  probability
     >>> print(found.loc[("inference risk", "exposed people"), "says"])
-    10.0% of all: a value that has P < 0.8 overall is inferred with P >= 0.8
+    10.0% of all: a value with P < 0.8 overall is inferred with P >= 0.8
     """
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     if original is not None and isinstance(post, PartitionedPosterior):

@@ -15,7 +15,7 @@ from .._utils.validation import check_bool, check_instance, check_mapping, check
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
-from ..measures.exposure import ROUNDING, ExposureRule, baseline_of, certified_error, judged_within
+from ..measures.exposure import ROUNDING, ExposureRule, read_baseline, certified_error, read_events
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ._style import (
@@ -180,13 +180,13 @@ def _exposure_steps(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds in order, and how many people are exposed at each and below it, down to the one before."""
     rows, people = of_those_inside(post)
-    judged, intervals = judged_within(rows.columns, sensitive, within)
-    judge = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
-    right = np.minimum(judge.of(rows.to_numpy()) + judge.slack, 1.0)
+    judged, intervals = read_events(rows.columns, sensitive, within)
+    rule = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
+    right = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
     left = np.full(right.shape, -1.0)
     if baseline is not None:
-        judge = replace(judge, baseline=baseline_of(baseline, post, rows, judge.units))
-        left = np.broadcast_to(judge.least_p0 + ROUNDING, right.shape)
+        rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
+        left = np.broadcast_to(rule.least_p0 + ROUNDING, right.shape)
     left, right = _apart(left, right)
     weight = np.broadcast_to(people[:, None], left.shape)
     some = right > left
