@@ -405,6 +405,8 @@ def exposed(
     if rho1 is not None:
         check_float(rho1, "rho1", 0.0, 1.0)
     check_instance(post, (Posterior, PartitionedPosterior), "post")
+    names: list[Any]
+    n_s: np.ndarray | None
     if isinstance(post, PartitionedPosterior):
         if original is not None:
             raise StatementError("the attack's success is measured in memory only; leave out the original records")
@@ -412,11 +414,11 @@ def exposed(
             raise StatementError(
                 'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
             )
-        values, names, rows, people = post.release.sensitive_values, post.release.qi, None, post.release.n_q
+        values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
         n_s, is_population = post.release.n_s, False
     else:
         rows, people = of_those_inside(post)
-        values, names = rows.columns, rows.index.names
+        values, names = rows.columns, list(rows.index.names)
         n_s = published(post.space.view)
         is_population = OUTSIDE in post.space.view.sensitive_values.to_flat_index()
     if taken := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
