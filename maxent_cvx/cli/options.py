@@ -302,11 +302,12 @@ def make_options(namespace: argparse.Namespace) -> Options:
     if isinstance(tables := values.get("table"), tuple):  # several of them
         values |= {"table": tables[0], "more": tables[1:]}
     names = {field.name for field in dataclasses.fields(cls)}
-    given = {name: value for name, value in values.items() if name in names}
+    given: dict[str, Any] = {name: value for name, value in values.items() if name in names}
     repeatable = {
         name for name in given if given[name] is None and name in ("sensitive", "sa_table", "hierarchy", "top")
     }
-    return with_dataset_defaults(cls(**{name: () if name in repeatable else value for name, value in given.items()}))
+    given |= dict.fromkeys(repeatable, ())
+    return with_dataset_defaults(cls(**given))
 
 
 def names(text: str) -> list[str]:
