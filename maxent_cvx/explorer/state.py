@@ -1,4 +1,4 @@
-"""The state of the explorer's sliders and check boxes, and the answer that follows from it."""
+"""The explorer without widgets: the state of its controls, the model and the answer that follow from it, in words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Setting:
-    """One piece of knowledge: its value, its vagueness, and whether it is known at all."""
+    """A piece of knowledge: its value, its vagueness (half width or sd), and whether the adversary knows it."""
 
     value: float = 0.0
     vagueness: float = 0.0
@@ -61,7 +61,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class State:
-    """The position of every control."""
+    """The position of every control: settings by label, K+ and K- of associations, and the threshold of exposure."""
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
     positive: int = 0
@@ -69,7 +69,7 @@ class State:
     threshold: float = 0.8
 
     def moved(self, label: str, **changes: Any) -> State:
-        """The same with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
+        """The state with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
         return replace(self, settings={**self.settings, label: replace(self.settings[label], **changes)})
 
     @property
@@ -78,14 +78,11 @@ class State:
         return tuple(self.settings.items()), self.positive, self.negative
 
 
-# Statements with a value that can be moved: what their value and their vagueness may be, and what is then said.
-
-
-#: Steps of a scale that a keyboard takes from one end to the other, at least.
+#: Least number of steps from one end of a slider to the other.
 STEPS = 50
-#: How many times finer a scale may be made, each time by ten, so that the value as typed is on it.
+#: How many decimals a scale may gain so that the value as typed is on it.
 FINER = 2
-#: Steps by which a number may miss one and still be on it: what rounding does to it.
+#: Fraction of a step within which a number is on it up to rounding.
 ON_STEP = 1e-6
 
 
@@ -100,7 +97,7 @@ class Scale:
 
     @classmethod
     def of(cls, low: float, high: float, *shown: float) -> Scale:
-        """Choose a step, a power of ten, so that numbers to be shown are on the scale, if they are not too fine."""
+        """Choose a step, a power of ten, such that some numbers are on the scale, unless they are too fine."""
         digits = -math.floor(math.log10((high - low) / STEPS))
         finest = digits + FINER
         while digits < finest and any(abs(round(x / 10.0**-digits) - x / 10.0**-digits) > ON_STEP for x in shown):
@@ -131,7 +128,7 @@ class Adjustable:
         return self.label != self.said.label
 
     def at(self, setting: Setting) -> Statement:
-        """Say it with another value and vagueness."""
+        """The statement with another value and vagueness."""
         if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
             return self.said
         value, low, high = setting.value, self.said.low, self.said.high
@@ -148,7 +145,7 @@ class Adjustable:
 
 
 def adjustable(label: str, source: Source) -> Adjustable | None:
-    """Find out what of a source can be moved; None where it is no statement with a value."""
+    """The sliders of a source; None if it is not a statement with a value."""
     if not isinstance(source, Statement) or (math.isinf(source.low) and math.isinf(source.high)):
         return None
     least, most = Probability(dict(source.terms)).attainable()
@@ -156,7 +153,7 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
         return None
     if math.isinf(source.low) or math.isinf(source.high):
         value, half = (source.high if math.isinf(source.low) else source.low), None
-    else:  # of 0.1 and 0.3 the middle is 0.2, and not the double beside it
+    else:  # the middle of 0.1 and 0.3 is 0.2, not a neighbouring double
         value, half = round((source.low + source.high) / 2, 12), round((source.high - source.low) / 2, 12)
     if source.penalty is not None:
         half = source.penalty.sd if isinstance(source.penalty.sd, float) else None
@@ -170,13 +167,10 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
     return Adjustable(label, source, values, vagueness, Setting(value, half))
 
 
-# What the rows alone leave open of some groups: the interval of every P(s | q) that is shown.
-
-
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q."""
     if model.convex:
-        raise SolverError("intervals are of linear rows, and the model holds a convex constraint of your own")
+        raise SolverError("the model contains user-defined convex constraints, for which intervals are not available")
     space = model.space
     n_values, n_terms = len(space.view.sensitive_values), len(space)
     of_term, people = space.groups
@@ -195,11 +189,8 @@ def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     return found.reshape(2, len(groups), n_values)
 
 
-# A solve for which somebody waits: knowledge that seems contradictory is examined before the solver has given up.
-
-
-#: Iterations after which one asks whether there is any answer: consistent knowledge of Adult takes 6 to 12, and of
-#: contradictory one Newton's method takes hundreds before it says so.
+#: Iterations after which the knowledge is tested for contradictions: Newton's method takes 6 to 12 on consistent
+#: knowledge of Adult, but hundreds before it detects a contradiction.
 PATIENCE = 16
 
 
@@ -212,7 +203,7 @@ class Contradiction(Exception):
 
 
 def solved(model: MaxEnt, seconds: float) -> Posterior:
-    """Solve a model, or find out soon what contradicts what."""
+    """Solve a model, or find a contradiction early."""
     if model.convex:  # which nobody diagnoses
         return model.solve(time_limit=seconds)
     try:
@@ -225,11 +216,8 @@ def solved(model: MaxEnt, seconds: float) -> Posterior:
 
 
 def _takes_long(iteration: Iteration) -> bool:
-    """Whether it is time to ask."""
+    """Whether the solve takes long enough to test for contradictions."""
     return iteration.iteration >= PATIENCE
-
-
-# What follows from the position of the controls: a posterior and what is shown of it, or why there is none.
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +245,7 @@ class Answer:
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
-        """Who is exposed, beside the overall distribution of the values, where it is published."""
+        """Who is exposed, with the overall distribution as the baseline, where it is published."""
         if threshold not in self._exposures:
             try:
                 found = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
@@ -301,7 +289,7 @@ def answered(
 
 
 def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
-    """The groups of which most is inferred, by number; all of them, in their own order, where these are few."""
+    """The groups with the largest probabilities, by number; all of them in their own order if they are few."""
     table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
     largest = sensitive_events(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
     if len(largest) <= max_rows:
@@ -309,18 +297,15 @@ def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarra
     return np.argsort(-largest, kind="stable")[:max_rows]
 
 
-# What can be assumed of an adversary: the knowledge of a model, of which some can be moved, and associations.
-
-
-#: Statements that get sliders if nobody says which: more would not be found on a page.
+#: Number of statements with sliders by default; more would not be found on a page.
 MOST_STATEMENTS = 20
-#: The largest K of a slider, unless the model begins with more.
+#: Largest K of a slider, unless the model begins with more.
 LARGEST_K = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Assumptions:
-    """A model, taken apart into what can be moved and what stays."""
+    """A model, its statements with sliders, its other knowledge by label, and the associations that K+ and K- count."""
 
     model: MaxEnt
     adjustable: dict[str, Adjustable]
@@ -339,7 +324,7 @@ class Assumptions:
         return min(there[0], max(LARGEST_K, begun[0])), min(there[1], max(LARGEST_K, begun[1]))
 
     def model_at(self, state: State) -> MaxEnt:
-        """Make the model that the controls say."""
+        """The model of a state of the controls."""
         found = self._with_associations(state.positive, state.negative).copy()
         moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
         for label in moved:  # all before any is said anew: one may come to say what another has said
@@ -376,7 +361,7 @@ class Assumptions:
 def assumptions_of(
     model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
 ) -> Assumptions:
-    """Take a model apart."""
+    """Read what can be changed in a model."""
     knowledge = {label: one for label, one in model.knowledge.items() if not isinstance(one, PriorZeros)}
     for label in chosen or ():
         check_label(label, "label of the model's knowledge", knowledge)
@@ -413,11 +398,8 @@ def _k(held: Source | None, mined: Associations | None) -> tuple[int, int]:
     )
 
 
-# The lines that make a model again: what was explored, to be typed.
-
-
 def typed(assumptions: Assumptions, state: State) -> str:
-    """Write the Python that makes the model of a state."""
+    """Write the Python code that makes the model of a state."""
     model = assumptions.model
     arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
     lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
@@ -431,7 +413,7 @@ def typed(assumptions: Assumptions, state: State) -> str:
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
     if any("explored.knowledge" in line for line in lines):
-        lines.insert(0, "# explored: the model that mx.explore was given")
+        lines.insert(0, "# explored: the model that was given to mx.explore")
     imports = ["from dataclasses import replace", ""] if any("replace(" in line for line in lines) else []
     return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 
@@ -475,17 +457,14 @@ def _associations(assumptions: Assumptions, state: State) -> str:
     return f"model.add(mx.StrongestAssociations(original, {state.positive}, {state.negative}{minimum}))"
 
 
-# What is said of an answer, or of a contradiction, in words: for a page, and as text.
-
-
 def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
-    """Judge an answer in sentences, beside what was so at the start: the divergence if the truth is known, exposure."""
+    """The divergence, if the truth is known, and the exposure, in sentences, compared with the start."""
     sentences = []
     is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
     if answer.divergence is not None:
         sentence = f"Divergence from the truth: {_bits(answer.divergence)}"
         before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
-        sentences.append(f"{sentence}{before}; 0 would be the truth itself.")
+        sentences.append(f"{sentence}{before} (0 means that the truth is known).")
     found = answer.exposure(threshold)
     sentence = f"{found.people} of {found.total} people exposed: {found.meaning}"
     if is_moved and isinstance(start, Answer):
@@ -493,30 +472,30 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
     sentences += [f"{sentence}.", *found.distances, *found.warnings]
     if answer.without_intervals:
-        sentences.append(f"No intervals: {answer.without_intervals}.")
+        sentences.append(f"Intervals are not available: {answer.without_intervals}.")
     return sentences
 
 
 def _bits(divergence: float | None) -> str:
     """Write a divergence."""
     if divergence is None or math.isinf(divergence):
-        return "infinite (something true is ruled out)"
+        return "infinite (the adversary rules out something true)"
     return f"{divergence:.3f} bits"
 
 
 def contradiction(found: NoAnswer) -> tuple[str, list[str]]:
-    """Say why there is no answer: a sentence, and each of the statements that clash."""
+    """Why there is no answer: a sentence, and each conflicting statement."""
     if found.conflict is None or found.conflict.empty:
-        return f"There is no answer. {found.message}", []
-    rest = "what is published leaves" if len(found.conflict) == 1 else "the others leave"
+        return f"There is no answer: {found.message}", []
+    rest = "the release permits" if len(found.conflict) == 1 else "the others permit"
     one_by_one = [_clash(str(label), row, rest) for label, row in found.conflict.iterrows()]
     if len(one_by_one) == 1:
-        return "Contradictory: what is published rules this out.", one_by_one
-    return f"Contradictory: these {len(one_by_one)} statements cannot all be true.", one_by_one
+        return "Contradiction: the release rules out this statement.", one_by_one
+    return f"Contradiction: these {len(one_by_one)} statements cannot all be true.", one_by_one
 
 
 def _clash(label: str, row: pd.Series, rest: str) -> str:
-    """Say what would have to give: "P(Flu) = 0.6: the others leave between 0.2 and 0.5"."""
+    """What the others permit: "P(Flu) = 0.6: the others permit between 0.2 and 0.5"."""
     least, most = row["least"], row["most"]
     if not (math.isfinite(least) and math.isfinite(most)):
         return label

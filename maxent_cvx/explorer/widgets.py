@@ -25,9 +25,6 @@ __all__ = [
     "Slider",
 ]
 
-# A slider with a name.
-
-
 class Slider(anywidget.AnyWidget):
     """A number between two ends, moved by mouse or keyboard; its name is read aloud."""
 
@@ -40,9 +37,6 @@ class Slider(anywidget.AnyWidget):
     caption = traitlets.Unicode("").tag(sync=True)
     name = traitlets.Unicode("").tag(sync=True)
     disabled = traitlets.Bool(False).tag(sync=True)
-
-
-# The controls: a tick for all that is known, sliders for what of it can be moved, for K and the threshold; a reset.
 
 
 #: Steps of the threshold.
@@ -59,17 +53,17 @@ class Controls:
         self._general: dict[str, Slider] = {}
         blocks = [self._statement(one) for one in assumptions.adjustable.values()]
         blocks += [self._tick(label) for label in assumptions.others]
-        blocks = [heading("What is known"), *blocks] if blocks else []
+        blocks = [heading("Background knowledge"), *blocks] if blocks else []
         if any(assumptions.most):
-            blocks.append(heading("The strongest associations known"))
+            blocks.append(heading("Known associations, strongest first"))
         for field, sign, most in zip(("positive", "negative"), "+\N{MINUS SIGN}", assumptions.most, strict=True):
             if most:
-                name = f"K{sign} {field}: how many of the strongest associations are known"
+                name = f"K{sign} {field}: number of known associations, strongest first"
                 blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
         blocks.append(heading("A person is exposed if a value is inferred with"))
-        name = "P at least: the threshold from which on somebody is exposed"
+        name = "P at least: the threshold of exposure"
         blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
-        again = ipywidgets.Button(description="Reset", tooltip="Put everything back to the start")
+        again = ipywidgets.Button(description="Reset", tooltip="Reset all controls")
         again.on_click(lambda _: self.show(assumptions.start))
         narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
         self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
@@ -158,17 +152,11 @@ def slider(caption: str, name: str, scale: Scale) -> Slider:
     )
 
 
-# Lines of code that can be copied.
-
-
 class CopiedCode(anywidget.AnyWidget):
     """Code as it is typed, and a button that copies it."""
 
     _esm = Path(__file__).with_name("copied_code.js")
     code = traitlets.Unicode("").tag(sync=True)
-
-
-# Words that are read aloud when they change.
 
 
 class LiveText(anywidget.AnyWidget):

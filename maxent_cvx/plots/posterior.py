@@ -39,9 +39,6 @@ __all__ = [
     "sweep",
 ]
 
-# Pairs of probabilities as dumbbells: from a hollow point to a filled one, a row each.
-
-
 #: The size of the rows, inches: their length, and the height that each takes.
 LENGTH, EACH = 5.0, 0.32
 
@@ -64,9 +61,6 @@ def draw_dumbbells(
         drawn.grid(axis="x", alpha=0.3)
         legend_beside(drawn)
     return drawn
-
-
-# What is inferred of one person, before and after.
 
 
 #: Values that are drawn by default.
@@ -160,9 +154,6 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
     return pd.Series([post.prob(value, **whose) for value in asked], index=values)
 
 
-# Inference channels: what one release says of a person, and what all say together.
-
-
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
     """Draw P_u(s | i) of one release and P(s | i) of all: a row a channel, from a hollow point to a filled one.
 
@@ -216,9 +207,6 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     of_all = f" (the {max_rows} largest of {len(table)})" if len(table) > max_rows else ""
     labels = ("the release alone", "all together")
     return draw_dumbbells(ax, rows, alone, together, labels, f"inference channels{of_all}")
-
-
-# P(s | q) as a heat map.
 
 
 #: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
@@ -285,9 +273,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
         if numbers:
             _write(drawn, conditional.to_numpy())
         drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
-        bar = min(height, LONGEST_BAR)
-        place: dict[str, Any] = {"shrink": bar / height, "aspect": bar / THICKNESS, "anchor": (0.0, 1.0), "pad": 0.02}
-        drawn.figure.colorbar(image, ax=drawn, label="probability", **place)
+        if ax is None:  # in inches, beside the axes
+            bar = min(height, LONGEST_BAR)
+            cax = drawn.inset_axes((1 + 0.12 / width, 1 - bar / height, THICKNESS / width, bar / height))
+            drawn.figure.colorbar(image, cax=cax, label="probability")
+        else:
+            drawn.figure.colorbar(image, ax=drawn, label="probability")
     return drawn
 
 
@@ -301,12 +292,6 @@ def _write(ax: Axes, p: np.ndarray) -> None:
     for (i, j), one in np.ndenumerate(p):
         text = f"{one:.2f}".replace("0.", ".")
         ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")
-
-
-# Intervals of probabilities, and the estimates inside.
-
-
-#: The size of the rows, inches: their length, and the height that each takes.
 
 
 def intervals(
@@ -425,9 +410,6 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
         raise TableError(f"estimates must be numbers: {error}") from error
 
 
-# How sure inferences are: of how many records the likeliest value has at least a probability.
-
-
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
     """Draw the share of records with max P(value | of whom) >= t against t, a line a table.
 
@@ -508,12 +490,8 @@ def _weights(records: object, rows: int) -> np.ndarray:
     return weight
 
 
-# Shadow prices of statements, as bars.
-
-
 #: Characters of a statement that are drawn.
 LONGEST_NAME = 60
-#: The size of the bars, inches: their length, and the height that each takes.
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:

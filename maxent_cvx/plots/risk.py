@@ -15,7 +15,7 @@ from .._utils.validation import check_bool, check_instance, check_mapping, check
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
-from ..measures.exposure import ROUNDING, ExposureRule, read_baseline, certified_error, read_events
+from ..measures.exposure import ROUNDING, ExposureRule, certified_error, read_baseline, read_events
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ._style import (
@@ -43,8 +43,6 @@ __all__ = [
     "roc",
     "worst_case",
 ]
-
-# H(eps) as steps, the area below them shaded (CAE, Figs. 1 and 3).
 
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
@@ -99,9 +97,6 @@ def _labelled(name: str, cae: Equivocation) -> str:
     off = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
     area = f"area {cae.area:.4g}{off}"
     return f"{name}: {area}" if name else area
-
-
-# How many people are exposed, as the threshold varies.
 
 
 def exposure(
@@ -210,9 +205,6 @@ def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
 
 
-# Releases as points: how risky each is, and how useful.
-
-
 #: Characters of a name beside a point, which has less room than one beside an axis.
 LONGEST_NAME = 28
 
@@ -281,7 +273,7 @@ def risk_utility(
         drawn.margins(0.15)
         drawn.grid(alpha=0.3)
         legend_beside(drawn)
-    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index], path)
+    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index])
     return drawn
 
 
@@ -316,9 +308,6 @@ def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
     at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # of a row: what the column's point is at most
     less = (risk < risk[:, None]) | (loss < loss[:, None])
     return np.asarray(~(at_most & less).any(axis=1))
-
-
-# Receiver operating characteristics as lines.
 
 
 #: The size of the box, inches: square, since both axes are shares.
@@ -376,9 +365,6 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         drawn.grid(alpha=0.3)
         legend_beside(drawn)
     return drawn
-
-
-# The curves of the paper: scores against bounds of knowledge (Privacy-MaxEnt, Fig. 5).
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:

@@ -19,9 +19,6 @@ __all__ = [
     "solver_comparison",
 ]
 
-# Performance profiles as steps.
-
-
 #: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
 BEYOND = 1.3
 

@@ -12,9 +12,9 @@ import maxent_cvx as mx
 from maxent_cvx import SolverError, StatementError, UnknownName
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
-from maxent_cvx.testing.checks import check_backend
-from maxent_cvx.testing.problems import PROBLEMS, find
+from maxent_cvx.testing import check_backend
 from support.helpers import refused
+from support.problems import PROBLEMS, find
 from support.solving import INSTALLED
 
 NEWTON = mx.solvers.find("DUAL_NEWTON")

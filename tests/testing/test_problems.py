@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import linprog, nnls
 
 from maxent_cvx import Infeasible, StatementError, UnknownName
-from maxent_cvx.testing.problems import PROBLEMS, find
-from maxent_cvx.testing.problems.problem import Problem
 from support.helpers import refused
+from support.problems import PROBLEMS, Problem, find
 
 LINEAR = [problem for problem in PROBLEMS.values() if not problem.needs_convex]
 FEASIBLE = [problem for problem in LINEAR if problem.feasible]

@@ -21,7 +21,7 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, Rows, Source, sources
 from maxent_cvx.releases.generalized import OUTSIDE
 from maxent_cvx.sources.base import Custom
-from maxent_cvx.testing.checks import check_source
+from maxent_cvx.testing import check_source
 
 
 def classes() -> dict[str, type[Source]]:

@@ -10,7 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import QITable, StatementError, TableError
-from maxent_cvx.testing.checks import check_view
+from maxent_cvx.testing import check_view
 from support.helpers import refused
 from support.stored_views import KINDS
 

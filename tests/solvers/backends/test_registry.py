@@ -10,8 +10,8 @@ import maxent_cvx as mx
 from maxent_cvx import Infeasible, SolverError, UnknownName
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS, Backend, available, find, register, registered
-from maxent_cvx.testing.problems import find as problem
 from support.helpers import refused
+from support.problems import find as problem
 from support.solving import INSTALLED
 
 

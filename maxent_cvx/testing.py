@@ -1,31 +1,51 @@
-"""Contracts as functions: what every source, view, solver backend and technique promises."""
+"""Contract tests for your own sources, views, solver backends and techniques of disclosure control.
+
+Run them on the classes that you write; each raises an :exc:`AssertionError` that says what is broken:
+
+>>> import maxent_cvx as mx
+>>> hospital = mx.datasets.load_hospital()
+>>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+>>> mx.testing.check_source(mx.BucketInvariants(release), mx.MaxEnt(release).space, truth=hospital)
+"""
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError
-from .._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
-from ..model.loading import load_posterior
-from ..model.maxent import MaxEnt
-from ..model.posterior import Posterior
-from ..model.system import build_rows
-from ..releases.base import View
-from ..solvers.answer import Answer, Status
-from ..solvers.backends import Backend
-from ..solvers.backends import find as find_backend
-from ..solvers.form import LinearForm
-from ..sources.base import Source
-from ..terms.space import Space
-from .problems import PROBLEMS, find
-from .problems.problem import Problem
+from ._utils.errors import (
+    Inaccurate,
+    Infeasible,
+    MaxEntError,
+    SolverError,
+    StatementError,
+    TableError,
+    unknown_name,
+)
+from ._utils.formatting import ReprMixin
+from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
+from .model.loading import load_posterior
+from .model.maxent import MaxEnt
+from .model.posterior import Posterior
+from .model.system import build_rows
+from .priors import QIDistribution
+from .releases.base import View
+from .releases.qi_table import QITable
+from .releases.release import Release
+from .solvers.answer import Answer, Status
+from .solvers.backends import Backend
+from .solvers.backends import find as find_backend
+from .solvers.form import LinearForm
+from .sources.base import Source
+from .sources.statements import P, Probability, Statement
+from .terms.space import Space
 
 __all__ = [
     "check_backend",
@@ -34,7 +54,194 @@ __all__ = [
     "check_view",
 ]
 
-# What is wrong with a solver's answer, in words: the mistakes that everybody makes once.
+# Problems whose answers are known, for check_backend.
+
+
+Table = Sequence[Sequence[float]]
+Buckets = Sequence[tuple[str, str]]
+
+#: Two by two: with x = n(q1, s1), n(q1, s2) = 4 - x, n(q2, s1) = 3 - x and n(q2, s2) = x - 1. By Eq. (9) of
+#: Privacy-MaxEnt, x = 2. The multiplier of a row x = c is the log odds ratio, since log n(q, s) = a(q) + b(s) + m [q1, s1].
+SQUARE = (("q1*4 q2*2", "s1*3 s2*3"),)
+#: Three people, three values: a doubly stochastic table.
+CUBE = (("q1 q2 q3", "s1 s2 s3"),)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(ReprMixin):
+    """A small model whose maximum-entropy answer is known by a formula, a symmetry or a paper.
+
+    `buckets` are the QI tuples and sensitive values of each bucket, "q1*3 q2" for q1 three times and q2 once;
+    `knowledge` are statements, or functions of the space for convex constraints; `joint` is N P(q, s, b) in records, one
+    table per bucket with sorted labels, or None if the knowledge is contradictory; `dual` are the multipliers m of the
+    statements' rows, scaled to a largest coefficient of 1, where x = w exp(A' m - 1), or None if they are not unique.
+    """
+
+    buckets: Buckets
+    knowledge: Sequence[Statement | Callable[[Space], object]]
+    joint: Sequence[Table] | None
+    dual: Sequence[float] | None = None
+    name: str = ""
+    origin: str = ""
+    view: Callable[[Buckets], View] = field(default_factory=lambda: publish)
+    prior: Callable[[], QIDistribution] | None = None
+
+    def model(self) -> MaxEnt:
+        """A new model."""
+        prior = None if self.prior is None else self.prior()
+        return MaxEnt(self.view(self.buckets), prior=prior).add(*self.knowledge)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is an answer; if not, a solve must end in :exc:`maxent_cvx.Infeasible`."""
+        return self.joint is not None
+
+    @property
+    def interior(self) -> bool:
+        """Whether there is an answer and no term of it is zero, so that all multipliers are finite."""
+        return self.joint is not None and min(min(map(min, table)) for table in self.joint) > 0
+
+    @property
+    def needs_inequalities(self) -> bool:
+        """Whether a backend must take inequalities (``takes_inequalities``)."""
+        return any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
+
+    @property
+    def needs_soft_rows(self) -> bool:
+        """Whether a backend must subtract the costs of soft rows (``takes_soft_rows``)."""
+        return any(isinstance(known, Statement) and known.penalty is not None for known in self.knowledge)
+
+    @property
+    def needs_convex(self) -> bool:
+        """Whether a backend must take convex constraints (``takes_convex``)."""
+        return any(not isinstance(known, Statement) for known in self.knowledge)
+
+    def suits(self, backend: str | object) -> bool:
+        """Whether a backend says that it takes such a problem."""
+        found = find_backend(backend)
+        takes_rows = found.takes_inequalities or not self.needs_inequalities
+        takes_rows &= found.takes_soft_rows or not self.needs_soft_rows
+        return takes_rows and (found.takes_convex or not self.needs_convex)
+
+    def expected(self, space: Space) -> np.ndarray:
+        """Give the exact answer."""
+        check_instance(space, Space, "space")
+        if self.joint is None:
+            raise StatementError(f"the knowledge of {self.name!r} is contradictory: there is no answer to expect")
+        people: dict[tuple[object, ...], float] = {}
+        for b, ((qs, ss), table) in enumerate(zip(self.buckets, self.joint, strict=True), start=1):
+            for q, row in zip(sorted(set(members(qs))), table, strict=True):
+                people |= {(q, s, b): count for s, count in zip(sorted(set(members(ss))), row, strict=True)}
+        if space.index.nlevels == 2:  # a table without buckets
+            people = {term[:2]: count for term, count in people.items()}
+        return np.array([people[term] for term in space.index], dtype=float)
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name!r}>"
+
+
+def square(x: float) -> tuple[Table]:
+    """The table of SQUARE with n(q1, s1) = x."""
+    return ([[x, 4 - x], [3 - x, x - 1]],)
+
+
+def square_dual(x: float) -> float:
+    """The log odds ratio of that table: the multiplier of a row that says n(q1, s1) = x."""
+    return math.log(x * (x - 1) / ((4 - x) * (3 - x)))
+
+
+def members(text: str) -> list[str]:
+    """Read "q1*2 q2" as q1, q1, q2."""
+    pairs = [token.partition("*") for token in text.split()]
+    return [name for name, _, times in pairs for _ in range(int(times or 1))]
+
+
+def publish(buckets: Buckets) -> Release:
+    """Publish buckets, numbered from 1."""
+    frames = [pd.DataFrame({"Q": members(q), "S": members(s), "B": b}) for b, (q, s) in enumerate(buckets, start=1)]
+    return Release.from_buckets(pd.concat(frames), qi="Q", sa="S", bucket="B")
+
+
+def people_only(buckets: Buckets) -> QITable:
+    """Of a single bucket, publish who is in it and which values there are, but not how frequent these are."""
+    ((qs, ss),) = buckets
+    return QITable(pd.DataFrame({"Q": members(qs)}), qi="Q", sa="S", sa_values=members(ss))
+
+
+def p(s: str | list[str], q: str) -> Probability:
+    """P(s | q)."""
+    return P(s, {"Q": q})
+
+
+def _loaded_die() -> Problem:
+    """Jaynes (1962): maximum entropy gives P(i) = exp(a i) / sum exp(a j), with the a for which the mean is 4.5."""
+    faces, low, high = range(1, 7), 0.0, 1.0
+    for _ in range(60):  # bisection, since the mean rises with a
+        a = (low + high) / 2
+        low, high = (low, a) if sum((j - 4.5) * math.exp(a * j) for j in faces) > 0 else (a, high)
+    total = sum(math.exp(a * j) for j in faces)
+    mean = sum((j * P(f"s{j}") for j in faces[1:]), P("s1"))
+    table = [[math.exp(a * j) / total for j in faces]]
+    origin = "Jaynes' Brandeis dice (1962): a die whose mean is 4.5"
+    return Problem(
+        [("q1", "s1 s2 s3 s4 s5 s6")], [mean == 4.5], (table,), [6 * a], "loaded die", origin, view=people_only
+    )
+
+
+def _problems() -> Iterator[Problem]:
+    """The problems of :func:`check_backend`: at least one of every kind of row, of zeros and of contradictions."""
+    x, thirds, others = p("s1", "q1"), [[1 / 3] * 3] * 3, [0.275, 0.275, 0.45]
+    yield Problem(CUBE, [], (thirds,), [], "uniform", "By symmetry every entry is 1/3.")
+    yield Problem(
+        SQUARE, [x == 0.4], square(1.6), [square_dual(1.6)], "one equation",
+        "P(s1 | q1) = 0.4 of 4 people is x = 1.6, and the rest follows from the margins.",
+    )  # fmt: skip
+    yield Problem(
+        CUBE, [p(["s1", "s2"], "q1") == 0.9], ([[0.45, 0.45, 0.1], others, others],),
+        [math.log(0.45 * 0.45 / (0.1 * 0.275))], "one value or another", "By symmetry 0.9 = 0.45 + 0.45.",
+    )  # fmt: skip
+    yield _loaded_die()
+    yield Problem(
+        SQUARE, [x <= 0.6], square(2), [0.0], "inactive at most", "P(s1 | q1) is 0.5 by Eq. (9), below 0.6 already."
+    )
+    yield Problem(
+        SQUARE, [x <= 0.4], square(1.6), [square_dual(1.6)], "active at most",
+        "The row binds, so the answer is that of the equation; its upper side is active, so m < 0.",
+    )  # fmt: skip
+    prior = pd.DataFrame({"s1": [0.8, 0.2], "s2": [0.2, 0.8]}, index=pd.Index(["q1", "q2"], name="Q"))
+    yield Problem(
+        SQUARE, [x == 0.4], square(1.6), [square_dual(1.6) - math.log(16)], "believed and known",
+        "`one equation` with a prior: the multiplier is relative to the prior's odds ratio, 16.",
+        prior=lambda: QIDistribution({"Q": prior}),
+    )  # fmt: skip
+    sd = math.sqrt(0.1 / (-4 * square_dual(1.6)))  # P(s1 | q1) is 4 records per unit
+    yield Problem(
+        SQUARE, [x.softly(0.3, sd=sd)], square(1.6), [square_dual(1.6)], "missed by its variance times the slope",
+        "0.3 is missed by 0.1, since (0.4 - 0.3) / sd^2 is the slope of the entropy at 0.4.",
+    )  # fmt: skip
+    yield Problem(
+        CUBE, [x == 0], ([[0, 0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]],), None, "a zero",
+        "By symmetry of s2 and s3, and of q2 and q3.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [x == 0.4, p("s1", "q2") == 0.5], None, None, "two values",
+        "n(q1, s1) = 1.6 leaves 1.4 of q2's 2 people for s1, which is 0.7.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [lambda space: (space.prob("s1", given={"Q": "q1"}) - 0.2) ** 2 <= 0.01], square(1.2), None,
+        "within a parabola", "(P(s1 | q1) - 0.2)^2 <= 0.01 lowers P(s1 | q1) from 0.5 to 0.3, which is x = 1.2.",
+    )  # fmt: skip
+
+
+#: The problems of :func:`check_backend`, by name.
+PROBLEMS = {problem.name: problem for problem in _problems()}
+
+
+def find(name: str) -> Problem:
+    """Look up a problem by its name."""
+    if not isinstance(name, str) or name not in PROBLEMS:
+        raise unknown_name("problem", name, PROBLEMS)
+    return PROBLEMS[name]
 
 
 #: Answers that are as close to each other as this, relative to the largest count, are the same but for precision.
@@ -76,9 +283,6 @@ def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
 
 def _same(x: np.ndarray, exact: np.ndarray) -> bool:
     return bool(np.abs(x - exact).max() <= SAME * exact.max())
-
-
-# What every solver promises, tried on problems whose answers are known.
 
 
 #: Rounding, a probability, by which an answer may be further from the exact one than its certificate says.
@@ -273,9 +477,6 @@ def _chosen(problems: Any) -> list[Problem]:
     return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
 
 
-# What every information source promises.
-
-
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
     """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
 
@@ -346,9 +547,6 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
             off = rows.residual(space.count(truth, id) / space.n_records)
             worst = int(off.argmax()) if len(off) else 0
             assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
-
-
-# What every technique of disclosure control promises.
 
 
 def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
