@@ -503,7 +503,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     AssertionError
         If a part of the contract is broken; which, it says.
     StatementError
-        If `source` is no Source, or `space` no Space.
+        If `source` is not a Source, or `space` no Space.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the space.
 
@@ -650,7 +650,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     AssertionError
         If a part of the contract is broken; which, it says.
     StatementError
-        If `view` is no View.
+        If `view` is not a View.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the view.
 

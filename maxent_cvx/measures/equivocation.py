@@ -411,7 +411,7 @@ class Equivocation(ReprMixin):
         Returns
         -------
         DataFrame
-            A row a change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
+            One row per change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
 
         Raises
         ------
@@ -520,7 +520,7 @@ class Equivocation(ReprMixin):
         Returns
         -------
         DataFrame
-            A row a run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
+            One row per run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
 
         Raises
         ------
@@ -723,7 +723,7 @@ def individual_equivocation(
     post : Posterior
         Of any release and knowledge; one sensitive attribute.
     at : float or several
-        eps for which H(eps) is wanted too, a column each.
+        eps for which H(eps) is wanted too, one column each.
     values : dict or Series, optional
         The number that each sensitive value stands for; by default the values are numbers themselves.
 
@@ -738,7 +738,7 @@ def individual_equivocation(
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is not a Posterior.
     TableError
         If the values are not numbers, or one is missing; or the view has several sensitive attributes.
     BadProbability

@@ -94,7 +94,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
 
 
 def _overall(post: Posterior) -> np.ndarray:
-    """P(s) among all people of what is published."""
+    """P(s) among all people of the release."""
     n_s = published(post.space.view)
     if n_s is None:
         raise StatementError(
@@ -286,7 +286,7 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
 
 #: The largest gain: 1e308 is the largest number there is, and as many people are far more than there are.
 LARGEST = 1e280
-#: Gains g(guess, value): a function, or a table with a row a guess and a column a value; None is 1 for the right value.
+#: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None is 1 for the right value.
 Gain = Callable[[object, object], float] | pd.DataFrame | None
 
 
@@ -350,29 +350,29 @@ def leakage(
     d: float = 0.1,
     distance: str = "auto",
 ) -> pd.DataFrame:
-    """Compare P0(s | q), believed before, with P1(s | q), inferred after: one row a measure, larger is worse.
+    """Compare a prior P0(s | q) with the posterior P1(s | q) in the measures of several fields; larger is worse.
 
     Parameters
     ----------
     prior : Posterior, QIDistribution, DataFrame, Series or "overall"
         P0: a posterior with less knowledge; P(s | q) by some of the QI attributes; the same P(s) for everybody, by
-        value; or "overall", how frequent each value is in what is published.
+        value; or "overall", the shares of the values in the release.
     post : Posterior
         P1.
     gain : function or DataFrame, optional
         g(w, s), what guessing w gains if s is true: a function of two values, or a table, a row a guess and a column a
         value. By default 1 if they are the same, 0 otherwise.
     rho1, d : float
-        The thresholds of (rho1, rho2) and of (d, gamma), probabilities.
+        Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
     distance : {"auto", "equal", "ordered"}
         Of t, as in :func:`disclosure`.
 
     Returns
     -------
     DataFrame
-        A row a measure: its `value`; `low` and `high`, between which it is for the exact maximum-entropy answers, from
-        their certificates; `unit`; `q` and `s`, the people, as in ``post.inferences()``, and the value that attain it;
-        and what it `says`. The mean over people is M, the largest entry over q and s is max.
+        One row per measure: its `value`; `low` and `high`, bounds on the measure of the exact maximum-entropy answers, from
+        their certificates; its `unit`; `q` and `s`, the group (as in ``post.inferences()``) and the value that attain it;
+        and what it `says`. M denotes the mean over people, max the maximum over q and s.
 
         prior Bayes vulnerability, posterior Bayes vulnerability
             V0 = M max_s P0(s | q) and V1 = M max_s P1(s | q): how often the best guess is right.
@@ -400,7 +400,7 @@ def leakage(
     Raises
     ------
     StatementError, TableError, UnknownName
-        If `post` is no Posterior, the prior or the gains are not of its people and values, or the overall distribution
+        If `post` is not a Posterior, the prior or the gains are not of its people and values, or the overall distribution
         is not published.
     BadProbability
         If a prior is no distribution, or a threshold or a gain no number in its range.

@@ -76,7 +76,7 @@ def before_and_after(
     labels: tuple[str, str] = ("before", "after"),
     max_rows: int = MOST_VALUES,
 ) -> Axes:
-    """Draw P(s | who) of two posteriors for one person: a row a sensitive value, from a hollow point to a filled one.
+    """Draw P(s | who) of two posteriors for one person: one row per sensitive value, from a hollow point to a filled one.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ def before_and_after(
         Whom it is about: QI attribute to value, ``{"Gender": "male"}``; or the name of a person, or a pseudonym, whom
         both posteriors know.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     labels : tuple of two str
         What the two are called in the legend.
     max_rows : int
-        With more values than this, those that change most are shown, and the title says so.
+        If there are more values, those that change most are shown, and the title says so.
 
     Returns
     -------
@@ -101,8 +101,8 @@ def before_and_after(
     Raises
     ------
     StatementError
-        If something is no Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
-        two texts, `max_rows` is no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If something is not a Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
+        two texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
     UnknownName
         If there is no such attribute, value or person.
 
@@ -155,16 +155,16 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
 
 
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P_u(s | i) of one release and P(s | i) of all: a row a channel, from a hollow point to a filled one.
+    """Draw P_u(s | i) of one release and P(s | i) of all: one row per channel, from a hollow point to a filled one.
 
     Parameters
     ----------
     table : DataFrame
         What :func:`maxent_cvx.inference_channels` returns; the largest change is at the top.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more channels than this, those that change most are shown, and the title says so.
+        If there are more channels, those that change most are shown, and the title says so.
 
     Returns
     -------
@@ -173,8 +173,8 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
-        integer of at least 1, or `ax` no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
+        integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -224,13 +224,13 @@ WHITE_ABOVE = 0.6
 
 
 def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P(s | q) as a heat map: a row a QI tuple, a column a sensitive value.
+    """Draw P(s | q) as a heat map: one row per QI tuple, one column per sensitive value.
 
     Parameters
     ----------
     post : Posterior
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
         With more tuples than this, the ones with the largest probability are shown, and the title says so.
 
@@ -241,7 +241,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     Raises
     ------
     StatementError
-        If `post` is no Posterior, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If `post` is not a Posterior, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def intervals(
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Draw what the rows alone imply, low <= P <= high, as a line a probability, and the estimate as a point on it.
+    """Draw what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
 
     A line is what is certain; where on it the point is, is what maximum entropy adds.
 
@@ -311,9 +311,9 @@ def intervals(
     estimates : Posterior or Series, optional
         The posterior of the same model; or probabilities, by the index of `bounds`.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more intervals than this, those with the largest lower ends are shown, and the title says so.
+        If there are more intervals, those with the largest lower ends are shown, and the title says so.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def intervals(
     TableError
         If `bounds` is no such table, or empty, or an estimate is missing.
     StatementError
-        If `estimates` is something else, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If `estimates` is something else, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -411,16 +411,16 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
 
 
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the share of records with max P(value | of whom) >= t against t, a line a table.
+    """Draw the share of records with max P(value | of whom) >= t against t, one line per table.
 
     Parameters
     ----------
     tables : dict of str to DataFrame
-        Legend to probabilities, a row each of whom, a column a value; all with the same rows.
+        Legend to probabilities, one row per group, one column per value; all with the same rows.
     records : Series, optional
         How many records each row is of; by default one.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -430,7 +430,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     ------
     StatementError, TableError
         If there is no table, one has no rows or is no table of numbers, `records` does not have a row for each of
-        theirs, or `ax` is no Axes.
+        theirs, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -502,7 +502,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     table : DataFrame
         What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
         With more statements than this, the dearest are shown, and the title says so.
 
@@ -513,7 +513,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Raises
     ------
     TableError, StatementError
-        If the table is none of prices, or empty; `max_rows` is no integer of at least 1, or `ax` no Axes.
+        If the table is not one of prices, or empty; `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -555,7 +555,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Draw what a sweep measured against eps, a line a value; or against the value, a line an eps.
+    """Draw what a sweep measured against eps, one line per value; or against the value, one line per eps.
 
     Parameters
     ----------
@@ -564,7 +564,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     measured : str
         The column to draw.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -573,7 +573,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     Raises
     ------
     TableError, UnknownName, StatementError
-        If the table is none of a sweep, which measured nothing of that name; or `ax` is no Axes of Matplotlib.
+        If the table is not one of a sweep, which measured nothing of that name; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     curves : Equivocation, or dict of str to Equivocation
         What :func:`maxent_cvx.measures.equivocation` returns, by the name that the legend shows.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Raises
     ------
     StatementError, GroupTooLarge
-        If there is no curve, or `ax` is no Axes of Matplotlib; or a curve takes too long.
+        If there is no curve, or `ax` is not a Matplotlib Axes; or a curve takes too long.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def exposure(
     posteriors : Posterior, or dict of str to Posterior
         What is inferred; several by the name that the legend shows, a line each.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     sensitive, baseline, within
         As of :func:`maxent_cvx.measures.exposed`: the values that count, what they are compared with, P0, and how close
         numbers are to count as the same. Of one posterior the people who would be exposed without the baseline are
@@ -130,7 +130,7 @@ def exposure(
     Raises
     ------
     StatementError, UnknownName, TableError, BadProbability
-        If there is no posterior, `sensitive` or `baseline` does not fit one, or `ax` is no Axes of Matplotlib.
+        If there is not a posterior, `sensitive` or `baseline` does not fit one, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -217,11 +217,11 @@ def risk_utility(
     Parameters
     ----------
     table : DataFrame
-        A row a release, named by the index.
+        One row per release, named by the index.
     risk, utility : str
         The columns of what is large where a release is dangerous, and where it is useful; they label the axes.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     loss : bool
         Whether `utility` is what is lost, such as the error of queries: the less, the better.
 
@@ -235,7 +235,7 @@ def risk_utility(
     TableError
         If there is no row or no such column, or something is no finite number.
     StatementError
-        If `risk` or `utility` is no text, `loss` not True or False, or `ax` no Axes of Matplotlib.
+        If `risk` or `utility` is no text, `loss` not True or False, or `ax` is not a Matplotlib Axes.
 
     Notes
     -----
@@ -315,7 +315,7 @@ SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the share of true positives against that of false ones, a line a group; on the diagonal nothing is told.
+    """Draw the share of true positives against that of false ones, one line per group; on the diagonal nothing is told.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`: columns `group`, `threshold`, `false_positive`
         and `true_positive`, shares, rising in each group from 0 to 1.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table has no such columns, no rows, or something else than shares; or `ax` is no Axes of Matplotlib.
+        If the table has no such columns, no rows, or something else than shares; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -368,14 +368,14 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Draw scores against the number of associations known, a curve a table of :func:`~maxent_cvx.quantify` (Fig. 5).
+    """Draw scores against the number of associations known, one curve per table of :func:`~maxent_cvx.quantify` (Fig. 5).
 
     Parameters
     ----------
     curves : dict of str to DataFrame
         Legend to table, with the columns "K+", "K-" and "score".
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     base : float
         Of the score's logarithm, for the label: 2 is bits, ``math.e`` is nats.
 
@@ -386,7 +386,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If there is no curve, a table is none of :func:`maxent_cvx.quantify`, `ax` is no Axes, or the base is at most 1.
+        If there is no curve, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base is at most 1.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
-    """Draw the largest disclosure against k, the pieces of knowledge: a line a release, low and late is better.
+    """Draw the largest disclosure against k, the pieces of knowledge: one line per release, low and late is better.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
         What :func:`maxent_cvx.attacks.worst_case` returns, by the name that the legend shows; or another table with the
         columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a column renamed.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -433,7 +433,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     Raises
     ------
     StatementError, TableError
-        If there is no table, or one lacks a column, rows or numbers; or `ax` is no Axes of Matplotlib.
+        If there is no table, or one lacks a column, rows or numbers; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------

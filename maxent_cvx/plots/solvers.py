@@ -31,7 +31,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     table : DataFrame
         What :func:`maxent_cvx.performance_profile` returns.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.performance_profile`; or `ax` is no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.performance_profile`; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     table : DataFrame
         What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
