@@ -11,6 +11,7 @@ from maxent_cvx.cli.main import main
 from support.reports import read
 
 MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]
+
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease", "--bucket", "Bucket"]
 
 

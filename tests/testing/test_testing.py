@@ -1,11 +1,14 @@
-"""One contract for all information sources: each class of the package keeps it, and whoever breaks it is told how."""
+"""The contract checks: what keeps the contract passes, and what breaks it is found."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import itertools
 import pkgutil
+from collections.abc import Callable
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -18,10 +21,183 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, P, Rows, Source, sources
+from maxent_cvx import (
+    P,
+    QITable,
+    Rows,
+    SolverError,
+    Source,
+    StatementError,
+    TableError,
+    UnknownName,
+    sources,
+)
 from maxent_cvx.releases.generalized import OUTSIDE
+from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.sources.base import Custom
-from maxent_cvx.testing import check_source
+from maxent_cvx.testing import check_backend, check_source, check_view
+from support.helpers import refused
+from support.problems import PROBLEMS
+from support.solving import INSTALLED
+from support.stored_views import KINDS
+
+NEWTON = mx.solvers.find("DUAL_NEWTON")
+
+#: Enough to find out most of what can be wrong.
+FEW = ["one equation", "one value or another", "active at most", "inactive at most", "two values"]
+
+
+class Own:
+    """The default solver, and something that goes wrong with its answers."""
+
+    name = "OWN"
+    takes_inequalities = True
+    takes_soft_rows = True
+
+    def __init__(self, change: Callable[..., Answer] = lambda answer, form: answer) -> None:
+        self.change = change
+
+    def solve(self, form, start=None):
+        return self.change(NEWTON.solve(form, start), form)
+
+
+def multipliers_of(form, logarithm: np.ndarray) -> np.ndarray:
+    """Some m with A' m = logarithm."""
+    return np.linalg.lstsq(form.matrix.toarray().T, logarithm, rcond=None)[0]
+
+
+@pytest.mark.parametrize("solver", INSTALLED)
+def test_solvers_of_the_package(solver: str):
+    """Every solver keeps its promises on all that it takes, and answers no worse than it says."""
+    report = check_backend(solver)
+    assert list(report.index) == list(PROBLEMS)
+    taken = [PROBLEMS[name].suits(solver) for name in report.index]
+    assert (report["outcome"] != "not taken").to_list() == taken
+    feasible = np.array([problem.feasible for problem in PROBLEMS.values()]) & taken
+    assert (report.loc[feasible, "outcome"].str.startswith("certified")).all()
+    assert (report.loc[feasible, "error"] <= report.loc[feasible, "bound"] + 1e-6).all()
+    assert report.loc[~feasible, ["bound", "error"]].isna().all(axis=None)
+
+
+def test_what_it_does_not_take():
+    """What a solver says that it does not take is left out; something must be left."""
+    equations = Own()
+    equations.takes_inequalities = False
+    assert check_backend(equations, FEW)["outcome"].value_counts()["not taken"] == 2
+    with pytest.raises(AssertionError, match="takes none of the 1 problems"):
+        check_backend(equations, ["active at most"])
+
+
+def shares(answer: Answer, form) -> Answer:
+    return replace(answer, counts=answer.counts / answer.counts.sum())
+
+
+def other_sign(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=-answer.multipliers)
+
+
+def without_one(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=multipliers_of(form, np.log(answer.counts / form.weights)))
+
+
+def without_weights(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=multipliers_of(form, np.log(answer.counts) + 1))
+
+
+def no_multipliers(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=np.zeros(form.shape[0]))
+
+
+def uniform(answer: Answer, form) -> Answer:
+    return replace(answer, counts=np.full(form.shape[1], answer.counts.mean()))
+
+
+def gives_up(answer: Answer, form) -> Answer:
+    return Answer(Status.FAILED, None, None, message="out of luck")
+
+
+def raises(answer: Answer, form) -> Answer:
+    raise ZeroDivisionError("division by zero")
+
+
+def says_nothing(answer: Answer, form) -> None:
+    return None
+
+
+def changes_rows(answer: Answer, form) -> Answer:
+    form.matrix.data *= 1.0 + 1e-12
+    return answer
+
+
+def too_sure(answer: Answer, form) -> Answer:
+    return replace(answer, counts=answer.counts[::-1].copy())
+
+
+def too_long(answer: Answer, form) -> Answer:
+    return replace(answer, counts=np.append(answer.counts, 0.0))
+
+
+#: What goes wrong, on which problem, and what is said.
+BROKEN = [
+    (shares, "one value or another", "the counts are shares"),
+    (other_sign, "one value or another", "the multipliers have the other sign"),
+    (other_sign, "one equation", "the multipliers have the other sign"),
+    (without_one, "one value or another", "x = w exp\\(A' m - 1\\) is expected"),
+    (without_weights, "believed and known", "without the weights w"),
+    (no_multipliers, "one value or another", "the counts are right, and the multipliers are not"),
+    (uniform, "one value or another", "a count is 0.333333 records and 0.1 is exact; the row '.*' is off by"),
+    (gives_up, "one equation", "no answer, failed: out of luck"),
+    (too_sure, "one equation", "a count is 2.4 records and 1.4 is exact"),
+    (raises, "one equation", "solve raises ZeroDivisionError: division by zero; return an Answer"),
+    (raises, "two values", "solve raises ZeroDivisionError"),
+    (says_nothing, "one equation", "must return a maxent_cvx.solvers.Answer"),
+    (changes_rows, "one equation", "changes the form"),
+    (too_long, "one equation", "array of 4 floats is expected"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem", "says"), BROKEN, ids=[f"{wrong.__name__}-{problem}" for wrong, problem, _ in BROKEN]
+)
+def test_what_is_broken_is_said(wrong: Callable[..., Answer], problem: str, says: str):
+    """A solver that breaks the contract fails, and the error says in which point, and on which problem."""
+    with pytest.raises(AssertionError, match=f"OWN is broken on 1 of 1 problems. '{problem}': .*{says}"):
+        check_backend(Own(wrong), [problem])
+
+
+def test_inequalities_taken_for_equations():
+    """Who holds an inequality with room for an equation is found out."""
+
+    class Tight(Own):
+        def solve(self, form, start=None):
+            side = np.where(np.isfinite(form.high), form.high, form.low)
+            return NEWTON.solve(replace(form, low=side, high=side), start)
+
+    check_backend(Tight(), ["one equation", "active at most"])
+    with pytest.raises(AssertionError, match=r"'inactive at most': .*all rows hold"):
+        check_backend(Tight(), ["inactive at most"])
+
+
+def test_installed_and_not_usable():
+    """A solver without a license is told apart from one that is wrong."""
+    unlicensed = Own()
+    unlicensed.trouble = "no license found"
+    with pytest.raises(AssertionError, match="OWN is installed, but not usable: no license found"):
+        check_backend(unlicensed)
+
+
+def test_wrong_calls():
+    """What is no solver, and what is no problem, is refused as everywhere."""
+    with refused(UnknownName):
+        check_backend("CLARABELL")
+    with refused(SolverError):
+        check_backend(Own)
+    with refused(UnknownName):
+        check_backend("DUAL_NEWTON", ["one equations"])
+    with refused(StatementError):
+        check_backend("DUAL_NEWTON", "one equation")
+    with refused(StatementError):
+        check_backend("DUAL_NEWTON", [])
 
 
 def classes() -> dict[str, type[Source]]:
@@ -85,7 +261,9 @@ def hospital_flu(hospital: pd.DataFrame) -> dict[str, int]:
 
 #: A number for each disease; those of the men are 2, 2, 4, 4, 4, 6, and of the women 1, 6, 8, 8.
 MONTHS = {"Lung Cancer": 1, "Pneumonia": 2, "Flu": 4, "HIV": 6, "Breast Cancer": 8}
+
 SEX = {"male": 1, "female": 0}
+
 #: How to make each of them, true of the hospital; a new class needs a line here.
 TRUE = {
     "AnsweredQueries": lambda release, hospital: [
@@ -202,18 +380,24 @@ TRUE = {
     ],
 }
 
-
 #: Whom these sources speak of, all with their own QI.
 FIRST = {"Allen": "college", "Ethan": "college", "David": "high school"}
+
 PEOPLE = {name: {"Gender": "male", "Degree": degree} for name, degree in FIRST.items()}
+
 PEOPLE |= {
     name: {"Gender": "female", "Degree": degree} for name, degree in [("Helen", "college"), ("Iris", "graduate")]
 }
+
 KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
+
 #: What these sources are about; the others are tried on the release.
 VIEWS = {"QIConstraints": table_of, "SAConstraints": table_of}
+
 TRUTHS = dict.fromkeys(["GroupInvariants", "Population"], voters_of)
+
 VIEWS |= dict.fromkeys(["GroupInvariants", "Population"], lambda hospital: groups_of(hospital))
+
 VIEWS |= dict.fromkeys(
     ["OtherRelations", "SeriesConstraints"], lambda hospital: mx.ReleaseSeries([release_with_names(hospital)])
 )
@@ -236,11 +420,6 @@ def test_sources_keep_the_contract(name, release, hospital):
         assert check_source(source, space, truth=truth, id="Name") is None
 
 
-def test_without_the_truth(release):
-    """Without the original records knowledge is not compared with them."""
-    check_source(P("Flu") == 0, mx.MaxEnt(release).space)
-
-
 class Half(Source):
     """P(s) <= 1/2, for every s."""
 
@@ -252,23 +431,10 @@ class Half(Source):
 NoDocstring = type("NoDocstring", (Half,), {})
 
 
-class EmptyLabel(Half):
-    """P(s) <= 1/2, for every s."""
-
-    label = ""
-
-
 class NoLabel(Half):
     """P(s) <= 1/2, for every s."""
 
     label = None
-
-
-class TooWide(Source):
-    """A row over one term more than there is."""
-
-    def rows(self, space):
-        yield Rows(sp.csr_array(np.ones((1, len(space) + 1))), np.array([0.0]), np.array([1.0]), "too wide")
 
 
 class TooShort(Source):
@@ -283,13 +449,6 @@ class NotANumber(Source):
 
     def rows(self, space):
         yield space.marginal("s") == np.nan
-
-
-class Infinite(Source):
-    """A row with an infinite coefficient."""
-
-    def rows(self, space):
-        yield Rows(sp.csr_array(np.full((1, len(space)), np.inf)), np.array([0.0]), np.array([1.0]), "infinite")
 
 
 class Boundless(Source):
@@ -335,14 +494,7 @@ class Forgetful(Source):
             yield space.marginal("s") <= 0.5
 
 
-class Chatter(Source):
-    """Emits a number, which is neither rows nor a constraint."""
-
-    def rows(self, space):
-        yield 0.3
-
-
-BROKEN = {
+BROKEN_SOURCE = {
     NoDocstring: "docstring",
     EmptyLabel: "label",
     NoLabel: "label",
@@ -358,23 +510,11 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda kind: kind.__name__)
-def test_what_is_broken_is_said(broken, release, hospital):
+@pytest.mark.parametrize("broken", BROKEN_SOURCE, ids=lambda kind: kind.__name__)
+def test_what_is_broken_is_said_of_source(broken, release, hospital):
     """A source that breaks the contract fails, and the error says in which point."""
-    with pytest.raises(AssertionError, match=BROKEN[broken]):
+    with pytest.raises(AssertionError, match=BROKEN_SOURCE[broken]):
         check_source(broken(), mx.MaxEnt(release).space, truth=hospital)
-
-
-def test_nan_is_refused(release):
-    """NaN does not even become a row."""
-    with pytest.raises((AssertionError, BadProbability), match=r"(?i)nan"):
-        check_source(NotANumber(), mx.MaxEnt(release).space)
-
-
-def test_the_row_that_is_false_is_named(release, hospital):
-    """Of false knowledge the row furthest from the truth is named: five diseases are not equally frequent."""
-    with pytest.raises(AssertionError, match=r"Flu is false of the original records by 0\.1"):
-        check_source(Falsehood(), mx.MaxEnt(release).space, truth=hospital)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +528,232 @@ def test_false_functions(said, release, hospital):
         check_source(Custom(said), mx.MaxEnt(release).space, truth=hospital)
 
 
-def test_a_good_one_of_your_own(release, hospital):
-    """Five lines make a source that keeps the contract, and a model takes it."""
-    check_source(Half(), mx.MaxEnt(release).space, truth=hospital)
-    assert list(mx.MaxEnt(release).add(Half()).knowledge) == ["Half"]
+PEOPLE_VIEW = pd.DataFrame({"Ward": ["A", "A", "B"], "Age": [20, 30, 30]})
+
+VALUES = pd.Series({"Flu": 2, "HIV": 1})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_views_of_the_package(kind: str):
+    """Every kind of view keeps its promises."""
+    check_view(KINDS[kind]().view)
+
+
+def test_truth(release: mx.Release, hospital: pd.DataFrame):
+    """What a view says is true of the records that it was made of; others are refused."""
+    check_view(release, truth=hospital)
+    check_view(made(Table), truth=PEOPLE_VIEW.assign(Disease=["Flu", "HIV", "Flu"]))
+    with refused(TableError):
+        check_view(made(Table), truth=PEOPLE_VIEW.assign(Disease=["Flu", "HIV", "HIV"]))
+
+
+class Table(QITable):
+    """People and values, each with how many there are."""
+
+
+def made(kind: type[QITable]) -> QITable:
+    """Three people, two of whom have the flu."""
+    return kind(PEOPLE_VIEW, qi=["Ward", "Age"], sa="Disease", sa_distribution=VALUES)
+
+
+NoDocstring_VIEW = type("NoDocstring_VIEW", (Table,), {"__doc__": None})
+
+
+class NoNoun(Table):
+    """Has no word for itself."""
+
+    noun = ""
+
+
+class NotCounts(Table):
+    """Numbers that are not whole."""
+
+    n_q = property(lambda self: np.ones(3))
+
+
+class TooFew(Table):
+    """A count too few."""
+
+    n_s = property(lambda self: np.array([3]))
+
+
+class Negative(Table):
+    """A negative count."""
+
+    n_s = property(lambda self: np.array([4, -1]))
+
+
+class OtherAxes(Table):
+    """The roles in another order."""
+
+    axes = property(lambda self: dict(reversed(super().axes.items())))
+
+
+class NoTerms(Table):
+    """A person without a term."""
+
+    def terms(self):
+        return {role: codes[2:] for role, codes in super().terms().items()}
+
+
+class Unsorted(Table):
+    """Terms in another order."""
+
+    def terms(self):
+        return {role: codes[::-1] for role, codes in super().terms().items()}
+
+
+class Twice(Table):
+    """A term twice."""
+
+    def terms(self):
+        return {role: np.repeat(codes, 2) for role, codes in super().terms().items()}
+
+
+class BeyondLabels(Table):
+    """A code that no label has."""
+
+    def terms(self):
+        return {**super().terms(), "s": super().terms()["s"] + 1}
+
+
+class Uneven(Table):
+    """Codes of several lengths."""
+
+    def terms(self):
+        return {**super().terms(), "s": super().terms()["s"][1:]}
+
+
+class Moody_VIEW(Table):
+    """Other terms each time."""
+
+    asked = 0
+
+    def terms(self):
+        self.asked += 1
+        found = super().terms()
+        return {role: codes[self.asked % 2 :] for role, codes in found.items()}
+
+
+class AddsUp(Table):
+    """Published counts that are others than those of the values."""
+
+    published = property(lambda self: {**super().published, ("s",): VALUES + 1})
+
+
+class BelowZero(Table):
+    """A negative published count."""
+
+    published = property(lambda self: {**super().published, ("s",): VALUES - 2})
+
+
+class Stranger(Table):
+    """A published count of what is no value."""
+
+    published = property(lambda self: {**super().published, ("s",): pd.Series({"Flu": 2, "Gout": 1})})
+
+
+class WithoutTerm(Table):
+    """Somebody who is counted where no term is."""
+
+    def terms(self):
+        found = super().terms()
+        return {role: codes[found["s"] == 0] for role, codes in found.items()}
+
+
+class WrongMarks(Table):
+    """Marks of some QI tuples only."""
+
+    def described(self, attribute, chosen):
+        return np.array([True])
+
+
+class Forgets(Table):
+    """Comes back as its parent."""
+
+    def to_frames(self):
+        return {"people": PEOPLE_VIEW}
+
+    @classmethod
+    def from_frames(cls, frames):
+        return made(QITable)
+
+
+class Stumbles(Forgets):
+    """Cannot read what it has written."""
+
+    @classmethod
+    def from_frames(cls, frames):
+        return frames["values"]
+
+
+class Shrinks(Forgets):
+    """Comes back with fewer people."""
+
+    @classmethod
+    def from_frames(cls, frames):
+        twin = made(cls)
+        twin._n_q = np.array([1, 1, 0])
+        return twin
+
+
+BROKEN_VIEW = {
+    NoDocstring_VIEW: "no docstring",
+    NoNoun: "noun is empty",
+    NotCounts: "n_q must be an array of 3 whole numbers",
+    TooFew: "n_s must be an array of 2 whole numbers",
+    Negative: "n_s has a negative count",
+    OtherAxes: "axes begin with",
+    NoTerms: "none for 1 QI tuples that somebody has",
+    Unsorted: "not sorted by q, s, at term 1",
+    Twice: "a term twice, at term 1",
+    BeyondLabels: "a code of s is not from 0 to 1",
+    Uneven: "codes of several lengths",
+    Moody_VIEW: "others when asked again",
+    AddsUp: r"published\['s'\] does not add up to n_s",
+    BelowZero: r"published\['s'\] has a negative count",
+    Stranger: "a label of s that is not among its labels",
+    WithoutTerm: r"published\['s'\] counts somebody where there is no term",
+    WrongMarks: "gives neither None nor 3 times True or False",
+    Forgets: "is a QITable",
+    Stumbles: "cannot be written and read again: KeyError: 'values'",
+    Shrinks: "has other published counts",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_VIEW, ids=lambda kind: kind.__name__)
+def test_what_is_broken_is_said_of_view(broken: type[Table]):
+    """A view that breaks the contract fails, and the error says in which point."""
+    with pytest.raises(AssertionError, match=BROKEN_VIEW[broken]):
+        check_view(made(broken))
+
+
+def test_saved_and_loaded():
+    """A view that can be written comes back from a file, and a posterior of it with the same counts."""
+
+    @dataclasses.dataclass(frozen=True, eq=False)
+    class Written(mx.View):
+        """Two margins, in a dataclass of tables."""
+
+        wards: pd.DataFrame
+        diseases: pd.DataFrame
+        qi, sensitive, noun = ("ward",), ("disease",), "pair of margins"
+        quasi_identifiers = property(lambda self: pd.MultiIndex.from_frame(self.wards[["ward"]]))
+        sensitive_values = property(lambda self: pd.Index(self.diseases["disease"]))
+        n_q = property(lambda self: self.wards["n"].to_numpy())
+        n_s = property(lambda self: self.diseases["n"].to_numpy())
+
+        @property
+        def published(self):
+            return {("q",): self.wards.set_index("ward")["n"], ("s",): self.diseases.set_index("disease")["n"]}
+
+        def terms(self):
+            return {"q": np.repeat(np.arange(2), 2), "s": np.tile(np.arange(2), 2)}
+
+    wards, diseases = ({name: ["x", "y"], "n": n} for name, n in (("ward", [3, 1]), ("disease", [2, 2])))
+    view = Written(pd.DataFrame(wards), pd.DataFrame(diseases))
+    if hasattr(view, "to_frames"):
+        check_view(view)
+    else:  # views of one's own need a file of facts in the package
+        with pytest.raises(AssertionError, match="no model takes the pair of margins"):
+            check_view(view)

@@ -16,7 +16,9 @@ import maxent_cvx as mx
 from maxent_cvx.cli.main import main
 
 PROGRAM = [sys.executable, "-c", "import sys; from maxent_cvx.cli import main; sys.exit(main(sys.argv[1:]))"]
+
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
+
 BUCKET = [*ROLES, "--bucket", "Bucket"]
 
 
@@ -55,13 +57,6 @@ def test_other_files_from_standard_input(monkeypatch, capsys, folder, option, te
     assert capsys.readouterr().out == expected
 
 
-def test_a_line_of_standard_input_is_named(monkeypatch, capsys):
-    """A wrong statement on standard input is named by its line."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("P(Flu) >= 0.1\n\nP(Flux) = 0.3\n"))
-    assert main(["quantify", "hospital", "--knowledge", "-"]) == 2
-    assert "standard input, line 3: 'Flux'" in capsys.readouterr().err
-
-
 def test_standard_streams_are_there_once(capsys):
     """Two readers of standard input, or two writers of standard output, are refused before any work."""
     assert main(["quantify", "-", *BUCKET, "--knowledge", "-"]) == 2
@@ -77,12 +72,6 @@ def test_data_alone_on_standard_output(capsys, release):
     found = pd.read_csv(io.StringIO(shown.out), index_col=[0, 1])
     pd.testing.assert_frame_equal(found, mx.MaxEnt(release).solve().conditional(), check_names=False)
     assert "Worst disclosure" in shown.err
-
-
-def test_two_tables_do_not_fit_one_stream(capsys):
-    """Anatomy writes two files; one stream cannot hold them."""
-    assert main(["publish", "hospital", "--l", "2", "--out", "-"]) == 2
-    assert "writes two tables" in capsys.readouterr().err
 
 
 def test_a_pipe_from_end_to_end(folder):
@@ -123,33 +112,6 @@ def test_a_reader_who_goes_away_is_no_error(arguments):
     assert b"error:" not in said
 
 
-def test_the_version_is_the_package_s(capsys):
-    """--version prints it on standard output, and ends with 0."""
-    from importlib.metadata import version
-
-    with pytest.raises(SystemExit) as stopped:
-        main(["--version"])
-    assert not stopped.value.code
-    assert capsys.readouterr().out.split()[:2] == ["maxent-cvx", version("maxent-cvx")]
-
-
-def test_a_warning_is_a_line(capsys):
-    """What is worth a warning is a line on standard error, without Python's file and line."""
-    assert main(["quantify", "hospital", *["--know", "P(Flu | Gender=male) <= 0.3"] * 2]) == 0
-    assert capsys.readouterr().err.startswith("maxent-cvx: warning: the model holds 'P(Flu | Gender=male) <= 0.3'")
-
-
-def test_an_interrupt_is_a_line(capsys, monkeypatch):
-    """Who stops the program sees no traceback; the status is that of shells."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("maxent_cvx.model.maxent.MaxEnt.solve", interrupted)
-    assert main(["quantify", "hospital"]) == 130
-    assert capsys.readouterr().err == "maxent-cvx: interrupted\n"
-
-
 def identical(path):
     """A file's content, to see that it is kept."""
     return path.read_bytes()
@@ -182,31 +144,12 @@ def test_an_input_is_never_overwritten(folder, capsys, monkeypatch, name, option
     assert identical(folder / "in.csv") == before
 
 
-@pytest.mark.parametrize(
-    ("table", "method"), [("in.csv", ["--method", "mondrian", "--k", "2"]), ("in_sa.csv", ["--l", "2"])]
-)
-def test_publish_keeps_the_records(folder, capsys, table, method):
-    """The files of publish are named after --out; none of them is the table of original records."""
-    (folder / table).write_text((folder / "hospital.csv").read_text())
-    assert main(["publish", table, *ROLES, *method, "--out", "in"]) == 2
-    assert "would overwrite" in capsys.readouterr().err
-    assert identical(folder / table) == identical(folder / "hospital.csv")
-    assert not (folder / "in_qi.csv").exists()
-
-
 def test_two_outputs_are_two_files(folder, capsys):
     """A link may make one file of two names: then one would be lost."""
     (folder / "a.csv").touch()
     (folder / "b.svg").symlink_to("a.csv")
     assert main(["quantify", "hospital", "--out", "a.csv", "--plot", "b.svg"]) == 2
     assert "would both write" in capsys.readouterr().err
-
-
-def test_two_columns_of_one_name(folder, capsys):
-    """Neither is taken in silence."""
-    (folder / "twins.csv").write_text((folder / "hospital.csv").read_text().replace("Name", "Gender", 1))
-    assert main(["quantify", "twins.csv", *BUCKET]) == 2
-    assert "more than one column named 'Gender'" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")

@@ -1,11 +1,17 @@
-"""``maxent-cvx quantify`` as a gate: who is exposed, the exit status, and the JSON document that a program reads."""
+"""``maxent-cvx quantify``, demo, solvers and compare: the numbers of the library, and the exit statuses."""
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,14 +19,197 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx.cli.main import main
 
-#: With it one person's disease is known for certain: the only woman among the juniors (Privacy-MaxEnt, section 1).
-MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]
+mpl.use("Agg")
+
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
+def folder(tmp_path, monkeypatch, hospital) -> Path:
     """A folder of one's own with the hospital's table in it."""
+    monkeypatch.chdir(tmp_path)
+    hospital.to_csv("hospital.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command that must work; give its output."""
+
+    def run(*arguments: str) -> str:
+        assert main(list(arguments)) == 0
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        return shown.out
+
+    return run
+
+
+def new_files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"hospital.csv"}
+
+
+def printed_back(text: str) -> list[str]:
+    """The command that publish prints, as a shell would split it."""
+    line = next(line for line in text.splitlines() if line.startswith("Read them back:"))
+    program, *arguments = shlex.split(line.removeprefix("Read them back:"))
+    assert program == "maxent-cvx"
+    return arguments
+
+
+def test_demo(run, folder):
+    """The demo tells the hospital's story: medicine discloses Grace's disease, and the divergences fall (section 1)."""
+    text = run("demo")
+    for bucket in ("Breast Cancer, Flu, Flu, Pneumonia", "Breast Cancer, HIV, Pneumonia", "Flu, HIV, Lung Cancer"):
+        assert bucket in text  # Fig. 1(b)
+    assert "P = 1.000: the bucket of Grace (female, junior)" in text
+    bits = [float(line.split(" bits ")[0].split()[-1]) for line in text.splitlines() if " bits   every" in line]
+    assert len(bits) == 3
+    assert bits == sorted(bits, reverse=True)
+    assert new_files(folder) == set()
+
+
+def expected_numbers(hospital) -> dict[str, str]:
+    """What the hospital's release alone discloses, from the library."""
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    post = mx.MaxEnt(release).solve()
+    return {
+        "entropy": f"H(Q, S, B) = {post.entropy:.6f} nats",
+        "truth": f"Divergence from the truth: {mx.measures.overall_divergence(post, hospital):.6f} bits",
+        "exposed": str(mx.measures.exposed(post, original=hospital, baseline="overall")),
+    }
+
+
+@pytest.mark.parametrize("arguments", [["hospital"], ["hospital.csv", *ROLES, "--bucket", "Bucket"]], ids=str)
+def test_quantify(run, hospital, folder, arguments):
+    """What the release alone discloses is printed: entropy, worst disclosure, exposed people, the divergence."""
+    text = run("quantify", *arguments)
+    assert "10 records in 3 buckets" in text
+    for number in expected_numbers(hospital).values():
+        assert number in text
+    assert "Worst disclosure" in text
+    assert "entropy_l" in text
+    assert new_files(folder) == set()
+
+
+def test_quantify_with_knowledge(run, folder):
+    """What is known is listed, and moves the answer (section 4.5: vague knowledge, in the paper's notation)."""
+    (folder / "gossip.txt").write_text("# heard\nP(Pneumonia | Gender=female) <= 0.1\n", encoding="utf-8")
+    before = run("quantify", "hospital")
+    text = run("quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.3 +- 0.05", "--knowledge", "gossip.txt")
+    assert "known: 0.25 <= P(Flu | Gender=male) <= 0.35" in text
+    assert "known: P(Pneumonia | Gender=female) <= 0.1" in text
+    model = mx.MaxEnt(
+        mx.Release.from_buckets(mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    )
+    model.add("P(Flu | Gender=male) = 0.3 +- 0.05", "P(Pneumonia | Gender=female) <= 0.1")
+    entropy = f"H(Q, S, B) = {model.solve().entropy:.6f} nats"
+    assert entropy in text
+    assert entropy not in before
+
+
+def test_quantify_writes_probabilities(run, release):
+    """With --out x.csv it writes P(s | q)."""
+    assert "wrote p.csv" in run("quantify", "hospital", "--out", "p.csv")
+    found = pd.read_csv("p.csv", index_col=[0, 1])
+    expected = mx.MaxEnt(release).solve().conditional()
+    pd.testing.assert_frame_equal(found, expected, check_names=False)
+    assert found.index.names == ["Gender", "Degree"]
+
+
+@pytest.mark.parametrize(("name", "begins"), [("p.png", b"\x89PNG"), ("p.pdf", b"%PDF"), ("p.svg", b"<?xml")])
+def test_quantify_plots(run, folder, name, begins):
+    """With --plot it draws P(s | q) or the scores, and leaves no figure open."""
+    for more in ([], ["--top", "0,1", "--min-support", "1"]):
+        run("quantify", "hospital", "--plot", name, *more)
+        assert Path(name).read_bytes().startswith(begins)
+        Path(name).unlink()
+    assert new_files(folder) == set()
+
+
+def test_quantify_scores(run, hospital, release):
+    """With --top K it scores K+, K- and half of each, as the library does (section 7.1, Fig. 5)."""
+    text = run("quantify", "hospital", "--top", "0,3", "--min-support", "1", "--out", "scores.csv")
+    found = pd.read_csv("scores.csv")
+    assert found["curve"].tolist() == ["K+", "K+", "K-", "K-", "K/2 + K/2", "K/2 + K/2"]
+    assert list(zip(found["K+"], found["K-"], strict=True)) == [(0, 0), (3, 0), (0, 0), (0, 3), (0, 0), (2, 1)]
+    expected = mx.quantify(release, hospital, list(zip(found["K+"], found["K-"], strict=True)), min_support=1)
+    for column in ("score", "entropy", "term_divergence"):
+        assert found[column].tolist() == pytest.approx(expected[column].tolist(), abs=1e-6)
+    lowest = found[found["K"] == 3].set_index("curve")["score"].idxmin()
+    assert f"At K = 3 the curve {lowest} lies lowest" in text
+
+
+def test_quantify_adult(run):
+    """Adult is there by name, with its eight quasi-identifiers (section 7)."""
+    text = run("quantify", "adult", "--rows", "500", "--top", "0,5")
+    assert "500 records in 100 buckets" in text
+    assert f"{mx.datasets.load_adult().head(500)['education'].nunique()} values of 'education'" in text
+
+
+def test_compare(run, release, hospital, folder):
+    """Every installed solver is a line, and it is said whose answer the others differ from."""
+    text = run("compare", "hospital", "--known", "3", "--min-support", "1")
+    knowledge = mx.StrongestAssociations(hospital, 2, 1, min_support=1)
+    table = mx.compare_solvers(mx.MaxEnt(release).add(knowledge))
+    for name in table.index:
+        line = next(line for line in text.splitlines() if line.startswith(name))
+        assert line.split()[1:3] == ["optimal", "yes"]
+        assert float(line.split()[3]) == pytest.approx(table.loc[name, "objective"], abs=1e-6)
+    assert f"relative to {table.attrs['reference']}'s" in text
+    assert new_files(folder) == set()
+
+
+def test_compare_some_and_write(run, folder):
+    """With --solvers some are compared, with --out and --plot the table and the plot are written."""
+    written = ["--out", "c.csv", "--plot", "c.png"]
+    text = run("compare", "hospital", "--solvers", "DUAL_NEWTON, SCS", "--no-presolve", *written)
+    assert "CLARABEL" not in text
+    assert new_files(folder) == {"c.csv", "c.png"}
+    assert pd.read_csv("c.csv", index_col="solver").index.to_list() == ["DUAL_NEWTON", "SCS"]
+    assert plt.get_fignums() == []
+
+
+def test_console_entry():
+    """Installed, the program is called maxent-cvx; it ends with 2 on bad input."""
+    where = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    program = shutil.which("maxent-cvx", path=where)
+    if program is None:
+        pytest.skip("maxent-cvx is not on the PATH")
+    done = subprocess.run([program, "solvers"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "DUAL_NEWTON" in done.stdout
+    done = subprocess.run([program, "quantify", "nobody.csv"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nobody.csv" in done.stderr
+
+
+def test_demo_is_light():
+    """The demo waits for neither CVXPY nor Matplotlib to load."""
+    heavy = "sorted({'cvxpy', 'matplotlib'} & {*sys.modules})"
+    code = f"import sys; from maxent_cvx.cli import main; main(['demo']); print({heavy})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_people(tmp_path, capsys):
+    """People are read from a file, spoken of by name, and printed."""
+    file = tmp_path / "people.csv"
+    file.write_text("name,Gender,Degree\nAlice,female,college\n")
+    assert main(["quantify", "hospital", "--people", str(file), "--know", "P(HIV | Alice) = 1"]) == 0
+    printed = capsys.readouterr().out
+    assert "H(I, Q, S, B)" in printed
+    assert "Alice" in printed.split("P(Disease | person):")[1]
+    assert "1 of 10 people (10.0%) exposed" in printed
+
+
+#: With it one person's disease is known for certain: the only woman among the juniors (Privacy-MaxEnt, section 1).
+MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]
+
+
+@pytest.fixture(autouse=True)
+def folder_of_verdict(tmp_path, monkeypatch, hospital):
+    """A folder_of_verdict of one's own with the hospital's table in it."""
     monkeypatch.chdir(tmp_path)
     hospital.to_csv("hospital.csv", index=False)
     return tmp_path
@@ -55,9 +244,9 @@ def test_the_exit_status_is_the_verdict(capsys):
     assert "FAIL" not in called(capsys, "quantify", "hospital", *MEDICINE)
 
 
-def test_what_contradicts_ends_with_three(capsys, folder):
+def test_what_contradicts_ends_with_three(capsys, folder_of_verdict):
     """Knowledge that cannot be true of the release has a status of its own, and its line in the file is named."""
-    (folder / "gossip.txt").write_text("# heard\nP(Flu | Gender=male) = 0.9\n", encoding="utf-8")
+    (folder_of_verdict / "gossip.txt").write_text("# heard\nP(Flu | Gender=male) = 0.9\n", encoding="utf-8")
     assert main(["quantify", "hospital", "--knowledge", "gossip.txt"]) == 3
     said = capsys.readouterr().err
     assert "(gossip.txt, line 2)" in said
@@ -65,13 +254,6 @@ def test_what_contradicts_ends_with_three(capsys, folder):
     assert ".about(" not in said, "nobody can call a method here"
     found = document(capsys, "quantify", "hospital", "--knowledge", "gossip.txt", status=3)
     assert [one["statement"] for one in found["error"]["conflict"]] == ["P(Flu | Gender=male) = 0.9"]
-
-
-def test_bad_input_is_a_document_too(capsys):
-    """A program that reads JSON reads why there is no answer."""
-    found = document(capsys, "quantify", "hospital", "--know", "P(Flux) = 0.1", status=2)
-    assert "Flux" in found["error"]["message"]
-    assert "release" not in found
 
 
 def test_one_half_is_not_above_one_half(capsys):
@@ -108,22 +290,9 @@ def test_a_baseline_of_ones_own(capsys, hospital, post):
         assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
 
 
-def test_a_baseline_may_be_a_posterior(capsys, hospital):
-    """What is inferred of the same people without medicine: then only medicine exposes anybody."""
-    assert main(["quantify", "hospital", "--out", "before.parquet"]) == 0
-    capsys.readouterr()
-    asked = ["quantify", "hospital", "--threshold", "0.35", "--baseline", "before.parquet"]
-    assert document(capsys, *asked)["exposure"]["people"] == 0
-    found = document(capsys, *asked, *MEDICINE)["exposure"]
-    before = mx.load_posterior("before.parquet")
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    after = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
-    assert found["people"] == mx.measures.exposed(after, 0.35, baseline=before).people > 0
-
-
-def test_a_baseline_that_fits_nothing_is_refused(capsys, folder):
+def test_a_baseline_that_fits_nothing_is_refused(capsys, folder_of_verdict):
     """A file of neither values nor quasi-identifiers says what is expected."""
-    (folder / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    (folder_of_verdict / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     assert main(["quantify", "hospital", "--baseline", "other.csv"]) == 2
     assert "Disease and P are expected" in capsys.readouterr().err
 
@@ -163,16 +332,6 @@ def test_the_document_holds_what_the_library_says(capsys, post, hospital):
     assert found["format"] == 1
 
 
-def test_each_key_of_the_document_is_explained(capsys, request):
-    """The page on the command line has every key that the document has."""
-    page = (request.config.rootpath / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")
-    found = document(capsys, "quantify", "hospital", *MEDICINE, "--fail-above", "0.5", status=1)
-    failed = document(capsys, "quantify", "hospital", "--know", "P(Flux) = 0.1", status=2)
-    scored = document(capsys, "quantify", "hospital", "--top", "0", "--min-support", "1")
-    inner = {*found["exposure"], *found["release"], *failed["error"]}
-    assert [key for key in {*found, *failed, *scored, *inner} if f"`{key}`" not in page] == []
-
-
 def test_through_which_statement(capsys, post):
     """Of two statements the one is said through which somebody is exposed, as the library finds it."""
     found = document(capsys, "quantify", "hospital", *MEDICINE, "--know", "P(Flu) <= 0.4")["exposure"]["through"]
@@ -182,21 +341,13 @@ def test_through_which_statement(capsys, post):
     }
 
 
-def test_people_of_a_document(capsys, folder):
+def test_people_of_a_document(capsys, folder_of_verdict):
     """People by name are there with their probabilities, and are judged by name."""
-    (folder / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")
+    (folder_of_verdict / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")
     found = document(capsys, "quantify", "hospital", "--people", "people.csv", "--know", "P(HIV | Alice) = 1")
     assert [one["person"] for one in found["people"]] == ["Alice"]
     assert found["people"][0]["P"]["HIV"] == pytest.approx(1.0)
     assert found["exposure"]["who"][0]["group"]["who"] == "Alice"
-
-
-def test_scores_are_a_document(capsys):
-    """With --top the scores are what the table has."""
-    found = document(capsys, "quantify", "hospital", "--top", "0,2", "--min-support", "1")
-    assert [(row["curve"], row["K"]) for row in found["scores"]] == [
-        (curve, k) for curve in ("K+", "K-", "K/2 + K/2") for k in (0, 2)
-    ]
 
 
 def test_what_to_do_is_true(capsys, hospital):
@@ -216,14 +367,6 @@ def test_what_to_do_is_true(capsys, hospital):
     again = shlex.split(said.partition("Read them back:")[2])
     assert program == again[0] == "maxent-cvx"
     assert "PASS" in called(capsys, *again[1:], *judged)
-
-
-def test_out_with_people_writes_the_people(capsys, folder):
-    """Who names people asks about them: --out has P(s | person), and says so."""
-    (folder / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")
-    text = called(capsys, "quantify", "hospital", "--people", "people.csv", "--out", "p.csv")
-    assert "wrote p.csv: P(Disease | person)" in text
-    assert pd.read_csv("p.csv", index_col=0).index.to_list() == ["Alice"]
 
 
 @pytest.mark.parametrize(
@@ -274,14 +417,6 @@ def test_codes_keep_their_zeros(capsys):
     codes.to_csv("zip.csv", index=False)
     found = document(capsys, "quantify", "zip.csv", "--qi", "zip", "--sa", "ill", "--bucket", "b")
     assert found["release"]["qi_tuples"] == 4
-
-
-def test_lines_longer_than_the_header(capsys):
-    """A comma in a cell without quotes shifts all cells: an error, also where the first column counts 1, 2, 3."""
-    with open("long.csv", "w", encoding="utf-8") as file:
-        file.write("age,ill,b\n1,flu, mild,1\n2,hiv, bad,1\n3,cold,x,2\n4,gout,y,2\n")
-    assert main(["quantify", "long.csv", "--qi", "age", "--sa", "ill", "--bucket", "b"]) == 2
-    assert "more cells than the header" in capsys.readouterr().err
 
 
 def test_a_defect_is_no_verdict(capsys, monkeypatch):

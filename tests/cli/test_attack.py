@@ -1,6 +1,8 @@
-"""``maxent-cvx attack``: the same answers as the functions, from files that somebody else wrote."""
+"""``maxent-cvx attack``: the results of the library, in words and as documents."""
 
 from __future__ import annotations
+
+import json
 
 import matplotlib as mpl
 import pandas as pd
@@ -12,6 +14,7 @@ from maxent_cvx.cli.main import main
 mpl.use("Agg")
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease", "--bucket", "Bucket"]
+
 #: Garfinkel, Abowd and Martindale (2019), Table 1: counts, means and medians as printed, suppressed cells as at most 2.
 BLOCK = """\
 age,sex,race,married,n,mean,median
@@ -30,6 +33,7 @@ age,sex,race,married,n,mean,median
 0-17,,,,<3,,
 64-115,,,,<3,,
 """
+
 DOMAIN = "age=0-115;sex=F|M;race=black|white;married=yes|no"
 
 
@@ -81,18 +85,6 @@ def test_definetti(capsys, hospital):
     assert str(expected.judge(hospital)) in found
 
 
-def test_published_tables_have_no_records_to_judge_by(capsys, hospital):
-    """The two tables of Anatomy: the same guesses, and no word of how often they are right."""
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    for name, table in zip(("qi.csv", "sa.csv"), release.to_tables(), strict=True):
-        table.to_csv(name, index=False)
-    published = ["qi.csv", "--sa-table", "sa.csv", "--count", "Count", *ROLES]
-    found = run(capsys, "definetti", *published, "--out", "guess.csv")
-    assert "right for" not in found
-    expected = mx.attacks.definetti(release).table.to_numpy()
-    assert pd.read_csv("guess.csv", index_col=[0, 1, 2]).to_numpy() == pytest.approx(expected)
-
-
 def test_reconstruct(capsys):
     """The article's seven people come out, and no others (its Table 2)."""
     found = run(capsys, "reconstruct", "block.csv", "--domain", DOMAIN, "--out", "people.csv")
@@ -127,31 +119,12 @@ def test_what_cannot_be_read_is_said_in_one_line(capsys, folder, arguments, says
     assert sorted(folder.iterdir()) == before
 
 
-def test_columns_may_have_the_names_of_what_is_printed(capsys, folder):
-    """The surest guesses with quasi-identifiers called P and value, a solution with an attribute called solution."""
-    (folder / "people.csv").write_text("P,value,S,B\n1,f,x,1\n2,m,y,1\n1,f,x,2\n2,m,x,2\n")
-    found = run(capsys, "definetti", "people.csv", "--qi", "P,value", "--sa", "S", "--bucket", "B")
-    assert found.split("The surest:\n")[1].splitlines()[0].split() == ["B", "P", "value", "value", "P", "records"]
-    (folder / "tables.csv").write_text("solution,n\nacid,1\n,2\n")
-    run(capsys, "reconstruct", "tables.csv", "--domain", "solution=acid|base", "--out", "out.csv")
-    assert pd.read_csv("out.csv").to_dict("list") == {"solution_": [1, 1], "solution": ["acid", "base"]}
-
-
 @pytest.mark.parametrize(("sa", "value"), [("S", "1"), ("S,T", "1,u")])
 def test_sensitive_values_are_given_as_they_are_printed(capsys, folder, sa, value):
     """Numbers, and combinations of values; here one of two people has the value."""
     (folder / "people.csv").write_text("Q,S,T,B\na,0,t,1\nb,1,u,1\n")
     roles = ["--qi", "Q", "--sa", sa, "--bucket", "B", "--k", "0"]
     assert " 0.5000 " in run(capsys, "worst-case", "people.csv", *roles, "--sensitive", value)
-
-
-def test_values_of_a_domain_with_words_are_words(capsys, folder):
-    """A value called NA is not everybody, and a range is of the words that its numbers are among."""
-    (folder / "tables.csv").write_text("race,age,n\nNA,,1\n,0-1,2\n,,2\n,unknown,0\nNA,1,1\nwhite,0,1\n")
-    found = run(capsys, "reconstruct", "tables.csv", "--domain", "race=NA|white;age=0-2|unknown", "--out", "out.csv")
-    assert "the records are unique" in found
-    people = pd.read_csv("out.csv", keep_default_na=False)
-    assert sorted(zip(people["race"], people["age"], strict=True)) == [("NA", 1), ("white", 0)]
 
 
 @pytest.mark.parametrize(
@@ -167,3 +140,54 @@ def test_tables_that_cannot_be_read(capsys, folder, text, says):
     """One line says what is wrong: nothing is read as something else."""
     (folder / "tables.csv").write_text(text)
     assert says in fails(capsys, "reconstruct", "tables.csv", "--domain", "age=0-9")
+
+
+@pytest.fixture
+def document(capsys, request):
+    """Run a command that must work, and give its document, each key of which is on the page about the command line."""
+    page = (request.config.rootpath / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")
+
+    def document(*arguments: str) -> dict:
+        assert main([*arguments, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [key for key in found if f"`{key}`" not in page] == []
+        return found
+
+    return document
+
+
+def test_worst_case_of_documents(document, release):
+    """A row a release and k, with the sentences that disclose as much."""
+    found = document("attack", "worst-case", "hospital", "--k", "0,1")
+    expected = mx.attacks.worst_case(release, k=[0, 1])
+    assert [row["disclosure"] for row in found["worst_case"]] == pytest.approx(expected["disclosure"].to_list())
+    assert [row["sentences"] for row in found["worst_case"]] == expected["sentences"].map(list).to_list()
+    assert found["tables"] == ["hospital"]
+
+
+def test_definetti_of_documents(document, release, hospital):
+    """P of every value by group, and how often the likeliest is right."""
+    found = document("attack", "definetti", "hospital")
+    expected = mx.attacks.definetti(release)
+    probabilities = [list(row["P"].values()) for row in found["probabilities"]]
+    for row, p in zip(probabilities, expected.table.to_numpy(), strict=True):
+        assert row == pytest.approx(list(p))
+    assert list(found["probabilities"][0]["group"]) == list(expected.table.index.names)
+    assert found["right"] == pytest.approx(expected.judge(hospital).right)
+
+
+def test_reconstruct_of_documents(document, tmp_path, monkeypatch):
+    """All solutions, and what is certain."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables.csv").write_text("age,n,mean\n,2,0.5\n", encoding="utf-8")
+    found = document("attack", "reconstruct", "tables.csv", "--domain", "age=0-1")
+    assert found["solutions"] == [[{"age": 0}, {"age": 1}]]
+    assert found["unique"]
+    assert found["complete"]
+
+
+def test_compare(document):
+    """A row a solver."""
+    found = document("compare", "hospital", "--solvers", "DUAL_NEWTON,SCS")
+    assert [row["solver"] for row in found["solvers"]] == ["DUAL_NEWTON", "SCS"]
+    assert found["solvers"][0]["certified"] is True

@@ -96,16 +96,6 @@ def test_rules(published, hospital):
     assert list(pd.read_csv("published_qi.csv").columns) == ["Gender", "Degree"]
 
 
-def test_values_with_commas(published, hospital):
-    """A value or column with a comma in it is in quotes in the command that is printed."""
-    odd = hospital.rename(columns={"Degree": "Degree, last"}).replace({"Flu": 'Flu, "A"'})
-    odd.to_csv("odd.csv", index=False)
-    asked = ["odd.csv", "--qi", 'Gender,"Degree, last"', "--sa", "Disease"]
-    assert published(*asked, "--l", "2")["release"]["qi"] == ["Gender", "Degree, last"]
-    found = published(*asked, "--method", "rules", "--support", "0.2", "--confidence", "0.5")
-    assert 'Flu, "A"' in [one["value"] for one in found["release"]["values"]]
-
-
 @pytest.mark.parametrize("strategy", ["independent", "history_guided", "m_invariant"])
 def test_republish(published, strategy):
     """What was published before and what is published now are a series; m-invariance then tells no more than one."""
@@ -123,21 +113,6 @@ def test_republish(published, strategy):
     assert found["release"]["records"] == len({*first["Pseudonym"], *second["Pseudonym"]})
     worst = found["worst_disclosure"]["max_p"]
     assert worst == pytest.approx(1 / 3) if strategy == "m_invariant" else worst >= 1 / 3
-
-
-def test_a_row_may_be_several_people(published, hospital):
-    """With --count a row is so many people, and without it nobody is lost in silence."""
-    twice = hospital.assign(n=2)
-    twice.to_csv("twice.csv", index=False)
-    assert published("twice.csv", *ROLES, "--l", "2", "--count", "n")["release"]["records"] == 2 * len(hospital)
-    assert main(["publish", "twice.csv", *ROLES, "--l", "2"]) == 2
-
-
-def test_safe_buckets(published, hospital):
-    """--safe is the library's: after one implication nobody's value has a probability of 0.6."""
-    published("hospital.csv", *ROLES, "--l", "2", "--safe", "0.6,1")
-    release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
-    assert pd.read_csv("published_qi.csv").iloc[:, -2].nunique() == len(release.buckets)
 
 
 @pytest.fixture
