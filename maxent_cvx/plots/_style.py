@@ -29,6 +29,7 @@ __all__ = [
     "MARKERS",
     "READABLE",
     "STYLES",
+    "as_floats",
     "axes_for",
     "check_table",
     "legend_beside",
@@ -63,6 +64,19 @@ def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tu
         check_labels(column, f"a cell of column {name!r} of the table")
         if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
             raise TableError(f"column {name!r} of the table must contain numbers, not {column.dtype}")
+
+
+def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
+    """The finite numbers of a table or a column."""
+    try:
+        found = data.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"{what} must be numbers: {error}") from error
+    if (missing := ~np.isfinite(found.reshape(len(found), -1)).all(axis=1)).any():
+        raise TableError(
+            f"{what} must be finite, and are not for {join_names(data.index[missing], 3)}; leave these out"
+        )
+    return found
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ._style import (
     FOR,
     LINES,
     READABLE,
+    as_floats,
     axes_for,
     check_table,
     legend_beside,
@@ -192,12 +193,9 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     check_int(max_rows, "max_rows", 1)
     if table.empty:
         raise StatementError("there is no inference channel to draw: every release alone says what all say together")
-    try:
-        p = table[["alone", "together"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"alone and together must be probabilities: {error}") from error
-    if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():
-        raise TableError("alone and together must be probabilities, from 0 to 1, and none may be missing")
+    p = as_floats(table[["alone", "together"]], "alone and together")
+    if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():  # the precision of a certified answer
+        raise TableError("alone and together must be probabilities, from 0 to 1")
     order = np.argsort(-np.abs(p[:, 1] - p[:, 0]), kind="stable")[:max_rows]
     alone, together = p[order].T
     rows = [
@@ -358,12 +356,9 @@ def _read(bounds: object) -> np.ndarray:
     assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
         raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
-    try:
-        ends = bounds[["low", "high"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"low and high must be numbers: {error}") from error
-    if not np.isfinite(ends).all() or (ends[:, 0] > ends[:, 1]).any():
-        raise TableError("low and high must be numbers, the first not above the second, and none may be missing")
+    ends = as_floats(bounds[["low", "high"]], "low and high")
+    if (ends[:, 0] > ends[:, 1]).any():
+        raise TableError("low must not be above high")
     return ends
 
 
@@ -404,10 +399,7 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
             f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
             "that was bounded, or one probability for each row of the bounds"
         )
-    try:
-        return found.to_numpy(dtype=float)[at]
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"estimates must be numbers: {error}") from error
+    return as_floats(found.iloc[at], "estimates")
 
 
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
@@ -461,15 +453,9 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
 
 def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.ndarray]:
     """The probabilities in order, and the share of records that have at least as much."""
-    held = check_dataframe(table, "what is drawn, a table of probabilities,")
-    try:
-        p = held.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"a table of probabilities holds something that is no number: {error}") from error
+    p = as_floats(check_dataframe(table, "a table of probabilities"), "probabilities")
     if not p.size:
-        raise TableError("a table of probabilities has no rows or no columns; give one row each of whom")
-    if not np.isfinite(p).all():
-        raise TableError("a table of probabilities has missing or infinite ones; leave those rows out")
+        raise TableError("a table of probabilities has no rows or no columns; one row per group is expected")
     weight = np.ones(len(p)) if records is None else _weights(records, len(p))
     largest = p.max(axis=1)
     order = np.argsort(largest)
@@ -481,11 +467,8 @@ def _weights(records: object, rows: int) -> np.ndarray:
     """How many records each row is of, some."""
     if not isinstance(records, pd.Series) or len(records) != rows:
         raise TableError(f"records must be a Series with a count for each of the {rows} rows of a table")
-    try:
-        weight = records.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"records must be counts: {error}") from error
-    if not (weight >= 0).all() or not weight.sum() > 0 or not np.isfinite(weight).all():
+    weight = as_floats(records, "records")
+    if not (weight >= 0).all() or not weight.sum() > 0:
         raise TableError("records must be counts, none negative, not all of them 0")
     return weight
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import StatementError, TableError, join_names
+from .._utils.errors import StatementError, TableError
 from .._utils.validation import check_bool, check_instance, check_mapping, check_str
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
@@ -24,6 +24,7 @@ from ._style import (
     FAINT,
     FOR,
     LINES,
+    as_floats,
     axes_for,
     check_table,
     legend_beside,
@@ -255,7 +256,7 @@ def risk_utility(
     check_bool(loss, "loss")
     check_str(risk, "risk"), check_str(utility, "utility")
     check_table(table, (risk, utility), "several releases, a row each,")
-    x, y = _numbers(table, utility), _numbers(table, risk)
+    x, y = (as_floats(table[name], f"column {name!r}") for name in (utility, risk))
     if not len(x):
         raise TableError("there is no release to draw; give a table with a row each")
     efficient = _efficient(y, -x if not loss else x)
@@ -286,21 +287,6 @@ def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
     corners = np.empty((2 * len(x) - 1, 2))
     corners[::2], corners[1::2] = np.c_[x, y], between
     return corners
-
-
-def _numbers(table: pd.DataFrame, column: str) -> np.ndarray:
-    """A column of finite numbers."""
-    try:
-        found = table[column].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"column {column!r} must hold numbers: {error}") from error
-    if found.ndim > 1:
-        raise TableError(f"there are several columns {column!r}; rename all but one")
-    if (missing := ~np.isfinite(found)).any():
-        raise TableError(
-            f"column {column!r} is missing or infinite for {join_names(table.index[missing])}; leave these out"
-        )
-    return found
 
 
 def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -472,11 +458,8 @@ def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of a line, by k."""
     check_table(table, ("k", "disclosure"), "attacks.worst_case")
     assert isinstance(table, pd.DataFrame)
-    try:
-        numbers = table[["k", "disclosure"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"k and disclosure must be numbers: {error}") from error
-    if not len(numbers) or not np.isfinite(numbers).all():
-        raise TableError("a table has no rows, or k or disclosure is missing; give what attacks.worst_case returns")
+    numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
+    if not len(numbers):
+        raise TableError("the table has no rows; give what attacks.worst_case returns")
     k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
     return k, disclosure

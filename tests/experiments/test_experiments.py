@@ -289,15 +289,15 @@ def test_a_worker_that_is_killed(release, client):
 
 
 @pytest.mark.parametrize(
-    ("who", "says"),
+    "who",
     [
-        ({"client": "tcp://127.0.0.1:8786"}, "a client of Dask is expected"),
-        ({"n_jobs": "two"}, "a number of processes is expected"),
-        ({"client": None, "n_jobs": 0}, "a number of processes is expected"),
-        ({"client": "both", "n_jobs": 2}, "give one of the two"),
+        {"client": "tcp://127.0.0.1:8786"},
+        {"n_jobs": "two"},
+        {"client": None, "n_jobs": 0},
+        {"client": "both", "n_jobs": 2},
     ],
 )
-def test_who_cannot_work(hospital, release, client, who, says):
+def test_who_cannot_work(hospital, release, client, who):
     """A wrong client or number is refused before anything is solved, and so are both at once."""
 
     def never(post):

@@ -496,17 +496,13 @@ class Forgetful(Source):
 
 BROKEN_SOURCE = {
     NoDocstring: "docstring",
-    EmptyLabel: "label",
     NoLabel: "label",
-    TooWide: "one column a term",
     TooShort: "too short",
-    Infinite: "finite",
     Boundless: "bounds nothing",
     Nameless: "name",
     Falsehood: "false of the original records",
     Moody: "asked again",
     Forgetful: "asked again",
-    Chatter: "rows",
 }
 
 
@@ -624,7 +620,7 @@ class Uneven(Table):
         return {**super().terms(), "s": super().terms()["s"][1:]}
 
 
-class Moody_VIEW(Table):
+class MoodyView(Table):
     """Other terms each time."""
 
     asked = 0
@@ -709,7 +705,7 @@ BROKEN_VIEW = {
     Twice: "a term twice, at term 1",
     BeyondLabels: "a code of s is not from 0 to 1",
     Uneven: "codes of several lengths",
-    Moody_VIEW: "others when asked again",
+    MoodyView: "others when asked again",
     AddsUp: r"published\['s'\] does not add up to n_s",
     BelowZero: r"published\['s'\] has a negative count",
     Stranger: "a label of s that is not among its labels",
