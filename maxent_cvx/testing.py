@@ -368,39 +368,39 @@ class Trial:
 
 
 def check_backend(backend: str | object, problems: Iterable[Problem | str] | None = None) -> pd.DataFrame:
-    """Check the contract of a solver on problems with known answers; an :exc:`AssertionError` says what is broken.
+    """Check the contract of a solver on small problems with known answers; an :exc:`AssertionError` says what is broken.
 
-    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises
-       nothing, and leaves the form as it is.
-    2. After presolve every problem that has an answer is solved to a certificate, and the answer is as close to the
-       exact one as that says. Without presolve it may be refused as not precise enough, if the backend does not call it
-       optimal, or it has zeros; but if it is certified it is so close, too.
-    3. Multipliers are signed and scaled as those that are known. They are compared more loosely if the backend calls
-       its answer inaccurate and the problem has terms of less than one record.
-    4. What cannot be ends in :exc:`maxent_cvx.Infeasible`, and nothing else does.
+    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises nothing,
+       and does not change the form.
+    2. After presolve, every feasible problem is solved to a certificate, and the answer is as close to the exact one as
+       the certificate says. Without presolve the answer may be rejected as inaccurate if the backend does not call it
+       optimal, or if it has zeros; but if it is certified, it is that close too.
+    3. Multipliers have the sign and scale of the known ones. They are compared more loosely if the backend calls its
+       answer inaccurate and the problem has terms of less than one record.
+    4. Infeasible problems end in :exc:`maxent_cvx.Infeasible`, and no other problem does.
 
-    Problems that need inequalities, soft rows or convex constraints are left out where the backend says that it does
-    not take them (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
+    Problems that need inequalities, soft rows or convex constraints are skipped if the backend does not accept them
+    (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
 
     Parameters
     ----------
     backend : str or object
-        A solver's name, or one of your own; see :func:`maxent_cvx.solvers.register`.
-    problems : iterable of Problem or str, optional
-        Those to try, or their names; by default all of :data:`maxent_cvx.testing.problems.PROBLEMS`.
+        Name of a solver, or a backend of your own; see :func:`maxent_cvx.solvers.register`.
+    problems : iterable of str, optional
+        Names of the problems to solve; by default all.
 
     Returns
     -------
     DataFrame
-        By `problem`: its `outcome` ("certified", "certified after presolve" where it was refused without, "infeasible",
-        "not taken"); the certificate's `bound` and the true `error`, the largest of any P(s, b | q), after presolve.
+        By `problem`: its `outcome` ("certified", "certified after presolve" if it was rejected without, "infeasible", "not
+        taken"); the certificate's `bound` and the true `error`, the largest of any P(s, b | q), after presolve.
 
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; which, and on which problems, it says.
+        If a part of the contract is broken; the message says which, and on which problems.
     UnknownName, SolverError, StatementError
-        If there is no such solver, or it is not installed; if there is no such problem.
+        If there is no such solver or problem, or the solver is not installed.
 
     Examples
     --------
@@ -473,18 +473,18 @@ def _chosen(problems: Any) -> list[Problem]:
         return list(PROBLEMS.values())
     chosen = check_list(problems, "problems", "problems, or their names")
     if not chosen:
-        raise StatementError("problems is empty; leave it out to try all of them")
+        raise StatementError("problems is empty; leave it out to use all of them")
     return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
 
 
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
     """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
 
-    1. Its class has a docstring, and the source a label that is a non-empty text.
-    2. :meth:`maxent_cvx.Source.rows` emits rows over the terms of the space (or CVXPY constraints), every value is a
-       number, no row has an empty range, and every row has a name.
-    3. Asked twice it says the same: building a model twice must not change it.
-    4. Given the original records, its rows are true of them, but for soft ones: knowledge is sound.
+    1. Its class has a docstring, and its label is a non-empty text.
+    2. :meth:`maxent_cvx.Source.rows` yields rows over the terms of the space (or CVXPY constraints); all coefficients are
+       numbers, no row has an empty range, and every row has a name.
+    3. It yields the same rows when called again: building a model twice must not change it.
+    4. Given the original records, its rows are true of them, except for soft rows.
 
     Parameters
     ----------
@@ -501,7 +501,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; which, it says.
+        If a part of the contract is broken; the message says which.
     StatementError
         If `source` is not a Source, or `space` no Space.
     UnknownName, TableError
@@ -552,10 +552,10 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
 def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
     """Check the contract of a technique of disclosure control; an :exc:`AssertionError` says what is broken.
 
-    1. It has ``publish`` and ``infer``, and leaves the table and the population as they are.
-    2. ``infer`` gives a Series of probabilities, none negative, that sum to 1, over values of the confidential
-       attribute; whatever other attributes of a person are known, from none to all, a value or a list of them.
-    3. Published again it is the same, as far as ``infer`` tells.
+    1. It has ``publish`` and ``infer``, and does not change the table or the population.
+    2. ``infer`` returns a Series of non-negative probabilities with sum 1 over values of the confidential attribute,
+       whichever other attributes of a person are known, from none to all, with one value or a list.
+    3. Publishing again gives the same, as far as ``infer`` shows.
 
     Parameters
     ----------
@@ -569,7 +569,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; which, it says.
+        If a part of the contract is broken; the message says which.
     TableError, StatementError, UnknownName
         If there is no table, or it has no such column.
 
@@ -625,16 +625,16 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
 
 
 def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
-    """Check the contract of a kind of published data; an :exc:`AssertionError` says what is broken.
+    """Check the contract of a kind of release; an :exc:`AssertionError` says what is broken.
 
-    1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and no label twice.
-    2. :meth:`maxent_cvx.View.terms` numbers terms by labels that there are, each term once, sorted by bucket, if any,
-       then q, then s; everybody has a term; asked twice it says the same.
+    1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and distinct labels.
+    2. :meth:`maxent_cvx.View.terms` refers to existing labels, lists each term once, sorted by bucket, if any, then q,
+       then s; everybody has a term; and it returns the same when called again.
     3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; whoever is counted has a term.
-    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` give None or a mark for every QI tuple.
-    5. A model takes it and is solved to a certificate, and what it says keeps :func:`check_source`: it is true of the
-       original records, if these are given.
-    6. If it can be written as tables (``to_frames``), it comes back as it was, and so does a posterior that is saved.
+    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` return None or a mark for every QI tuple.
+    5. A model accepts it and is solved to a certificate; its constraints pass :func:`check_source`, with the original
+       records, if they are given.
+    6. If it can be written as tables (``to_frames``), it can be read back unchanged, and so can a saved posterior.
 
     Parameters
     ----------
@@ -648,7 +648,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; which, it says.
+        If a part of the contract is broken; the message says which.
     StatementError
         If `view` is not a View.
     UnknownName, TableError

@@ -68,7 +68,8 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     shown, total = answer.shown, len(answer.post.space.groups[1])
     before = "" if is_current else "<strong>The previous answer.</strong> "
     groups = f" of the {len(shown)} most exposed of {total} groups" if len(shown) < total else " of each group"
-    below = ", and below it the interval of all values that the release and the statements permit" if answer.interval is not None else ""
+    interval = ", and below it the interval of all values that the release and the statements permit"
+    below = "" if answer.interval is None else interval
     n_left_out = shown.shape[1] - len(possible(answer))
     left_out = f" {n_left_out} values that are impossible for these groups are omitted." if n_left_out else ""
     what = escaped(named(answer.post.space.view.sensitive))

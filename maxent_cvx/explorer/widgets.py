@@ -25,6 +25,7 @@ __all__ = [
     "Slider",
 ]
 
+
 class Slider(anywidget.AnyWidget):
     """A number between two ends, moved by mouse or keyboard; its name is read aloud."""
 

@@ -372,7 +372,8 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If there is no curve, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base is at most 1.
+        If there is no curve, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base
+        is at most 1.
 
     Examples
     --------
