@@ -105,8 +105,9 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
             text.set_text("\n".join(textwrap.fill(line, most, break_long_words=False) for line in lines))
         # The size of the axes stays the same, so that its ticks do; the figure grows by what is written around it.
         figure.draw_without_rendering()
-        box = new.get_tightbbox().padded(PADDING * figure.dpi)
-        left, bottom, right, top = np.array(box.extents) / figure.dpi
+        box = new.get_tightbbox()
+        assert box is not None
+        left, bottom, right, top = np.array(box.padded(PADDING * figure.dpi).extents) / figure.dpi
         figure.set_size_inches(right - left, top - bottom)
         new.set_position(
             (-left / (right - left), -bottom / (top - bottom), width / (right - left), height / (top - bottom))
@@ -141,7 +142,7 @@ def _keep_legend(ax: Axes) -> None:
         return
     figure.draw_without_rendering()
     box, canvas = legend.get_window_extent().extents, figure.bbox.extents
-    if (box[:2] < canvas[:2]).any() or (box[2:] > canvas[2:]).any():
+    if np.any(box[:2] < canvas[:2]) or np.any(box[2:] > canvas[2:]):
         legend.set_bbox_to_anchor(None)
         legend.set_loc("best")
         legend.set_frame_on(True)

@@ -187,16 +187,15 @@ def test_contradiction(release, presolve):
 def test_refused_before_any_work(square, add):
     """What no solver is called, and an option that it does not have, raise before anything is solved."""
     add(Fake(raises=AssertionError("was called")))
-    with refused(UnknownName):
-        mx.compare_solvers(square, ["FAKE", "DUAL_NEWTOM"])
-    with refused(UnknownName):
-        mx.compare_solvers(square, ["FAKE", "DUAL_LBFGS"], options={"DUAL_LBFGS": {"memry": 3}})
-    with refused(UnknownName):
-        mx.compare_solvers(square, ["FAKE"], options={"ECOS": {}})
-    with refused(UnknownName):
-        mx.compare_solvers(square, ["FAKE", ""])
-    with refused(mx.SolverError):
-        mx.compare_solvers(square, ["FAKE", 3])
+    for error, call in [
+        (UnknownName, lambda: mx.compare_solvers(square, ["FAKE", "DUAL_NEWTOM"])),
+        (UnknownName, lambda: mx.compare_solvers(square, ["FAKE", "DUAL_LBFGS"], options={"DUAL_LBFGS": {"memry": 3}})),
+        (UnknownName, lambda: mx.compare_solvers(square, ["FAKE"], options={"ECOS": {}})),
+        (UnknownName, lambda: mx.compare_solvers(square, ["FAKE", ""])),
+        (mx.SolverError, lambda: mx.compare_solvers(square, ["FAKE", 3])),
+    ]:
+        with refused(error):
+            call()
 
 
 # -- the plot ----------------------------------------------------------------------------------------
@@ -301,15 +300,13 @@ def test_profiles_are_distribution_functions(times):
 def test_wrong_profiles(models):
     """A table of one model, another cost, ratios below 1: errors that say what is expected."""
     table = table_of({"A": [1.0, 2.0], "B": [2.0, 1.0]})
-    with refused(TableError):
-        mx.performance_profile(table.droplevel("model"))
-    with refused(TableError):
-        mx.performance_profile(table.iloc[:-1])
-    with refused(TableError):
-        mx.performance_profile(pd.concat([table, table]))
-    with refused(UnknownName):
-        mx.performance_profile(table, "second")
-    with refused(BadProbability):
-        mx.performance_profile(table, tau=[0.5])
-    with refused(BadProbability):
-        mx.performance_profile(table, tau=[])
+    for error, call in [
+        (TableError, lambda: mx.performance_profile(table.droplevel("model"))),
+        (TableError, lambda: mx.performance_profile(table.iloc[:-1])),
+        (TableError, lambda: mx.performance_profile(pd.concat([table, table]))),
+        (UnknownName, lambda: mx.performance_profile(table, "second")),
+        (BadProbability, lambda: mx.performance_profile(table, tau=[0.5])),
+        (BadProbability, lambda: mx.performance_profile(table, tau=[])),
+    ]:
+        with refused(error):
+            call()

@@ -183,18 +183,16 @@ def test_the_models_own_statement(release):
 def test_arguments(release):
     """What cannot be swept or measured is refused by name."""
     model, asked = MaxEnt(release), P("Flu", given=MEN)
-    with refused(StatementError):
-        mx.sweep(release, asked, value=0.3)
-    with refused(mx.BadProbability):
-        mx.sweep(model, asked, value="a")
-    with refused(mx.BadProbability):
-        mx.sweep(model, asked, value=0.3, eps=[[0, 0.1]])
-    with refused(StatementError):
-        mx.sweep(model, asked, value=0.3, warm_start=model.solve())
-    with refused(StatementError):
-        mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})
-    with refused(StatementError):
-        mx.sweep(model, asked, value=0.3, measure={"x": 3})
+    for error, call in [
+        (StatementError, lambda: mx.sweep(release, asked, value=0.3)),
+        (mx.BadProbability, lambda: mx.sweep(model, asked, value="a")),
+        (mx.BadProbability, lambda: mx.sweep(model, asked, value=0.3, eps=[[0, 0.1]])),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, warm_start=model.solve())),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"x": 3})),
+    ]:
+        with refused(error):
+            call()
     assert len(mx.sweep(model.copy().add(P("HIV") <= 0.5, label="swept"), asked, value=0.3)) == 1
 
 
@@ -305,11 +303,14 @@ def test_who_cannot_work(hospital, release, client, who):
 
     if who.get("client") == "both":
         who = {**who, "client": client}
-    with refused(StatementError):
-        mx.quantify(release, hospital, BOUNDS, measure=never, **who)
-    with refused(StatementError):
-        mx.sweep(mx.MaxEnt(release), "P(Flu)", value=0.3, measure=never, **who)
-    with refused(StatementError):
-        mx.inference_channels(patients(), **who)
-    with refused(StatementError):
-        mx.sdc.experiment(hospital.assign(Age=range(10)), "Age", {mx.sdc.Sampling: [0.5]}, **who)
+    for error, call in [
+        (StatementError, lambda: mx.quantify(release, hospital, BOUNDS, measure=never, **who)),
+        (StatementError, lambda: mx.sweep(mx.MaxEnt(release), "P(Flu)", value=0.3, measure=never, **who)),
+        (StatementError, lambda: mx.inference_channels(patients(), **who)),
+        (
+            StatementError,
+            lambda: mx.sdc.experiment(hospital.assign(Age=range(10)), "Age", {mx.sdc.Sampling: [0.5]}, **who),
+        ),
+    ]:
+        with refused(error):
+            call()

@@ -104,7 +104,7 @@ def test_contradictions_are_words_on_the_page(page):
     assert "P(Flu | Gender=male) = 0.9" in shown.words.html
     assert "maxent-old" in shown.picture.value
     assert explorer.posterior is None
-    assert "Contradictory" in repr(explorer)
+    assert "Contradiction" in repr(explorer)
     explorer.figure()
     slider.value = 0.4
     assert not shown.words.alarm

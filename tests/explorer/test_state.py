@@ -122,30 +122,30 @@ def test_most_is_inferred_of_those_who_are_shown():
 
 
 def test_contradictions_name_what_clashes():
-    """What cannot all be true is named, with what the others leave of each; alone it is what is published."""
+    """What cannot all be true is named, with what the others permit of each; alone it is what is published."""
     two = answered(mx.MaxEnt(RELEASE).add(MEN == 0.3, MEN == 0.4), None, 20, 60.0)
     head, items = contradiction(two)
-    assert head == "Contradictory: these 2 statements cannot all be true."
+    assert head == "Contradiction: these 2 statements cannot all be true."
     assert sorted(items) == [
-        "P(Flu | Gender=male) = 0.3: the others leave 0.4",
-        "P(Flu | Gender=male) = 0.4: the others leave 0.3",
+        "P(Flu | Gender=male) = 0.3: the others permit 0.4",
+        "P(Flu | Gender=male) = 0.4: the others permit 0.3",
     ]
     head, items = contradiction(answered(mx.MaxEnt(RELEASE).add(MEN == 0.9), None, 20, 60.0))
-    assert head == "Contradictory: what is published rules this out."
-    assert items == ["P(Flu | Gender=male) = 0.9: what is published leaves between 0.167 and 0.5"]
+    assert head == "Contradiction: the release rules out this statement."
+    assert items == ["P(Flu | Gender=male) = 0.9: the release permits between 0.167 and 0.5"]
 
 
 def test_whatever_goes_wrong_is_said():
     """A solve that is not finished in its time is no traceback; nor are intervals that nobody can find."""
     said = contradiction(answered(mx.MaxEnt(RELEASE).add(MEN == 0.3), None, 20, 0.0))
-    assert said[0].startswith("There is no answer. ")
+    assert said[0].startswith("There is no answer: ")
     import cvxpy as cp
 
     convex = mx.MaxEnt(RELEASE).add(lambda space: cp.sum_squares(space.p) <= 0.9)
     found = answered(convex, None, 20, 60.0)
     assert found.interval is None
     assert "convex" in verdict(found, found, 0.8, 0.8)[-1]
-    assert "leave open" not in heat_map(found, 0.8)
+    assert "interval of all values" not in heat_map(found, 0.8)
 
 
 def test_the_verdict_compares_with_the_start():

@@ -185,30 +185,22 @@ def test_bisection():
 
 def test_what_is_refused():
     """Each error says what was found and what to do."""
-    with refused(BadProbability):
-        equivocation([1, 2], [0.5, 0.4])
-    with refused(BadProbability):
-        equivocation([1, 2], [1.1, -0.1])
-    with refused(TableError):
-        equivocation([1, 2], [1])
-    with refused(TableError):
-        equivocation(["low", "high"], [0.5, 0.5])
-    with refused(TableError):
-        equivocation([1, math.nan], [0.5, 0.5])
-    with refused(TableError):
-        equivocation([1, math.inf], [0.5, 0.5])
-    with refused(TableError):
-        equivocation([], [])
-    with refused(BadProbability):
-        equivocation([1, 2])
-    with refused(BadProbability):
-        equivocation([1, 2], [0.5, 0.5]).at(-1)
-    with refused(BadProbability):
-        equivocation([1, 2], [0.5, 0.5], step=0)
-    with refused(GroupTooLarge):
-        equivocation([0, 1e6], [0.5, 0.5], step=1).area  # noqa: B018
-    with refused(GroupTooLarge):
-        equivocation(np.arange(6_000), np.full(6_000, 1 / 6_000), step=1).area  # noqa: B018
+    for error, call in [
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.4])),
+        (BadProbability, lambda: equivocation([1, 2], [1.1, -0.1])),
+        (TableError, lambda: equivocation([1, 2], [1])),
+        (TableError, lambda: equivocation(["low", "high"], [0.5, 0.5])),
+        (TableError, lambda: equivocation([1, math.nan], [0.5, 0.5])),
+        (TableError, lambda: equivocation([1, math.inf], [0.5, 0.5])),
+        (TableError, lambda: equivocation([], [])),
+        (BadProbability, lambda: equivocation([1, 2])),
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.5]).at(-1)),
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.5], step=0)),
+        (GroupTooLarge, lambda: equivocation([0, 1e6], [0.5, 0.5], step=1).area),
+        (GroupTooLarge, lambda: equivocation(np.arange(6_000), np.full(6_000, 1 / 6_000), step=1).area),
+    ]:
+        with refused(error):
+            call()
     for values, p, _ in [
         (["a", "b"], {"a": 1}, "not a dict"),
         (pd.DataFrame({0: [1, 2]}), [0.5, 0.5], "not a DataFrame"),
@@ -264,12 +256,13 @@ def test_everybody_is_one_by_one(hospital, release):
     """All at once is the same as one after the other, values given for what is no number; several may be equal."""
     numbers = pd.Series([1.5, 0.25, 9, 9, 0.3], index=sorted(hospital["Disease"].unique()))
     post = mx.MaxEnt(release).solve()
-    with refused(TableError):
-        individual_equivocation(post)
-    with refused(TableError):
-        individual_equivocation(post, values=numbers.drop("Pneumonia").to_dict())
-    with refused(BadProbability):
-        individual_equivocation(post, at=-2, values=numbers)
+    for error, call in [
+        (TableError, lambda: individual_equivocation(post)),
+        (TableError, lambda: individual_equivocation(post, values=numbers.drop("Pneumonia").to_dict())),
+        (BadProbability, lambda: individual_equivocation(post, at=-2, values=numbers)),
+    ]:
+        with refused(error):
+            call()
     found = individual_equivocation(post, values=numbers, at=0.05)
     for q, row in post.conditional().iterrows():
         cae = equivocation(numbers[row.index], row / row.sum())

@@ -264,12 +264,13 @@ def test_values_that_the_release_has_not():
 def test_sensitive_values_that_are_none():
     """Values are called as they are in the release."""
     post = made([[0.9, 0.1]], [5], ["no", "yes"])[0]
-    with refused(UnknownName):
-        exposed(post, sensitive="Yes")
-    with refused(StatementError):
-        exposed(post, sensitive=[])
-    with refused(StatementError):
-        exposed(post, sensitive=("no", "yes"))
+    for error, call in [
+        (UnknownName, lambda: exposed(post, sensitive="Yes")),
+        (StatementError, lambda: exposed(post, sensitive=[])),
+        (StatementError, lambda: exposed(post, sensitive=("no", "yes"))),
+    ]:
+        with refused(error):
+            call()
     assert exposed(post, sensitive={"S": "no"}).people == exposed(post, sensitive=["no", "no"]).people == 5
 
 
@@ -303,14 +304,14 @@ def test_several_sensitive_attributes(two):
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline="overall").people == 3
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline=pd.Series({"Flu": 0.8, "HIV": 0.2})).people == 3
     assert found.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
-    with refused(StatementError):
-        exposed(post, sensitive="Flu")
-    with refused(UnknownName):
-        exposed(post, sensitive=("HIV", "high"))
-    with refused(StatementError):
-        exposed(post, sensitive={"disease": "HIV", "salary": "high"})
-    with refused(UnknownName):
-        exposed(post, sensitive={"illness": "HIV"})
+    for error, call in [
+        (StatementError, lambda: exposed(post, sensitive="Flu")),
+        (UnknownName, lambda: exposed(post, sensitive=("HIV", "high"))),
+        (StatementError, lambda: exposed(post, sensitive={"disease": "HIV", "salary": "high"})),
+        (UnknownName, lambda: exposed(post, sensitive={"illness": "HIV"})),
+    ]:
+        with refused(error):
+            call()
 
 
 def test_people_by_name(hospital, release):

@@ -252,30 +252,34 @@ def test_what_is_no_prior(release, prior, error, words):
 def test_wrong_arguments(release, hospital):
     """What cannot be measured is told."""
     post, shares = mx.MaxEnt(release).solve(), hospital["Disease"].value_counts(normalize=True)
-    with refused(StatementError):
-        leakage("overall", post.conditional())
-    with refused(BadProbability):
-        leakage("overall", post, rho1=2)
-    with refused(BadProbability):
-        leakage(shares / 2, post)
-    with refused(BadProbability):
-        leakage(shares.replace(0.1, np.nan), post)
+    for error, call in [
+        (StatementError, lambda: leakage("overall", post.conditional())),
+        (BadProbability, lambda: leakage("overall", post, rho1=2)),
+        (BadProbability, lambda: leakage(shares / 2, post)),
+        (BadProbability, lambda: leakage(shares.replace(0.1, np.nan), post)),
+    ]:
+        with refused(error):
+            call()
     extra = pd.concat([shares, pd.Series({"Gout": 0.0})])
-    with refused(TableError):
-        leakage(extra, post)
-    with refused(StatementError):
-        leakage(pd.DataFrame([extra, extra], index=pd.Index(["male", "female"], name="Gender")), post)
-    with refused(TableError):
-        leakage("overall", post, gain=pd.DataFrame({"Flu": [1.0]}))
+    for error, call in [
+        (TableError, lambda: leakage(extra, post)),
+        (
+            StatementError,
+            lambda: leakage(pd.DataFrame([extra, extra], index=pd.Index(["male", "female"], name="Gender")), post),
+        ),
+        (TableError, lambda: leakage("overall", post, gain=pd.DataFrame({"Flu": [1.0]}))),
+    ]:
+        with refused(error):
+            call()
     once = pd.DataFrame(1.0, index=["guess"], columns=sorted(shares.index))
-    with refused(TableError):
-        leakage("overall", post, gain=pd.concat([once, once[["Flu"]]], axis=1))
-    with refused(TableError):
-        leakage("overall", post, gain=once.iloc[:0])
-    with refused(StatementError):
-        leakage("overall", post, gain=once * 1j)
-    with refused(BadProbability):
-        leakage(shares + 0.5j, post)
+    for error, call in [
+        (TableError, lambda: leakage("overall", post, gain=pd.concat([once, once[["Flu"]]], axis=1))),
+        (TableError, lambda: leakage("overall", post, gain=once.iloc[:0])),
+        (StatementError, lambda: leakage("overall", post, gain=once * 1j)),
+        (BadProbability, lambda: leakage(shares + 0.5j, post)),
+    ]:
+        with refused(error):
+            call()
     for huge in (lambda w, s: 1e308, once * 1e300):
         with refused(StatementError):
             leakage("overall", post, gain=huge)

@@ -245,31 +245,28 @@ def test_what_nothing_is_learnt_of(people):
 def test_wrong_arguments(hospital, release):
     """What has no classes, or no such columns, is told what is expected."""
     qi = ["Gender", "Degree"]
-    with refused(StatementError):
-        reidentification(hospital)
-    with refused(StatementError):
-        reidentification(release, qi)
-    with refused(UnknownName):
-        reidentification(hospital, ["Sex"])
-    with refused(TableError):
-        reidentification(hospital.assign(Gender=None), qi)
-    with refused(TableError):
-        reidentification(hospital.assign(count=3), qi)
-    with refused(StatementError):
-        reidentification("hospital")
-    with refused(TableError):
-        reidentification(hospital, qi, population=hospital[hospital["Degree"] != "graduate"])
-    with refused(UnknownName):
-        reidentification(hospital, qi, population=hospital[["Gender"]])
+    for error, call in [
+        (StatementError, lambda: reidentification(hospital)),
+        (StatementError, lambda: reidentification(release, qi)),
+        (UnknownName, lambda: reidentification(hospital, ["Sex"])),
+        (TableError, lambda: reidentification(hospital.assign(Gender=None), qi)),
+        (TableError, lambda: reidentification(hospital.assign(count=3), qi)),
+        (StatementError, lambda: reidentification("hospital")),
+        (TableError, lambda: reidentification(hospital, qi, population=hospital[hospital["Degree"] != "graduate"])),
+        (UnknownName, lambda: reidentification(hospital, qi, population=hospital[["Gender"]])),
+    ]:
+        with refused(error):
+            call()
     with refused(StatementError):
         census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
         reidentification(hospital, qi, population=census)
-    with refused(StatementError):
-        reidentification(hospital, qi, population=9)
-    with refused(StatementError):
-        reidentification(hospital, qi, population=100.5)
-    with refused(StatementError):
-        reidentification(hospital, qi, k=0)
+    for error, call in [
+        (StatementError, lambda: reidentification(hospital, qi, population=9)),
+        (StatementError, lambda: reidentification(hospital, qi, population=100.5)),
+        (StatementError, lambda: reidentification(hospital, qi, k=0)),
+    ]:
+        with refused(error):
+            call()
     tables = mx.datasets.load_patients()
     series = mx.ReleaseSeries(
         mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables

@@ -71,18 +71,16 @@ def test_of_a_population():
 
 def test_wrong_arguments(hospital, release):
     """What cannot be compared is told."""
-    with refused(StatementError):
-        marginal_distance(hospital, hospital)
-    with refused(TableError):
-        marginal_distance(release, hospital.head(9))
-    with refused(TableError):
-        marginal_distance(release, hospital.assign(Disease="Gout"))
-    with refused(StatementError):
-        marginal_distance(release, hospital, attributes="Name")
-    with refused(UnknownName):
-        marginal_distance(release, hospital.drop(columns="Degree"))
-    with refused(TableError):
-        marginal_distance(release, hospital.assign(Degree="college"))
+    for error, call in [
+        (StatementError, lambda: marginal_distance(hospital, hospital)),
+        (TableError, lambda: marginal_distance(release, hospital.head(9))),
+        (TableError, lambda: marginal_distance(release, hospital.assign(Disease="Gout"))),
+        (StatementError, lambda: marginal_distance(release, hospital, attributes="Name")),
+        (UnknownName, lambda: marginal_distance(release, hospital.drop(columns="Degree"))),
+        (TableError, lambda: marginal_distance(release, hospital.assign(Degree="college"))),
+    ]:
+        with refused(error):
+            call()
 
 
 def test_one_bucket(hospital):
@@ -131,20 +129,21 @@ def test_generalised_values():
 
 def test_wrong_arguments_of_query_error(release, hospital):
     """What cannot be asked is told."""
-    with refused(StatementError):
-        query_error(hospital, hospital)
-    with refused(BadProbability):
-        query_error(release, hospital, selectivity=2)
-    with refused(StatementError):
-        query_error(release, hospital, dimensions=3)
-    with refused(TableError):
-        query_error(release, hospital.head(5))
-    with refused(StatementError):
-        query_error(release, hospital, attributes="Bucket")
-    with refused(TableError):
-        query_error(
-            release, hospital.assign(Disease=np.where(hospital["Disease"] == "Flu", "Gout", hospital["Disease"]))
-        )
+    for error, call in [
+        (StatementError, lambda: query_error(hospital, hospital)),
+        (BadProbability, lambda: query_error(release, hospital, selectivity=2)),
+        (StatementError, lambda: query_error(release, hospital, dimensions=3)),
+        (TableError, lambda: query_error(release, hospital.head(5))),
+        (StatementError, lambda: query_error(release, hospital, attributes="Bucket")),
+        (
+            TableError,
+            lambda: query_error(
+                release, hospital.assign(Disease=np.where(hospital["Disease"] == "Flu", "Gout", hospital["Disease"]))
+            ),
+        ),
+    ]:
+        with refused(error):
+            call()
 
 
 @pytest.fixture

@@ -214,12 +214,13 @@ def test_what_cannot_be_compared_is_refused(release) -> None:
     """Other attributes, nobody of that kind, no two labels."""
     post = mx.MaxEnt(release).solve()
     other, _ = made([[0.5, 0.5]], [4])
-    with refused(StatementError):
-        plots.before_and_after(other, post, MEN)
-    with refused(UnknownName):
-        plots.before_and_after(post, post, {"Gendr": "male"})
-    with refused(StatementError):
-        plots.before_and_after(post, post, MEN, labels=("one",))
+    for error, call in [
+        (StatementError, lambda: plots.before_and_after(other, post, MEN)),
+        (UnknownName, lambda: plots.before_and_after(post, post, {"Gendr": "male"})),
+        (StatementError, lambda: plots.before_and_after(post, post, MEN, labels=("one",))),
+    ]:
+        with refused(error):
+            call()
 
 
 def test_intervals_hold_the_estimates(release) -> None:
@@ -245,12 +246,13 @@ def test_intervals_of_what_was_asked(release) -> None:
         ax = plots.intervals(bounds, estimates, Figure().subplots())
         np.testing.assert_allclose(points(ax)[-1], expected)
         assert ax.get_xlim()[0] < 0  # a difference of probabilities can be negative
-    with refused(TableError):
-        plots.intervals(bounds, pd.Series([0.5], index=[bounds.index[0]]))
-    with refused(TableError):
-        plots.intervals(bounds.iloc[:0])
-    with refused(TableError):
-        plots.intervals(bounds.rename(columns={"low": "high", "high": "low"}))
+    for error, call in [
+        (TableError, lambda: plots.intervals(bounds, pd.Series([0.5], index=[bounds.index[0]]))),
+        (TableError, lambda: plots.intervals(bounds.iloc[:0])),
+        (TableError, lambda: plots.intervals(bounds.rename(columns={"low": "high", "high": "low"}))),
+    ]:
+        with refused(error):
+            call()
 
 
 def test_channels_are_drawn_by_their_change() -> None:
@@ -295,14 +297,14 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
 def test_releases_that_cannot_be_placed_are_refused() -> None:
     """Without rows, columns or numbers."""
     table = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a", "b"])
-    with refused(TableError):
-        plots.risk_utility(table)
-    with refused(TableError):
-        plots.risk_utility(table, "exposed")
-    with refused(TableError):
-        plots.risk_utility(table.iloc[:0])
-    with refused(TableError):
-        plots.risk_utility(table.assign(utility="much"))
+    for error, call in [
+        (TableError, lambda: plots.risk_utility(table)),
+        (TableError, lambda: plots.risk_utility(table, "exposed")),
+        (TableError, lambda: plots.risk_utility(table.iloc[:0])),
+        (TableError, lambda: plots.risk_utility(table.assign(utility="much"))),
+    ]:
+        with refused(error):
+            call()
 
 
 mpl.use("Agg")

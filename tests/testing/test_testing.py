@@ -188,16 +188,15 @@ def test_installed_and_not_usable():
 
 def test_wrong_calls():
     """What is no solver, and what is no problem, is refused as everywhere."""
-    with refused(UnknownName):
-        check_backend("CLARABELL")
-    with refused(SolverError):
-        check_backend(Own)
-    with refused(UnknownName):
-        check_backend("DUAL_NEWTON", ["one equations"])
-    with refused(StatementError):
-        check_backend("DUAL_NEWTON", "one equation")
-    with refused(StatementError):
-        check_backend("DUAL_NEWTON", [])
+    for error, call in [
+        (UnknownName, lambda: check_backend("CLARABELL")),
+        (SolverError, lambda: check_backend(Own)),
+        (UnknownName, lambda: check_backend("DUAL_NEWTON", ["one equations"])),
+        (StatementError, lambda: check_backend("DUAL_NEWTON", "one equation")),
+        (StatementError, lambda: check_backend("DUAL_NEWTON", [])),
+    ]:
+        with refused(error):
+            call()
 
 
 def classes() -> dict[str, type[Source]]:
