@@ -38,12 +38,9 @@ DOMAIN = "age=0-115;sex=F|M;race=black|white;married=yes|no"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
-    """A folder of one's own with the hospital's table, and the block's, in it."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    (tmp_path / "block.csv").write_text(BLOCK)
-    return tmp_path
+def block(folder):
+    """The tables of a block, in the folder too."""
+    (folder / "block.csv").write_text(BLOCK)
 
 
 def run(capsys, *arguments: str) -> str:

@@ -14,14 +14,6 @@ from maxent_cvx.cli.main import main
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
-    """A folder of one's own with the hospital's table in it."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    return tmp_path
-
-
 @pytest.fixture
 def answer(capsys):
     """Run quantify --json, which must work, and give the document."""
@@ -195,10 +187,9 @@ BUCKET = [*ROLES, "--bucket", "Bucket"]
 SCORE = ["quantify", "hospital", "--min-support", "1"]
 
 
-@pytest.fixture(autouse=True)
-def folder_of_errors(tmp_path, monkeypatch, hospital) -> Path:
-    """A folder_of_errors with good and bad tables in it."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def tables(folder, hospital):
+    """Good and bad tables in the folder."""
     hospital.to_csv("good.csv", index=False)
     hospital.head(0).to_csv("header.csv", index=False)
     hospital.assign(Gender=hospital["Gender"].where(hospital["Name"] != "Grace")).to_csv("missing.csv", index=False)
@@ -209,14 +200,13 @@ def folder_of_errors(tmp_path, monkeypatch, hospital) -> Path:
     Path("ragged.csv").write_text("Gender,Degree\nmale,college\nmale,college,Flu\n")
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     Path("semicolons.csv").write_text("Gender;Degree\nmale;college\n")
-    Path("folder_of_errors.csv").mkdir()
-    Path("folder_of_errors.png").mkdir()
-    return tmp_path
+    Path("folder.csv").mkdir()
+    Path("folder.png").mkdir()
 
 
-def everything(folder_of_errors: Path) -> dict[str, bytes]:
+def everything(folder: Path) -> dict[str, bytes]:
     """Every file, with its content."""
-    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder_of_errors.rglob("*")}
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
 BAD = {
@@ -230,7 +220,7 @@ BAD = {
     "ragged file": ["quantify", "ragged.csv", *BUCKET],
     "not text": ["quantify", "picture.csv", *BUCKET],
     "semicolons": ["quantify", "semicolons.csv", *BUCKET],
-    "a folder_of_errors": ["quantify", "folder_of_errors.csv", *BUCKET],
+    "a folder": ["quantify", "folder.csv", *BUCKET],
     "no rows": ["quantify", "header.csv", *BUCKET],
     "missing values": ["quantify", "missing.csv", *BUCKET],
     "no roles": ["quantify", "good.csv"],
@@ -271,8 +261,8 @@ BAD = {
     "plot of no kind": ["quantify", "hospital", "--plot", "p.bmp"],
     "out to nowhere": ["quantify", "hospital", "--out", "no/p.csv"],
     "plot to nowhere": ["quantify", "hospital", "--plot", "no/p.png"],
-    "out is a folder_of_errors": ["quantify", "hospital", "--out", "folder_of_errors.csv"],
-    "plot is a folder_of_errors": ["quantify", "hospital", "--out", "p.csv", "--plot", "folder_of_errors.png"],
+    "out is a folder": ["quantify", "hospital", "--out", "folder.csv"],
+    "plot is a folder": ["quantify", "hospital", "--out", "p.csv", "--plot", "folder.png"],
     "unknown in compare": ["compare", "hospital", "--solvers", "SCS,CLARABELL"],
     "compare to parquet": ["compare", "hospital", "--out", "c.parquet"],
     "compare bucket and l": ["compare", "good.csv", *BUCKET, "--l", "2"],
@@ -286,25 +276,25 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input(name, folder_of_errors, capsys):
+def test_bad_input(name, folder, tables, capsys):
     """Bad input ends with 2 and one line that names what is wrong and where; no file is made or changed."""
     arguments = BAD[name]
-    before = everything(folder_of_errors)
+    before = everything(folder)
     try:
         status = main(arguments)
     except SystemExit as stopped:  # argparse ends the program itself
         status = stopped.code
     shown = capsys.readouterr().err
     assert status == 2
-    assert everything(folder_of_errors) == before
+    assert everything(folder) == before
     assert "Grace" not in shown, "no person's record"
     assert "Traceback" not in shown
     assert len(shown.splitlines()) == 1, "one line"
 
 
-def test_a_full_disk_leaves_no_half_file(folder_of_errors, capsys, monkeypatch):
-    """If writing fails half way there is no file, half a file or folder_of_errors of drafts, and an old file stays."""
-    before = everything(folder_of_errors)
+def test_a_full_disk_leaves_no_half_file(folder, tables, capsys, monkeypatch):
+    """If writing fails half way there is no file, half a file or folder of drafts, and an old file stays."""
+    before = everything(folder)
 
     def stop(self: object, path: Path, **_: object) -> None:
         path.write_text("half")
@@ -313,7 +303,7 @@ def test_a_full_disk_leaves_no_half_file(folder_of_errors, capsys, monkeypatch):
     monkeypatch.setattr("pandas.DataFrame.to_csv", stop)
     assert main(["quantify", "hospital", "--out", "good.csv"]) == 2
     assert "No space left" in capsys.readouterr().err
-    assert everything(folder_of_errors) == before
+    assert everything(folder) == before
 
 
 ROLES_PARTITIONS = ["--qi", "Gender,Degree", "--sa", "Disease", "--bucket", "Bucket"]

@@ -14,14 +14,6 @@ from maxent_cvx.cli.main import main
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
-    """A folder of one's own with the hospital's table in it, three times as many people."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    return tmp_path
-
-
 @pytest.fixture
 def published(capsys):
     """Publish, run the command that is printed, and give the document that it answers with."""

@@ -24,14 +24,6 @@ mpl.use("Agg")
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital) -> Path:
-    """A folder of one's own with the hospital's table in it."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    return tmp_path
-
-
 @pytest.fixture
 def run(capsys):
     """Run a command that must work; give its output."""
@@ -207,14 +199,6 @@ def test_people(tmp_path, capsys):
 MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]
 
 
-@pytest.fixture(autouse=True)
-def folder_of_verdict(tmp_path, monkeypatch, hospital):
-    """A folder_of_verdict of one's own with the hospital's table in it."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    return tmp_path
-
-
 def called(capsys, *arguments: str, status: int = 0) -> str:
     """What a command prints that ends with a status, and says nothing is wrong."""
     assert main([*arguments]) == status
@@ -244,9 +228,9 @@ def test_the_exit_status_is_the_verdict(capsys):
     assert "FAIL" not in called(capsys, "quantify", "hospital", *MEDICINE)
 
 
-def test_what_contradicts_ends_with_three(capsys, folder_of_verdict):
+def test_what_contradicts_ends_with_three(capsys, folder):
     """Knowledge that cannot be true of the release has a status of its own, and its line in the file is named."""
-    (folder_of_verdict / "gossip.txt").write_text("# heard\nP(Flu | Gender=male) = 0.9\n", encoding="utf-8")
+    (folder / "gossip.txt").write_text("# heard\nP(Flu | Gender=male) = 0.9\n", encoding="utf-8")
     assert main(["quantify", "hospital", "--knowledge", "gossip.txt"]) == 3
     said = capsys.readouterr().err
     assert "(gossip.txt, line 2)" in said
@@ -288,9 +272,9 @@ def test_a_baseline_of_ones_own(capsys, hospital, post):
         assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
 
 
-def test_a_baseline_that_fits_nothing_is_refused(capsys, folder_of_verdict):
+def test_a_baseline_that_fits_nothing_is_refused(capsys, folder):
     """A file of neither values nor quasi-identifiers says what is expected."""
-    (folder_of_verdict / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    (folder / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     assert main(["quantify", "hospital", "--baseline", "other.csv"]) == 2
 
 
@@ -338,9 +322,9 @@ def test_through_which_statement(capsys, post):
     }
 
 
-def test_people_of_a_document(capsys, folder_of_verdict):
+def test_people_of_a_document(capsys, folder):
     """People by name are there with their probabilities, and are judged by name."""
-    (folder_of_verdict / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")
+    (folder / "people.csv").write_text("name,Gender,Degree\nAlice,female,college\n", encoding="utf-8")
     found = document(capsys, "quantify", "hospital", "--people", "people.csv", "--know", "P(HIV | Alice) = 1")
     assert [one["person"] for one in found["people"]] == ["Alice"]
     assert found["people"][0]["P"]["HIV"] == pytest.approx(1.0)

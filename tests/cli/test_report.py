@@ -16,12 +16,10 @@ ROLES = ["--qi", "Gender,Degree", "--sa", "Disease", "--bucket", "Bucket"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
-    """A folder of one's own, with two releases of the hospital in it, the second one in two buckets."""
-    monkeypatch.chdir(tmp_path)
+def releases(folder, hospital):
+    """Two releases of the hospital in the folder, in three and in two buckets."""
     hospital.to_csv("three.csv", index=False)
     hospital.assign(Bucket=hospital["Bucket"].replace(2, 3)).to_csv("two.csv", index=False)
-    return tmp_path
 
 
 def headings(path, level):

@@ -22,14 +22,6 @@ ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 BUCKET = [*ROLES, "--bucket", "Bucket"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, hospital):
-    """A folder of one's own with the hospital's table in it."""
-    monkeypatch.chdir(tmp_path)
-    hospital.to_csv("hospital.csv", index=False)
-    return tmp_path
-
-
 def test_a_table_from_standard_input(monkeypatch, capsys, folder):
     """What is said of a file is said of the same text on standard input."""
     assert main(["quantify", "hospital.csv", *BUCKET]) == 0

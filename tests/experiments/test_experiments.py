@@ -25,7 +25,7 @@ from support.series import patients
 from support.solving import examples
 from support.strategies import microdata, publish, quasi
 
-PROPERTY = settings(deadline=None, max_examples=25)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 KINDS = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "both": lambda k: (k, k)}
 

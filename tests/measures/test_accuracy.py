@@ -24,7 +24,7 @@ from support.rules import EXAMPLE_2, people_of
 from support.rules import QI as RULE_QI
 from support.strategies import microdata, publish, quasi, tally
 
-PROPERTY = settings(deadline=None, max_examples=30)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 QI = ["Gender", "Degree"]
 

@@ -18,7 +18,7 @@ from maxent_cvx.measures.disclosure import disclosure
 from support.helpers import refused
 from support.posteriors import chosen, made
 
-PROPERTY = settings(deadline=None, max_examples=30)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 def overall(frame: pd.DataFrame) -> list[float]:
@@ -143,7 +143,6 @@ anonymity = pytest.importorskip("pycanon.anonymity")
 
 pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
 
-PROPERTY_PEERS = settings(deadline=None, max_examples=25)
 
 TEXT, NUMBERS = ["Flu", "Gout", "HIV", "Mumps"], [1, 5, 10, 50]
 
@@ -164,7 +163,7 @@ def worst(frame: pd.DataFrame, **options: object) -> pd.Series:
     return mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True, **options).iloc[0]
 
 
-@PROPERTY_PEERS
+@PROPERTY
 @given(st.lists(st.integers(2, 4), min_size=1, max_size=4), st.integers(1, 3))
 def test_recursive_c_l_diversity(sizes, repeat):
     """Recursive (c, l)-diversity agrees where a class holds its values equally often.

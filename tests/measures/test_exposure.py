@@ -20,7 +20,7 @@ from support.helpers import refused
 from support.parts import published, random_records, some_people
 from support.posteriors import chosen, made
 
-PROPERTY = settings(deadline=None, max_examples=30)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 @PROPERTY
@@ -100,9 +100,6 @@ def test_bad_threshold(release, threshold):
         exposed(mx.MaxEnt(release).solve(), threshold)
 
 
-PROPERTY_EXPOSURE_BASELINE = settings(deadline=None, max_examples=60)
-
-
 @pytest.fixture
 def survey() -> mx.Release:
     """2,000 people in buckets of 25, of whom four in each answered yes: 84 % in all answered no."""
@@ -154,7 +151,7 @@ def cases(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[float], l
     return p, people, before, some, draw(st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.7, 0.8, 1.0]))
 
 
-@PROPERTY_EXPOSURE_BASELINE
+@PROPERTY
 @given(cases())
 def test_the_rule(case):
     """Exposed is who has a sensitive value at or above the threshold whose baseline is below it; counted one by one."""
@@ -182,7 +179,7 @@ def test_the_rule(case):
         assert before[values.index(s)] < threshold
 
 
-@PROPERTY_EXPOSURE_BASELINE
+@PROPERTY
 @given(cases())
 def test_who_is_certain_and_not_counted(case):
     """Whoever's value is certain is exposed, or in the table of those who are not counted, and in the warnings."""
@@ -491,8 +488,6 @@ def test_attributes_that_are_called_as_a_column(name):
             exposed(post, 0.5)
 
 
-PROPERTY_EXPOSURE_NUMBERS = settings(deadline=None, max_examples=60)
-
 ROUNDING = 1e-9
 
 
@@ -524,7 +519,7 @@ def cases_of_exposure_numbers(draw: st.DrawFn) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@PROPERTY_EXPOSURE_NUMBERS
+@PROPERTY
 @given(cases_of_exposure_numbers(), st.booleans())
 def test_the_rule_of_exposure_numbers(case, is_compared):
     """Exposed is who has an interval at or above the threshold whose baseline is below it, counted one by one."""

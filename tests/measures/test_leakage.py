@@ -17,7 +17,7 @@ from maxent_cvx.measures.leakage import leakage
 from support.helpers import refused
 from support.posteriors import chosen, made
 
-PROPERTY = settings(deadline=None, max_examples=25)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 #: Far below every probability of the tests.
 TINY = 1e-12

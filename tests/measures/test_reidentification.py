@@ -28,7 +28,7 @@ from support.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
 
-PROPERTY = settings(deadline=None, max_examples=50)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 PEOPLE = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=40)
 
