@@ -307,7 +307,9 @@ def make_options(namespace: argparse.Namespace) -> Options:
         name for name in given if given[name] is None and name in ("sensitive", "sa_table", "hierarchy", "top")
     }
     given |= dict.fromkeys(repeatable, ())
-    return with_dataset_defaults(cls(**given))
+    options = cls(**given)
+    # publish refuses options that its method does not use, so it must see which ones the user has given.
+    return options if cls is PublishOptions else with_dataset_defaults(options)
 
 
 def names(text: str) -> list[str]:

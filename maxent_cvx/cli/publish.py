@@ -14,7 +14,7 @@ from .._utils.errors import TableError, unknown_name
 from ..priors import QIDistribution
 from ..releases.release import Release
 from .inputs import Records, anatomize, as_text, free_name, people_of, read_csv, read_records, values_as_printed
-from .options import PublishOptions, format_list
+from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
 
@@ -47,6 +47,7 @@ def run(options: PublishOptions) -> None:
     files = [path for _, path in output_files(options)] or [DASH]
     for path in files:
         check_output(path, {".csv"})
+    options = with_dataset_defaults(options)
     records = read_records(options)
     if missing := [f"--{name.replace('_', '-')}" for name in NEEDED[method] if getattr(options, name) is None]:
         why = "to make buckets (Anatomy)" if method == "anatomy" else f"for --method {method}"
