@@ -119,8 +119,8 @@ def test_what_everybody_knows_exposes_nobody(survey):
     }  # fmt: skip
     assert exposed(post, sensitive=["yes"]).people == 0
     assert str(found).splitlines() == [
-        "0 of 2000 people exposed: no value that has P < 0.8 overall is inferred with P >= 0.8.",
-        "'no' is not counted, as it has P = 0.84 overall; it is inferred with P >= 0.8 of 2000 people.",
+        "0 of 2000 people exposed: no value with P < 0.8 overall is inferred with P >= 0.8.",
+        "'no' is excluded (baseline probability 0.84); 2000 people have P('no') >= 0.8.",
     ]
 
 
@@ -134,7 +134,7 @@ def test_knowledge_that_exposes(survey):
     assert found.statements["without"].to_list() == [0, 50]
     before = mx.MaxEnt(survey).add("P(yes | age=31) <= 0.5").solve().prob("yes", {"age": 30})
     assert found.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
-    assert "By what is published alone 0 of them would be; the others are exposed through the 2 statements" in str(
+    assert "None of them is exposed by the release alone; all are exposed once the 2 statements are known." in str(
         found
     )
 
@@ -195,7 +195,7 @@ def test_who_is_certain_and_not_counted(case):
     assert found.uncounted["people"].to_dict() == expected
     for s, n in expected.items():
         why = "its baseline reaches the threshold" if s in some else "it is not among the sensitive values"
-        assert f"'{s}' is certain (P = 1) of {n} people not counted: {why}." in found.warnings
+        assert f"'{s}' is certain (P = 1) for {n} people who are not counted: {why}." in found.warnings
     assert len(found.warnings) == len(expected)
 
 
@@ -213,7 +213,7 @@ def test_the_bound_decides_for_exposure():
     close = made([[0.795, 0.205]], [5], bound=0.01)[0]
     found = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
     assert found.people == 5
-    assert any("counted only because the certificate's bound, 0.01," in one for one in found.warnings)
+    assert any("counted only because the certified error (0.01)" in one for one in found.warnings)
     sure = made([[0.9, 0.1]], [5], bound=1e-9)[0]
     assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
     assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
@@ -228,7 +228,9 @@ def test_a_baseline_by_group(hospital, release):
     # Half of the women have breast cancer: of Grace, and of the two college women, it is no news.
     assert found.people == 0
     assert found.values.loc["Breast Cancer", ["not_counted", "anyway"]].to_list() == [4, 3]
-    assert "'Breast Cancer' is certain (P = 1) of 1 person not counted: its baseline reaches" in found.warnings[0]
+    assert (
+        "'Breast Cancer' is certain (P = 1) for 1 person who is not counted: its baseline reaches" in found.warnings[0]
+    )
     assert exposed(post, 0.5, baseline=mx.QIDistribution(table)).people == 0
     assert exposed(post, 0.6, baseline=table).people == 1
     census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=list(release.sensitive_values))
@@ -389,7 +391,7 @@ def test_exempt_values_are_warned_of():
     assert sure > 0
     assert found.uncounted.loc["no", "people"] == sure
     assert str(found).endswith(
-        f"Warning: 'no' is certain (P = 1) of {sure} people not counted: its baseline reaches the threshold."
+        f"Warning: 'no' is certain (P = 1) for {sure} people who are not counted: its baseline reaches the threshold."
     )
 
 
@@ -414,7 +416,7 @@ def test_necessary_and_sufficient(release):
     both = exposed(mx.MaxEnt(release).add(one, other).solve(), 0.8, baseline="overall")
     assert both.who.index.to_list() == [("female", "junior")]  # HIV in her bucket can be hers only
     assert both.statements[["people", "alone", "without"]].to_numpy().tolist() == [[1, 0, 0]] * 2
-    assert "alone 0 of them would be; the others are exposed through the 2 statements" in str(both)
+    assert "all are exposed once the 2 statements are known." in str(both)
 
 
 def test_rows_of_a_source(release):
@@ -440,7 +442,7 @@ def test_a_prior_is_no_statement(hospital, release):
     post = mx.MaxEnt(release, prior=prior).add("P(HIV | Gender=female) = 0.25").solve()
     found = exposed(post, 0.8, baseline="overall")
     assert found.people == found.published_alone == 2
-    assert "They are exposed by what is published and the prior alone." in str(found)
+    assert "All of them are exposed by the release and the prior alone." in str(found)
     assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
 
 
@@ -461,7 +463,7 @@ def test_labels_of_a_baseline_are_read_by_their_names():
         other,
     ):
         assert exposed(post, 0.8, baseline=baseline).people == 0
-    with pytest.raises(TableError, match="the baseline is of 'B'"):
+    with pytest.raises(TableError, match="the baseline is indexed by 'B'"):
         exposed(post, 0.8, sensitive={"A": ["y"]}, baseline=table["B"].value_counts(normalize=True))
 
 
