@@ -72,10 +72,9 @@ def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
         found = data.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"{what} must be numbers: {error}") from error
-    if (missing := ~np.isfinite(found.reshape(len(found), -1)).all(axis=1)).any():
-        raise TableError(
-            f"{what} must be finite, and are not for {join_names(data.index[missing], 3)}; leave these out"
-        )
+    if (missing := ~np.isfinite(found)).any():
+        rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
+        raise TableError(f"{what} must be finite, and are not for {join_names(rows, 3)}; leave these out")
     return found
 
 

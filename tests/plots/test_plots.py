@@ -55,7 +55,7 @@ def test_posterior(post):
     assert image.get_clim() == (0, 1)
     assert len(ax.texts) == 6 * 5
     assert ax.texts[0].get_text() in {".12", ".13"}  # P*(Breast Cancer | female, college) = 1/8
-    assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["probability"]
+    assert [child.get_ylabel() for child in ax.child_axes] == ["probability"]
 
 
 def test_most_exposed_rows():
