@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 from maxent_cvx import plots
 from maxent_cvx.plots._style import COLOURS
-from support.eyes import EYES, apart
+from support.contrast import EYES, apart
 from support.layout import on_canvas, overlap, texts, ticks
 from support.pictures import PICTURES
 
