@@ -74,9 +74,7 @@ def test_similar_linkage(published, hospital, refused):
     found = published(*asked, "--prior", "prior.csv")
     assert found["entropy_nats"] == pytest.approx(entropy(release))
     assert published(*asked, "--condition", "exact")["release"]["records"] == 10
-    said = refused("publish", *asked)
-    assert "--r 2, --condition exact" in said, "what works, in options"
-    assert "--suppress 1" in said
+    refused("publish", *asked)
 
 
 def test_rules(published, hospital):
