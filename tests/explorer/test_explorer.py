@@ -81,7 +81,7 @@ def test_sliders_move_the_model(page):
     sliders, ticks = controls(shown)
     sliders["value of P(Flu | Gender=male)"].value = 0.35
     sliders["vagueness of P(Flu | Gender=male)"].value = 0.05
-    sliders["K\N{MINUS SIGN} negative: how many of the strongest associations are known"].value = 3
+    sliders["K\N{MINUS SIGN} negative: number of known associations, strongest first"].value = 3
     ticks[NONE].value = False
     typed = mx.MaxEnt(RELEASE).add(P("Flu", given={"Gender": "male"}).about(0.35, eps=0.05))
     typed = typed.add(mx.StrongestAssociations(HOSPITAL, 0, 3, min_support=2))

@@ -69,7 +69,7 @@ def multipliers_of(form, logarithm: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("solver", INSTALLED)
 def test_solvers_of_the_package(solver: str):
     """Every solver keeps its promises on all that it takes, and answers no worse than it says."""
-    report = check_backend(solver)
+    report = check_backend(solver, PROBLEMS.values())
     assert list(report.index) == list(PROBLEMS)
     taken = [PROBLEMS[name].suits(solver) for name in report.index]
     assert (report["outcome"] != "not taken").to_list() == taken
