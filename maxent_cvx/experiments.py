@@ -85,8 +85,10 @@ class SolverTable(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         certified = int(self["certified"].sum())
-        said = f"{certified} of {pluralize(len(self), 'answer')} certified; no certified P(s | q) is off by more than its bound"
-        return as_html(f"<Solvers: {said}>", TablePreview(pd.DataFrame(self), "answers"))
+        summary = (
+            f"{certified} of {pluralize(len(self), 'answer')} certified; their P(s | q) are off by at most the bound"
+        )
+        return as_html(f"<Solvers: {summary}>", TablePreview(pd.DataFrame(self), "answers"))
 
 
 #: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
@@ -213,20 +215,20 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
         every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
         return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
     is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
-    asked = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
-    if not asked:
+    given = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
+    if not given:
         raise StatementError("solvers is empty; leave it out to compare all that are installed")
-    own: dict[str, Backend] = {}
-    for solver in asked:
+    custom: dict[str, Backend] = {}
+    for solver in given:
         if isinstance(solver, str):
             continue
         backend = as_backend(solver)
-        other = own.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in asked else None)
+        other = custom.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in given else None)
         if other is not None and getattr(other, "own", other) is not getattr(backend, "own", backend):
             raise SolverError(f"two different solvers have the name {backend.name!r}; rename one of them")
-        own[backend.name] = backend
-    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in asked]
-    found = {label: _backend(label, own) for label in labels}
+        custom[backend.name] = backend
+    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in given]
+    found = {label: _backend(label, custom) for label in labels}
     for label, one in found.items():
         _check_options(one, options.get(label, {}))
     return found
@@ -839,23 +841,23 @@ def sweep(
         raise StatementError(f"model must be a MaxEnt, not {short_repr(model)}")
     if "warm_start" in options:
         raise StatementError("warm_start must not be given: sweep starts each solve from the previous answer")
-    asked = read_probability(probability) if isinstance(probability, str) else probability
-    if not isinstance(asked, Probability):
-        raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(asked)}")
+    swept = read_probability(probability) if isinstance(probability, str) else probability
+    if not isinstance(swept, Probability):
+        raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
     workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
-    factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
-    own = {name: factor for name, factor in factors.items() if factor is not None}
-    values = _numbers(_own_value(model, asked, own) if value is None else value, "value")
+    factors = {name: _factor(source, swept) for name, source in model.knowledge.items()}
+    replaced = {name: factor for name, factor in factors.items() if factor is not None}
+    values = _numbers(_current_value(model, swept, replaced) if value is None else value, "value")
     base = model.copy()
-    for name in own:
+    for name in replaced:
         base.remove(name)
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
-    said = [asked.about(v, e) if e else asked == v for v, e in points]  # raises, before anything is solved
+    statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises, before anything is solved
     check_optional_bool(progress, "progress")
     given = {"solver": solver, "time_limit": time_limit, **options}
-    cases = _Points(base, asked, label, points, said, measures, given)
+    cases = _Points(base, swept, label, points, statements, measures, given)
     chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
     rows = solved_rows(cases, chains, "sweep", workers, progress)
     measured = dict.fromkeys(key for row in rows for key in row if key not in SWEEP_COLUMNS)
@@ -867,7 +869,7 @@ class _Points:
     """The statements of a sweep, by number: a value and its vagueness each, added to one model."""
 
     base: MaxEnt
-    asked: Probability
+    swept: Probability
     label: str
     points: Sequence[tuple[float, float]]
     statements: Sequence[Statement]
@@ -885,7 +887,7 @@ class _Points:
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
         """Measure it."""
-        found = {"probability": post.prob(self.asked), "entropy": post.entropy}
+        found = {"probability": post.prob(self.swept), "entropy": post.entropy}
         return found | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
 
 
@@ -895,23 +897,25 @@ def _numbers(given: object, what: str) -> list[float]:
     return [check_number(one, what) for one in several]
 
 
-def _factor(said: Source, asked: Probability) -> float | None:
+def _factor(source: Source, swept: Probability) -> float | None:
     """The multiple of the probability that a statement constrains; None if it constrains something else."""
-    if not isinstance(said, Statement):
+    if not isinstance(source, Statement):
         return None
-    terms, other = dict(said.terms), {event: a for event, a in asked.terms.items() if a != 0}
+    terms, other = dict(source.terms), {event: a for event, a in swept.terms.items() if a != 0}
     if terms.keys() != other.keys():
         return None
     ratios = np.array([terms[event] / other[event] for event in terms])
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
 
 
-def _own_value(model: MaxEnt, asked: Probability, own: Mapping[str, float]) -> float:
+def _current_value(model: MaxEnt, swept: Probability, replaced: Mapping[str, float]) -> float:
     """The value that the model's one statement says the probability has, or the middle of its sides."""
-    sides = {name: (said.low, said.high) for name, said in model.knowledge.items() if isinstance(said, Statement)}
-    middles = [sum(sides[name]) / 2 / factor for name, factor in own.items()]
+    sides = {
+        name: (source.low, source.high) for name, source in model.knowledge.items() if isinstance(source, Statement)
+    }
+    middles = [sum(sides[name]) / 2 / factor for name, factor in replaced.items()]
     if len(middles) != 1 or not np.isfinite(middles[0]):
         raise StatementError(
-            f"the model contains {len(middles)} statements with a value of {asked}, not one; give the values (value)"
+            f"the model contains {len(middles)} statements with a value of {swept}, not one; give the values (value)"
         )
-    return float(middles[0]) + asked.constant
+    return float(middles[0]) + swept.constant

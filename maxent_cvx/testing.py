@@ -268,7 +268,7 @@ def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
         row = int(off.argmax())
         broken = f"; the row {form.name(row)!r} is off by {off[row]:.2g}" if off[row] > SAME else "; all rows hold"
         return f"a count is {x[worst]:.6g} records and {exact[worst]:.6g} is exact{broken}"
-    exponent, own = form.exponent(m), form.matrix.T @ m
+    exponent, unweighted = form.exponent(m), form.matrix.T @ m
     with np.errstate(over="ignore"):
         if _same(np.exp(exponent), exact):
             return ""
@@ -276,7 +276,7 @@ def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
             return "the multipliers have the other sign: x = w exp(A' m - 1) holds with -m"
         if _same(np.exp(exponent + 1), exact):
             return "the multipliers are those of x = w exp(A' m); x = w exp(A' m - 1) is expected"
-        if _same(np.exp(own - 1), exact):
+        if _same(np.exp(unweighted - 1), exact):
             return "the multipliers are those of x = exp(A' m - 1), without the weights w: the objective has them"
     return "the counts are right, and the multipliers are not: x = w exp(A' m - 1) does not hold"
 
@@ -311,7 +311,7 @@ class Trial:
         if not self.problem.needs_convex:  # which come as an argument of their own
             try:
                 answer = untouched(self.backend, model.form)
-            except Exception as error:  # whatever the backend raises is to be told
+            except Exception as error:  # whatever the backend raises is to be failures
                 yield _raised(error)
                 return
         if not self.problem.feasible:
@@ -327,10 +327,10 @@ class Trial:
                 yield f"the knowledge can hold, and is called infeasible: {error}"
                 return
             except (Inaccurate, SolverError) as error:
-                told = fault(model.form, answer, exact) if self.problem.interior else ""
+                failures = fault(model.form, answer, exact) if self.problem.interior else ""
                 sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
-                if presolve or (told and sure):
-                    yield told or str(error)
+                if presolve or (failures and sure):
+                    yield failures or str(error)
                     return
                 self.outcome = "certified after presolve"
             except Exception as error:
@@ -419,8 +419,8 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     ...                 x = np.exp(form.exponent(m))
     ...                 m[i] += (form.low[i] - a[i] @ x) / max(a[i] ** 2 @ x, 1e-300)
     ...         return Answer(Status.OPTIMAL, np.exp(form.exponent(m)), self.sign * m)
-    >>> some = ["one equation", "one value or another", "active at most", "two values"]
-    >>> mx.testing.check_backend(Scaling(), some)["outcome"].to_dict()       # doctest: +NORMALIZE_WHITESPACE
+    >>> names = ["one equation", "one value or another", "active at most", "two values"]
+    >>> mx.testing.check_backend(Scaling(), names)["outcome"].to_dict()       # doctest: +NORMALIZE_WHITESPACE
     {'one equation': 'certified', 'one value or another': 'certified', 'active at most': 'not taken',
      'two values': 'infeasible'}
     >>> wrong = Scaling()
@@ -440,10 +440,10 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     assert able, (
         f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
     )
-    told = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
-    says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(told.items())[:TOLD])
-    more = f" And {len(told) - TOLD} more." if len(told) > TOLD else ""
-    assert not told, f"{found.name} is broken on {len(told)} of {len(able)} problems. {says}{more}"
+    failures = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
+    says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(failures.items())[:TOLD])
+    more = f" And {len(failures) - TOLD} more." if len(failures) > TOLD else ""
+    assert not failures, f"{found.name} is broken on {len(failures)} of {len(able)} problems. {says}{more}"
     rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
     return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
 

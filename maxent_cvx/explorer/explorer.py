@@ -324,9 +324,9 @@ class Explorer:
 
     def __repr__(self) -> str:
         head, items = self._exploration.sentences
-        said = "\n".join(f"  {sentence}" for sentence in (head, *items) if sentence)
+        text = "\n".join(f"  {sentence}" for sentence in (head, *items) if sentence)
         how = "" if all(map(find_spec, NEEDED)) else f" ({INSTALL} for sliders)"
-        return f"<Explorer, with sliders in a notebook{how}>\n{said}"
+        return f"<Explorer, with sliders in a notebook{how}>\n{text}"
 
 
 def explore(

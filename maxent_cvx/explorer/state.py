@@ -112,7 +112,7 @@ class Adjustable:
     """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved."""
 
     label: str
-    said: Statement
+    statement: Statement
     values: Scale
     vagueness: Scale | None
     start: Setting
@@ -120,23 +120,23 @@ class Adjustable:
     @property
     def what(self) -> Probability:
         """The combination that has the value."""
-        return Probability(dict(self.said.terms))
+        return Probability(dict(self.statement.terms))
 
     @property
     def has_own_label(self) -> bool:
         """Whether somebody chose the label, so that it stays where the statement's text changes."""
-        return self.label != self.said.label
+        return self.label != self.statement.label
 
     def at(self, setting: Setting) -> Statement:
         """The statement with another value and vagueness."""
         if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
-            return self.said
-        value, low, high = setting.value, self.said.low, self.said.high
-        if self.said.penalty is not None:
+            return self.statement
+        value, low, high = setting.value, self.statement.low, self.statement.high
+        if self.statement.penalty is not None:
             half = (high - low) / 2 if math.isfinite(high - low) else 0.0
             low, high = (value - half if math.isfinite(low) else low), (value + half if math.isfinite(high) else high)
             sd = {} if self.vagueness is None else {"sd": setting.vagueness}
-            return replace(self.said, low=low, high=high, penalty=replace(self.said.penalty, **sd), where="")
+            return replace(self.statement, low=low, high=high, penalty=replace(self.statement.penalty, **sd), where="")
         if math.isinf(low):
             return self.what <= value
         if math.isinf(high):
@@ -183,9 +183,9 @@ def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     n = len(cells)
     matrix = sp.csr_array((1 / records[place], (place, terms)), shape=(n, n_terms))
     ends = np.stack([np.zeros(n), np.ones(n)])
-    asked = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
+    query = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
     found = np.zeros((2, len(groups) * n_values))
-    found[:, cells] = bounds_of(asked, model, False, seconds, False, None).value
+    found[:, cells] = bounds_of(query, model, False, seconds, False, None).value
     return found.reshape(2, len(groups), n_values)
 
 
@@ -408,7 +408,7 @@ def typed(assumptions: Assumptions, state: State) -> str:
             continue
         one = assumptions.adjustable.get(label)
         source = assumptions.others[label] if one is None else one.at(setting)
-        was = assumptions.others[label] if one is None else one.said
+        was = assumptions.others[label] if one is None else one.statement
         lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
@@ -428,8 +428,8 @@ def _added(label: str, source: Source, was: Source, own: bool) -> str:
         sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
         held = f"replace({held}, {sides})"
         if (cost := source.penalty) is not None:
-            said = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
-            held = f"mx.soft(replace({held}, penalty=None), {said})"
+            arguments = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
+            held = f"mx.soft(replace({held}, penalty=None), {arguments})"
     return f"model.add({held}{named})"
 
 
@@ -449,8 +449,8 @@ def _associations(assumptions: Assumptions, state: State) -> str:
         held = f"explored.knowledge[{assumptions.replaced!r}]"
         if (state.positive, state.negative) == (assumptions.start.positive, assumptions.start.negative):
             return f"model.add({held})"
-        own = assumptions.model.knowledge[assumptions.replaced]
-        is_mined = isinstance(own, StrongestAssociations) and isinstance(own.original, Associations)
+        associations = assumptions.model.knowledge[assumptions.replaced]
+        is_mined = isinstance(associations, StrongestAssociations) and isinstance(associations.original, Associations)
         mining = "" if is_mined else f", {held}.min_support, {held}.attributes"
         return f"model.add(mx.StrongestAssociations({held}.original, {state.positive}, {state.negative}{mining}))"
     minimum = "" if mined.min_support == 3 else f", min_support={mined.min_support}"

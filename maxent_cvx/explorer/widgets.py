@@ -87,7 +87,7 @@ class Controls:
         what = str(one.what)
         rows = [self._tick(one.label), self._slider(one.label, "value", "value", f"value of {what}", one.values)]
         if one.vagueness is not None:
-            word = "vagueness" if one.said.penalty is None else "std. deviation"
+            word = "vagueness" if one.statement.penalty is None else "std. deviation"
             rows.append(self._slider(one.label, "vagueness", word, f"{word} of {what}", one.vagueness))
         box = ipywidgets.VBox(rows)
         box.add_class("maxent-statement")
@@ -130,8 +130,8 @@ class Controls:
         for label, setting in state.settings.items():
             tick = self._ticks[label]
             one = self.assumptions.adjustable.get(label)
-            said = label if one is None else str(one.at(setting))
-            named = f"{label}: {said}" if one and one.has_own_label else said
+            text = label if one is None else str(one.at(setting))
+            named = f"{label}: {text}" if one and one.has_own_label else text
             tick.value, tick.description = setting.known, isolated(named)
             for field in ("value", "vagueness"):
                 if (label, field) in self._sliders:

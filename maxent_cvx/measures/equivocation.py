@@ -769,11 +769,11 @@ def individual_equivocation(
     conditional, people = of_those_inside(post)
     if conditional.columns.nlevels > 1:
         raise TableError("equivocation is of one sensitive attribute, and the view has several")
-    asked = widths_asked(at)
+    eps = widths_asked(at)
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
     possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared
     labels = conditional.columns.take(possible)
     _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
-    found = areas(units, unit, p[:, possible], asked).set_axis(conditional.index)
+    found = areas(units, unit, p[:, possible], eps).set_axis(conditional.index)
     found.insert(0, "people", people)
     return found

@@ -115,9 +115,9 @@ def marginal_distance(
     check_instance(published, (Release, Posterior), "published")
     view = published.space.view if isinstance(published, Posterior) else published
     nodes = read_hierarchies(hierarchies)
-    asked = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, asked, view.sensitive)
-    if strangers := [name for name in asked if name not in view.qi]:
+    qi = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, qi, view.sensitive)
+    if strangers := [name for name in qi if name not in view.qi]:
         raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
     inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
     estimate = estimated_counts(published)[:, inside]
@@ -134,7 +134,7 @@ def marginal_distance(
         )
     s, sensitive = place[s], ", ".join(view.sensitive)
     found = {}
-    for name in asked:
+    for name in qi:
         i = view.qi.index(name)
         published_values = view.quasi_identifiers.levels[i]
         code, exact = pd.factorize(original[name], sort=True)
@@ -149,7 +149,7 @@ def marginal_distance(
         found[name] = truth.sum(axis=1), of_both.sum(axis=1)
         found[f"{name}, {sensitive}"] = truth, of_both
     found[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
-    order = [*asked, sensitive, *(f"{name}, {sensitive}" for name in asked)]
+    order = [*qi, sensitive, *(f"{name}, {sensitive}" for name in qi)]
     distances = [_distances(*found[name]) for name in order]
     index = pd.Index(order, name="marginal")
     return pd.DataFrame(distances, columns=["total_variation", "hellinger"], index=index)
@@ -164,9 +164,9 @@ def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
 # The utility of a release: the relative error of random count queries.
 
 
-#: The most queries that can be asked for; more would take days.
+#: The most queries that can be qi for; more would take days.
 MOST_QUERIES = 10**7
-#: How many times as many queries are drawn as are asked for, before giving up because they count no record.
+#: How many times as many queries are drawn as are qi for, before giving up because they count no record.
 DRAWS = 50
 #: Queries that are answered in one batch.
 AT_ONCE = 200
@@ -232,8 +232,8 @@ def query_error(
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> asked = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
-    >>> print(asked.round(3))
+    >>> errors = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
+    >>> print(errors.round(3))
       attributes  actual  estimate  error
     0     Degree       4     4.083  0.021
     1     Degree       8     8.000  0.000
@@ -246,12 +246,12 @@ def query_error(
         raise StatementError(f"published must be a Release or a Posterior, not {short_repr(published)}")
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
-    asked = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, asked, view.sensitive)
-    if strangers := [name for name in asked if name not in view.qi]:
+    qi = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, qi, view.sensitive)
+    if strangers := [name for name in qi if name not in view.qi]:
         raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
     if dimensions is not None:
-        check_int(dimensions, "dimensions", 1, len(asked))
+        check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_int(seed, "seed", 0))
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
@@ -267,12 +267,12 @@ def query_error(
     estimate = estimated_counts(published)[:, place]
     cover = [
         shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
-        for i, name in enumerate(asked)
+        for i, name in enumerate(qi)
     ]
-    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in asked]
+    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in qi]
     found: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
-        chosen, of_values = _drawn(rng, asked, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
+        chosen, of_values = _drawn(rng, qi, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
         truly = np.ones((len(tuples), AT_ONCE))
         about = np.ones((len(view.quasi_identifiers), AT_ONCE))
         for i, inside in enumerate(chosen):
@@ -281,7 +281,7 @@ def query_error(
         counted = np.einsum("qk,qs,sk->k", truly, actual, of_values, optimize=True)
         guessed = np.einsum("qk,qs,sk->k", about, estimate, of_values, optimize=True)
         named = np.array([~inside.all(axis=0) for inside in chosen])
-        which = [", ".join(np.array(asked)[column]) for column in named.T]
+        which = [", ".join(np.array(qi)[column]) for column in named.T]
         table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
         found.append(table[counted > 0])
         if sum(map(len, found)) >= queries:
@@ -294,15 +294,15 @@ def query_error(
 
 def _drawn(
     rng: np.random.Generator,
-    asked: tuple[str, ...],
+    qi: tuple[str, ...],
     sizes: list[int],
     n_values: int,
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
-    d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(asked) + 1, AT_ONCE)
-    named = np.argsort(rng.random((len(asked), AT_ONCE)), axis=0) < d
+    d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(qi) + 1, AT_ONCE)
+    named = np.argsort(rng.random((len(qi), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))
 
     def some(size: int) -> np.ndarray:

@@ -150,9 +150,9 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
     """P(s | who) of every sensitive value."""
     space, values = post.space, post.space.view.sensitive_values
     names = space.view.sensitive
-    asked = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
+    events = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
     whose: dict[str, Any] = {"given": who} if isinstance(who, Mapping) else {"who": who}
-    return pd.Series([post.prob(value, **whose) for value in asked], index=values)
+    return pd.Series([post.prob(value, **whose) for value in events], index=values)
 
 
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:

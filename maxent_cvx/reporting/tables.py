@@ -220,15 +220,17 @@ def _group_cells(index: pd.Index, at: int) -> list[Cell]:
     return [Cell(" \u00b7 ".join(map(label, levels)))]
 
 
-def table_of(caption: str, columns: Iterable[str | Column], rows: Sequence[Sequence[Cell]], **more: Any) -> Table:
-    """A table; columns are texts unless they say what they are."""
-    return Table(
-        caption,
-        [Column(one) if isinstance(one, str) else one for one in columns],
-        rows,
-        more.pop("total", len(rows)),
-        **more,
-    )
+def table_of(
+    caption: str,
+    columns: Iterable[Sequence[str]],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    total: int | None = None,
+    order: str = "the first",
+) -> Table:
+    """A table; a column is its name, if its cells are texts, or a :class:`Column`."""
+    typed = [Column(one) if isinstance(one, str) else Column(*one) for one in columns]
+    return Table(caption, typed, rows, len(rows) if total is None else total, order)
 
 
 def _n(name: str) -> Column:
@@ -316,7 +318,7 @@ def _as_source(ax: Axes) -> str:
 def _close(ax: Axes) -> None:
     import matplotlib.pyplot as plt
 
-    plt.close(ax.get_figure(root=True))  # type: ignore[arg-type]
+    plt.close(ax.get_figure(root=True))
 
 
 # ------------------------------------------------------------------------------------------------------- who is exposed

@@ -228,7 +228,7 @@ def test_of_a_population_of_risk_utility():
     expected = measures.reidentification(release, k=3).measures
     pd.testing.assert_frame_equal(finding, expected, check_names=False)
     assert finding["value"]["population k"] == 2
-    assert finding["says"]["marketer risk"] == "16.7% of all records would be linked rightly"
+    assert finding["says"]["marketer risk"] == "16.7% of all records would be linked correctly"
     assert "utility" not in found.index.get_level_values("kind")
     frame = pd.DataFrame({"q": [*"aabb"]})
     says = measures.reidentification(frame, "q", population=10**6).measures["says"]["marketer risk"]
