@@ -616,9 +616,9 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
         assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
         assert not p.index.has_duplicates, f"{about} gives one value more than once"
         assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
-        assert pd.api.types.is_numeric_dtype(p), f"{about} gives {p.dtype}, which is no probability"
+        assert pd.api.types.is_numeric_dtype(p), f"{about} gives {p.dtype}, which is not a probability"
         assert np.isfinite(p).all(), f"{about} gives NaN"
-        assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is no probability"
+        assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is not a probability"
         assert abs(p.sum() - 1) < 1e-9, f"{about} gives probabilities that sum to {p.sum():.12g}"
         same = p.index.equals(twin.index) and np.allclose(p, twin)
         assert same, f"{about} says something else when all is published again"
@@ -672,7 +672,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     """
     check_instance(view, View, "view")
     name = type(view).__name__
-    assert type(view).__doc__, f"{name} has no docstring of its own; open it with what is published"
+    assert type(view).__doc__, f"{name} has no docstring of its own; open it with the kind of release"
     assert isinstance(view.noun, str), f"{name}.noun is {view.noun!r}, not what it is called in messages"
     assert view.noun, f"{name}.noun is empty; it is what the view is called in messages"
     _check_roles(view, name)
@@ -739,7 +739,7 @@ def _check_published(view: View, name: str) -> None:
         about = f"{name}.published[{', '.join(map(repr, by))}]"
         assert isinstance(counts, pd.Series), f"{about} is a {type(counts).__name__}, not a Series"
         assert not counts.index.has_duplicates, f"{about} has a label twice"
-        assert np.isfinite(counts).all(), f"{about} has a count that is no number"
+        assert np.isfinite(counts).all(), f"{about} has a count that is not a number"
         assert (counts >= 0).all(), f"{about} has a negative count"
         if not set(by) <= set(view.axes):  # by columns, which a model checks
             continue

@@ -360,7 +360,7 @@ def leakage(
     post : Posterior
         P1.
     gain : function or DataFrame, optional
-        g(w, s), what guessing w gains if s is true: a function of two values, or a table, a row a guess and a column a
+        g(w, s), what guessing w gains if s is true: a function of two values, or a table, one row per guess and one column per
         value. By default 1 if they are the same, 0 otherwise.
     rho1, d : float
         Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
@@ -403,7 +403,7 @@ def leakage(
         If `post` is not a Posterior, the prior or the gains are not of its people and values, or the overall distribution
         is not published.
     BadProbability
-        If a prior is no distribution, or a threshold or a gain no number in its range.
+        If a prior is not a distribution, or a threshold or a gain is out of range.
 
     Notes
     -----
@@ -466,7 +466,7 @@ def leakage(
 
 
 #: What a measure says that is NaN.
-UNDEFINED = "there is no such number here"
+UNDEFINED = "not defined here"
 #: A measure's name, what was measured, its unit, and what that says, with a place for the value.
 Row = tuple[str, Measured, str, str]
 

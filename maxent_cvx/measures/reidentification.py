@@ -102,10 +102,10 @@ def _found_in(population: pd.DataFrame | QITable, found: pd.DataFrame) -> np.nda
 
 
 def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct quasi-identifiers of a table, a row a person."""
+    """Number the distinct quasi-identifiers of a table with one row per person."""
     check_columns(table, {"qi": qi}, what)
     repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-    check_no_count(table, {"qi": qi}, f"{what}, of a row a person,", repeat)
+    check_no_count(table, {"qi": qi}, f"{what}, with one row per person,", repeat)
     return sort_distinct(table[list(qi)])
 
 
@@ -166,7 +166,7 @@ def fitted(records: np.ndarray) -> tuple[float, float]:
     share = float((records == 1).mean())  # alpha itself, of an infinite sample
     start = np.array([logit(np.clip(share, 0.05, 0.95)), math.log(len(records))])
     options: Any = {"xatol": PRECISION, "fatol": PRECISION, "maxfev": MOST_EVALUATIONS}
-    with np.errstate(all="ignore"):  # far away the likelihood may overflow; that is no maximum
+    with np.errstate(all="ignore"):  # far away the likelihood may overflow; this is not a maximum
         found = minimize(loss, start, method="Nelder-Mead", options=options)
     return parameters(found.x)
 

@@ -91,7 +91,7 @@ def marginal_distance(
     UnknownName, TableError
         If the original lacks a column, has another number of records, or holds other values.
     StatementError
-        If `published` is neither a release nor a posterior, or an attribute is no quasi-identifier of it.
+        If `published` is neither a release nor a posterior, or an attribute is not one of its quasi-identifiers.
 
     Notes
     -----
@@ -118,7 +118,9 @@ def marginal_distance(
     qi = view.qi if attributes is None else names(attributes, "attributes")
     data = Microdata(original, qi, view.sensitive)
     if strangers := [name for name in qi if name not in view.qi]:
-        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+        raise StatementError(
+            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
+        )
     inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
     estimate = estimated_counts(published)[:, inside]
     n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
@@ -218,7 +220,7 @@ def query_error(
         If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
         kind counts anybody.
     StatementError
-        If `published` is neither a release nor a posterior, an attribute is no quasi-identifier of it, or `queries`,
+        If `published` is neither a release nor a posterior, an attribute is not one of its quasi-identifiers, or `queries`,
         `dimensions` or `seed` is out of range.
     BadProbability
         If the selectivity is not above 0 and at most 1.
@@ -249,7 +251,9 @@ def query_error(
     qi = view.qi if attributes is None else names(attributes, "attributes")
     data = Microdata(original, qi, view.sensitive)
     if strangers := [name for name in qi if name not in view.qi]:
-        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+        raise StatementError(
+            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
+        )
     if dimensions is not None:
         check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_int(seed, "seed", 0))
@@ -300,7 +304,7 @@ def _drawn(
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
+    """Plot queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
     d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(qi) + 1, AT_ONCE)
     named = np.argsort(rng.random((len(qi), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))

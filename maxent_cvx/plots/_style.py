@@ -209,7 +209,7 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
                 ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
                 arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
             )  # fmt: skip
-            text.get_window_extent()  # puts the text in its place; of its box the line is no part
+            text.get_window_extent()  # puts the text in its place; the box does not include the line
             box = np.asarray(Text.get_window_extent(text).extents)
             covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in taken)
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():

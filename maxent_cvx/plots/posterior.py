@@ -47,7 +47,7 @@ LENGTH, EACH = 5.0, 0.32
 def draw_dumbbells(
     ax: Axes | None, rows: Sequence[object], first: np.ndarray, second: np.ndarray, labels: tuple[str, str], title: str
 ) -> Axes:
-    """Draw a row for each pair of probabilities, the first row on top."""
+    """Plot a row for each pair of probabilities, the first row on top."""
     place = np.arange(len(rows))
     with axes_for(ax, LENGTH, EACH * (len(rows) + 0.5)) as drawn:
         drawn.hlines(place, first, second, color=FAINT, linewidth=2, zorder=2)
@@ -77,7 +77,7 @@ def before_and_after(
     labels: tuple[str, str] = ("before", "after"),
     max_rows: int = MOST_VALUES,
 ) -> Axes:
-    """Draw P(s | who) of two posteriors for one person: one row per sensitive value, from a hollow point to a filled one.
+    """Plot P(s | who) of two posteriors for one person: one row per sensitive value, from a hollow point to a filled one.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
 
 
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P_u(s | i) of one release and P(s | i) of all: one row per channel, from a hollow point to a filled one.
+    """Plot P_u(s | i) of one release and P(s | i) of all: one row per channel, from a hollow point to a filled one.
 
     Parameters
     ----------
@@ -192,7 +192,9 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     check_table(table, ("person", "value", "release", "alone", "together"), "inference_channels")
     check_int(max_rows, "max_rows", 1)
     if table.empty:
-        raise StatementError("there is no inference channel to draw: every release alone says what all say together")
+        raise StatementError(
+            "there is no inference channel to plot: each release alone implies the same as all together"
+        )
     p = as_floats(table[["alone", "together"]], "alone and together")
     if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():  # the precision of a certified answer
         raise TableError("alone and together must be probabilities, from 0 to 1")
@@ -211,7 +213,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
 CELL, BARE = (0.75, 0.32), 0.3
 #: Values of which cells show their number; more are too narrow.
 NUMBERED = 16
-#: Rows that a heat map has room for at least: its colour bar has as many numbers.
+#: Least number of rows that a heat map is high: its colour bar has as many numbers.
 LEAST = 4
 #: Characters of a label that fits below its cell and is not turned.
 ACROSS = 6
@@ -222,7 +224,7 @@ WHITE_ABOVE = 0.6
 
 
 def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P(s | q) as a heat map: one row per QI tuple, one column per sensitive value.
+    """Plot P(s | q) as a heat map: one row per QI tuple, one column per sensitive value.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ def intervals(
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Draw what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
+    """Plot what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
 
     A line is what is certain; where on it the point is, is what maximum entropy adds.
 
@@ -320,7 +322,7 @@ def intervals(
     Raises
     ------
     TableError
-        If `bounds` is no such table, or empty, or an estimate is missing.
+        If `bounds` is not such a table or is empty, or an estimate is missing.
     StatementError
         If `estimates` is something else, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
@@ -363,7 +365,7 @@ def _read(bounds: object) -> np.ndarray:
 
 
 def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
-    """Draw lines with ticks at their ends, and points."""
+    """Plot lines with ticks at their ends, and points."""
     place, (low, high) = np.arange(len(ends)), ends.T
     ax.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
     ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
@@ -403,14 +405,14 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
 
 
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the share of records with max P(value | of whom) >= t against t, one line per table.
+    """Plot the share of records with max P(value | group) >= t against t, one line per table.
 
     Parameters
     ----------
     tables : dict of str to DataFrame
         Legend to probabilities, one row per group, one column per value; all with the same rows.
     records : Series, optional
-        How many records each row is of; by default one.
+        Number of records that each row stands for; by default one.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -421,7 +423,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     Raises
     ------
     StatementError, TableError
-        If there is no table, one has no rows or is no table of numbers, `records` does not have a row for each of
+        If there is no table, one has no rows or contains something else than numbers, `records` does not have a row for each of
         theirs, or `ax` is not a Matplotlib Axes.
 
     Examples
@@ -438,7 +440,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     """
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
-        raise StatementError("there is no table to draw; give {name: table of probabilities}")
+        raise StatementError("there is no table to plot; give {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (probability, share)) in enumerate(lines.items()):
@@ -478,7 +480,7 @@ LONGEST_NAME = 60
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
+    """Plot the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
 
     Parameters
     ----------
@@ -510,7 +512,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     check_table(table, ("side", "price"), "Posterior.prices", ("price",))
     check_int(max_rows, "max_rows", 1)
     if table.empty:
-        raise StatementError("there is no price to draw: the model holds no knowledge")
+        raise StatementError("there is no price to plot: the model contains no knowledge")
     shown = table.head(max_rows)
     price = shown["price"].to_numpy()
     finite = np.abs(price[np.isfinite(price)])
@@ -538,7 +540,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Draw what a sweep measured against eps, one line per value; or against the value, one line per eps.
+    """Plot what a sweep measured against eps, one line per value; or against the value, one line per eps.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ __all__ = [
 
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
-    """Draw H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
+    """Plot H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     """
     named = {"": curves} if isinstance(curves, Equivocation) else curves
     if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
-        raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
+        raise StatementError("equivocation has no curve to plot; give one, or {name: equivocation(values, p)}")
     curves_of = {name: cae.curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
         for i, (name, cae) in enumerate(named.items()):
@@ -108,7 +108,7 @@ def exposure(
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
     within: object = None,
 ) -> Axes:
-    """Draw how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
+    """Plot how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
 
     The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
     not fall: a value begins to count where t is above its baseline.
@@ -148,7 +148,7 @@ def exposure(
     """
     named = {"": posteriors} if isinstance(posteriors, Posterior) else posteriors
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("exposure has no line to draw; give a posterior, or {name: posterior}")
+        raise StatementError("exposure has no line to plot; give a posterior, or {name: posterior}")
     lines = {}
     for name, post in named.items():
         check_instance(post, Posterior, "a posterior to draw")
@@ -206,14 +206,14 @@ def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
 
 
-#: Characters of a name beside a point, which has less room than one beside an axis.
+#: Characters of a name beside a point, which has less space than one beside an axis.
 LONGEST_NAME = 28
 
 
 def risk_utility(
     table: pd.DataFrame, risk: str = "risk", utility: str = "utility", ax: Axes | None = None, *, loss: bool = False
 ) -> Axes:
-    """Draw the risk of each release against its utility, and the efficient frontier: no release is better in both.
+    """Plot the risk of each release against its utility, and the efficient frontier: no release is better in both.
 
     Parameters
     ----------
@@ -234,9 +234,9 @@ def risk_utility(
     Raises
     ------
     TableError
-        If there is no row or no such column, or something is no finite number.
+        If there is no row or no such column, or a value is not a finite number.
     StatementError
-        If `risk` or `utility` is no text, `loss` not True or False, or `ax` is not a Matplotlib Axes.
+        If `risk` or `utility` is not a text, `loss` is not a bool, or `ax` is not a Matplotlib Axes.
 
     Notes
     -----
@@ -258,7 +258,7 @@ def risk_utility(
     check_table(table, (risk, utility), "several releases, a row each,")
     x, y = (as_floats(table[name], f"column {name!r}") for name in (utility, risk))
     if not len(x):
-        raise TableError("there is no release to draw; give a table with a row each")
+        raise TableError("there is no release to plot; give a table with one row per release")
     efficient = _efficient(y, -x if not loss else x)
     with axes_for(ax, *LINES) as drawn:
         drawn.scatter(x[efficient], y[efficient], marker="o", s=50, color=FOR, label="efficient", zorder=3)
@@ -301,7 +301,7 @@ SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the share of true positives against that of false ones, one line per group; on the diagonal nothing is told.
+    """Plot the share of true positives against that of false ones, one line per group; on the diagonal nothing is told.
 
     Parameters
     ----------
@@ -333,10 +333,10 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     shares = ("false_positive", "true_positive")
     check_table(table, ("group", *shares), "attacks.aggregates(...).roc", shares)
     if not len(table):
-        raise TableError("the table has no rows: in no group there are people with the value and without")
+        raise TableError("the table has no rows: no group has both people with the value and people without it")
     rates = table[list(shares)]
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
-        raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
+        raise TableError("false and true positive rates must be from 0 to 1, and none may be missing")
     with axes_for(ax, *SQUARE) as drawn:
         for number, (group, part) in enumerate(table.groupby("group", sort=False)):
             x, y = (part[name].to_numpy(dtype=float) for name in rates)
@@ -354,7 +354,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Draw scores against the number of associations known, one curve per table of :func:`~maxent_cvx.quantify` (Fig. 5).
+    """Plot scores against the number of associations known, one curve per table of :func:`~maxent_cvx.quantify` (Fig. 5).
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     for table in curves.values():
         check_table(table, ("K+", "K-", "score"), "quantify", ("K+", "K-", "score"))
     if not curves:
-        raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
+        raise StatementError("quantification has no curve to plot; give {name: table of quantify}")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
     with axes_for(ax, *LINES) as drawn:
         for number, (name, table) in enumerate(curves.items()):
@@ -403,7 +403,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
-    """Draw the largest disclosure against k, the pieces of knowledge: one line per release, low and late is better.
+    """Plot the largest disclosure against k, the pieces of knowledge: one line per release, low and late is better.
 
     Parameters
     ----------
@@ -438,7 +438,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     """
     named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to draw; give {name: what attacks.worst_case returns}")
+        raise StatementError("worst_case has no line to plot; give {name: what attacks.worst_case returns}")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
