@@ -1,4 +1,4 @@
-"""Experiments: models solved one after another, as knowledge, a statement, a solver or a release changes."""
+"""Experiments: series of models in which the knowledge, a statement, the solver or the release varies."""
 
 from __future__ import annotations
 
@@ -65,18 +65,9 @@ __all__ = [
     "sweep",
 ]
 
-# The table that compares solvers, which says in a notebook what it shows.
-
 
 class SolverTable(pd.DataFrame):
-    """A DataFrame; what is taken from it is a plain one.
-
-    Examples
-    --------
-    >>> table = SolverTable({"certified": [True, False], "bound": [1e-9, 1e-3]}, index=["A", "B"])
-    >>> type(table[table["certified"]]).__name__
-    'DataFrame'
-    """
+    """A DataFrame; what is taken from it is a plain one."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
@@ -94,11 +85,10 @@ class SolverTable(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         certified = int(self["certified"].sum())
-        said = f"{pluralize(len(self), 'answer')} asked for, {certified} certified: no P(s | q) is off by more than its bound"
-        return as_html(f"<Solvers: {said}>", TablePreview(pd.DataFrame(self), "answers"))
-
-
-# Models, every solver: what each answers, how far that can be off, and how long it takes.
+        summary = (
+            f"{certified} of {pluralize(len(self), 'answer')} certified; their P(s | q) are off by at most the bound"
+        )
+        return as_html(f"<Solvers: {summary}>", TablePreview(pd.DataFrame(self), "answers"))
 
 
 #: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
@@ -122,16 +112,16 @@ def compare_solvers(
     time_limit: float = math.inf,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Solve a model, or several, with several solvers, and certify what each of them answers.
+    """Solve one or several models with several solvers, and certify each answer.
 
     Parameters
     ----------
     model : MaxEnt, or dict of str to MaxEnt
-        What is solved; it stays as it is. Several models have names.
+        The model, which is not changed; or several models by name.
     solvers : iterable of str or object, optional
         Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
-        them, registered or not; by default all registered solvers that are installed. More words may follow a name, to
-        distinguish two calls of one solver: "CLARABEL qdldl".
+        them, registered or not; by default all registered solvers that are installed. A name may be followed by further
+        words, to distinguish two calls of one solver: "CLARABEL qdldl".
     presolve : bool
         As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
@@ -145,7 +135,7 @@ def compare_solvers(
     Returns
     -------
     DataFrame
-        A row a solver, in the order asked for, or of several models a row a model and solver:
+        One row per solver, in the order asked for, or of several models one row per model and solver:
 
         * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
           knowledge), "not installed" or "failed". A solver that raises an error of any type has failed, and the others
@@ -206,7 +196,7 @@ def _models(model: object) -> dict[Hashable, MaxEnt]:
     if not isinstance(model, Mapping):
         return {None: check_instance(model, MaxEnt, "what is compared")}
     if not model:
-        raise StatementError("no model is given to compare solvers on; give at least one, {name: model}")
+        raise StatementError("at least one model is needed to compare solvers: {name: model}")
     return {name: check_instance(one, MaxEnt, f"{name!r} of what is compared") for name, one in model.items()}
 
 
@@ -225,20 +215,20 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
         every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
         return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
     is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
-    asked = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
-    if not asked:
-        raise StatementError("solvers=[]: at least one is expected; leave it out to compare all that are installed")
-    own: dict[str, Backend] = {}
-    for solver in asked:
+    given = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
+    if not given:
+        raise StatementError("solvers is empty; leave it out to compare all that are installed")
+    custom: dict[str, Backend] = {}
+    for solver in given:
         if isinstance(solver, str):
             continue
         backend = as_backend(solver)
-        other = own.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in asked else None)
+        other = custom.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in given else None)
         if other is not None and getattr(other, "own", other) is not getattr(backend, "own", backend):
-            raise SolverError(f"two solvers have the name {backend.name!r}; give one of them another name")
-        own[backend.name] = backend
-    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in asked]
-    found = {label: _backend(label, own) for label in labels}
+            raise SolverError(f"two different solvers have the name {backend.name!r}; rename one of them")
+        custom[backend.name] = backend
+    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in given]
+    found = {label: _backend(label, custom) for label in labels}
     for label, one in found.items():
         _check_options(one, options.get(label, {}))
     return found
@@ -331,9 +321,6 @@ def _difference(answer: Posterior, reference: Posterior) -> float:
     return float((np.abs(p - exact)[probable] / exact[probable]).max(initial=0.0))
 
 
-# Inference channels: inferences from releases together that none of them allows alone.
-
-
 def inference_channels(
     series: ReleaseSeries,
     tolerance: float = 1e-4,
@@ -344,37 +331,36 @@ def inference_channels(
     client: Any = None,
     **solve: Any,
 ) -> pd.DataFrame:
-    """Find the people i and values s for whom P_u(s | i) of a release u is not P(s | i) of all releases together.
+    """Find people i and values s for which P_u(s | i) from a release u alone differs from P(s | i) from all releases.
 
     Parameters
     ----------
     series : ReleaseSeries
         Releases of people with pseudonyms.
     tolerance : float
-        Smaller differences are not listed; an answer is certified to 1e-4.
+        Differences up to this are not listed; answers are certified to 1e-4.
     blame : bool
-        Solve again without each of the releases, to find the one that makes the difference.
+        Also solve without each of the releases, to find the one that causes the difference.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
     n_jobs : int, optional
-        Processes that share the solves without a release, as of joblib; None is one, or what
-        ``joblib.parallel_config`` says. The table is the same.
+        Number of joblib processes for these solves; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
-        In the place of `n_jobs`: a Dask cluster, whose workers share these solves.
+        A Dask cluster for these solves, instead of `n_jobs`.
     **solve
         Passed to :meth:`MaxEnt.solve`.
 
     Returns
     -------
     DataFrame
-        A row for each person, value and release u that the person is in, the largest change first: `alone`, P_u(s | i),
-        `together`, P(s | i), and `change`. With `blame` also `because`, the release without which P(s | i) would be
-        closest to P_u(s | i) again, and `without`, what it would be.
+        One row per person, value and release u that contains the person, the largest change first: `alone`, P_u(s | i);
+        `together`, P(s | i); and `change`. With `blame` also `because`, the release without which P(s | i) would be
+        closest to P_u(s | i), and `without`, that probability.
 
     Raises
     ------
     StatementError
-        If it is not a series; or if `n_jobs` or `client` cannot be read, or both are given.
+        If `series` is not a ReleaseSeries; if `n_jobs` or `client` cannot be read, or both are given.
     BadProbability
         If the tolerance is negative.
     Infeasible, Inaccurate, SolverError
@@ -401,9 +387,9 @@ def inference_channels(
     check_optional_bool(progress, "progress")
     check_bool(blame, "blame")
     if not isinstance(series, ReleaseSeries):
-        raise StatementError(f"a ReleaseSeries is expected, not {short_repr(series)}")
+        raise StatementError(f"series must be a ReleaseSeries, not {short_repr(series)}")
     if not check_number(tolerance, "tolerance") >= 0:
-        raise BadProbability(f"tolerance={tolerance!r}: a difference of probabilities is not negative")
+        raise BadProbability(f"tolerance must not be negative, got {tolerance!r}")
     workers = Workers.asked(n_jobs, client)
     together = MaxEnt(series).solve(**solve)
     found = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
@@ -476,9 +462,6 @@ def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, 
     return {"because": because, "without": without}
 
 
-# How often each solver is the fastest, or nearly so, over many models.
-
-
 #: Seconds that no clock tells apart from less: shorter solves count as this long, as where presolve finds everything.
 SHORTEST = 1e-3
 #: What a profile may be of, besides seconds.
@@ -512,7 +495,7 @@ def performance_profile(
     Raises
     ------
     TableError
-        If the table is none of several models, or not every solver was called for each of them.
+        If the table is not one of several models, or not every solver was called for each of them.
     UnknownName
         If there is no such cost.
     BadProbability, StatementError
@@ -542,7 +525,7 @@ def performance_profile(
     else:
         at = np.array([check_float(one, "tau", 1.0, np.inf) for one in check_list(tau, "tau", "ratios")])
         if not len(at) or not np.isfinite(at).all():
-            raise BadProbability("tau must hold at least one ratio, all of them finite and 1 or more")
+            raise BadProbability("tau must contain at least one ratio, all of them finite and at least 1")
     fraction = (ratio[:, :, None] <= at).mean(axis=0)
     solvers, ratios = np.repeat(cost.columns, len(at)), np.tile(at, len(cost.columns))
     return pd.DataFrame({"solver": solvers, "tau": ratios, "fraction": fraction.ravel()})
@@ -556,20 +539,17 @@ def _cost(table: pd.DataFrame, measure: str) -> pd.DataFrame:
     needed = ["certified", *(MEASURES[1:3] if measure == "seconds" else [measure])]
     if table.index.names != ["model", "solver"] or not set(needed) <= set(table.columns):
         raise TableError(
-            "a profile is of several models: give the table of compare_solvers({name: model, ...}), indexed by model "
-            f"and solver, with the columns {', '.join(needed)}"
+            "a profile needs the table of compare_solvers for several models, {name: model, ...}, indexed by model and "
+            f"solver, with the columns {', '.join(needed)}"
         )
     if table.index.has_duplicates:
-        raise TableError("the table has a model and solver twice; give each once")
+        raise TableError("the table has duplicate rows for a model and solver")
     least = 1.0 if measure == "iterations" else SHORTEST
     cost = table[needed[1:]].astype(float).sum(axis=1, skipna=False).clip(lower=least)
     wide = cost.where(table["certified"].astype(bool) & cost.notna(), np.inf).unstack("solver")
     if wide.isna().any(axis=None):
-        raise TableError("the table lacks a row: every solver must have been called for every model")
+        raise TableError("the table must have a row for every model and solver")
     return wide[list(table.index.get_level_values("solver").unique())]
-
-
-# Privacy quantification: the paper's tuple of an assumption about the adversary, and a score.
 
 
 #: The columns of every bound, beside the score.
@@ -594,30 +574,30 @@ def quantify(
 ) -> pd.DataFrame:
     """Score a release under bounds (K+, K-) on the adversary's knowledge.
 
-    Bounds of which each knows all that the one before it does are solved one after another, each begun with the answer
-    before it; of such curves there may be several, which `n_jobs` processes share, or the workers of a Dask cluster.
+    Bounds are ordered into curves along which knowledge grows; each solve starts from the previous answer of its curve.
+    Curves can be solved in parallel by processes or by a Dask cluster.
 
     Parameters
     ----------
     release : Release
-        What is published.
+        The release.
     original : DataFrame
-        The records that were published. With the release's bucket column, the divergence over the
+        The original records. With the release's bucket column, the divergence over the
         terms is reported as well.
     knowledge : sequence of (int, int)
-        Bounds: the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
+        Bounds (K+, K-): the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
     min_support, attributes
         See :class:`~maxent_cvx.StrongestAssociations`.
     measure : callable, or dict or list of callables
-        From a posterior to the score, or to several by name; by default the divergence from the truth in bits, where
-        lower is worse. A measure that compares with the original has it bound,
+        Function of a posterior that returns the score, or several scores by name; by default the divergence from the
+        truth in bits, where lower is worse. If it needs the original records, bind them:
         ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
         Show a progress bar; None shows it on terminals only.
     n_jobs : int, optional
-        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+        Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
-        In the place of `n_jobs`: a Dask cluster, whose workers solve all bounds and call the measures.
+        A Dask cluster that solves all bounds and calls the measures, instead of `n_jobs`.
     time_limit : float
         Seconds for each bound, as of :meth:`MaxEnt.solve`.
     **solve
@@ -628,7 +608,7 @@ def quantify(
     DataFrame
         K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
         solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
-        numbers are "score[label]"; several measures have a column each, by name. Last, the `status`, that of the
+        numbers are "score[label]"; several measures have one column each, by name. Last, the `status`, that of the
         answer, or "infeasible" or "failed" where there is none, and the `message`, why; such a row has NaN elsewhere.
 
     Raises
@@ -676,9 +656,9 @@ def quantify(
     workers = Workers.asked(n_jobs, client)
     score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
-        raise StatementError(f"knowledge holds {short_repr(wrong[0])}; each bound is a pair (K+, K-)")
+        raise StatementError(f"each bound of knowledge must be a pair (K+, K-), not {short_repr(wrong[0])}")
     if "warm_start" in solve:
-        raise StatementError("quantify begins each solve with the one before; leave warm_start out")
+        raise StatementError("warm_start must not be given: quantify starts each solve from the previous answer")
     mined = mine_associations(
         original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
     )
@@ -790,14 +770,14 @@ def sweep(
     progress: bool | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Solve a model for every value that a probability is stated to have, and for every vagueness.
+    """Solve a model for several stated values of a probability, and several vaguenesses.
 
-    Most solves are warm-started from the one before. The model itself stays as it is.
+    Most solves start from the previous answer. The model itself is not changed.
 
     Parameters
     ----------
     model : MaxEnt
-        Everything else that is known. A statement of the same probability (or of a multiple) that it holds is replaced.
+        The other knowledge. A statement about the same probability, or a multiple of it, is replaced.
     probability : Probability or str
         ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
     value : float or several, optional
@@ -805,13 +785,13 @@ def sweep(
     eps : float or several
         Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
     measure : callable, or dict or list of callables, optional
-        From a posterior to a number, or to several by name; a column each, "name" or "name[label]".
+        Functions of a posterior that return a number, or several by name; one column each, "name" or "name[label]".
     solver : str
         As of :meth:`maxent_cvx.MaxEnt.solve`.
     n_jobs : int, optional
-        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says. The table is the same.
+        Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
-        In the place of `n_jobs`: a Dask cluster, whose workers do all solves and call the measures.
+        A Dask cluster that does all solves and calls the measures, instead of `n_jobs`.
     time_limit : float
         Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
     progress : bool, optional
@@ -822,7 +802,7 @@ def sweep(
     Returns
     -------
     DataFrame
-        A row a solve, values outermost: `value`, `eps`, `status` (that of the answer, mostly "optimal"; "infeasible"
+        One row per solve, values outermost: `value`, `eps`, `status` (that of the answer, mostly "optimal"; "infeasible"
         where the value contradicts the rest; "failed"), `probability`, that the posterior gives, `entropy`, nats, what
         is measured, and the `message`, why there is no answer; such a row has NaN elsewhere.
 
@@ -858,26 +838,26 @@ def sweep(
     3    0.5  infeasible      NaN    NaN
     """
     if not isinstance(model, MaxEnt):
-        raise StatementError(f"a sweep solves a MaxEnt model, not {short_repr(model)}")
+        raise StatementError(f"model must be a MaxEnt, not {short_repr(model)}")
     if "warm_start" in options:
-        raise StatementError("a sweep begins each solve with the one before; leave warm_start out")
-    asked = read_probability(probability) if isinstance(probability, str) else probability
-    if not isinstance(asked, Probability):
-        raise StatementError(f"a sweep is of a probability such as P('Flu'), not of {short_repr(asked)}")
+        raise StatementError("warm_start must not be given: sweep starts each solve from the previous answer")
+    swept = read_probability(probability) if isinstance(probability, str) else probability
+    if not isinstance(swept, Probability):
+        raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
     workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
-    factors = {name: _factor(said, asked) for name, said in model.knowledge.items()}
-    own = {name: factor for name, factor in factors.items() if factor is not None}
-    values = _numbers(_own_value(model, asked, own) if value is None else value, "value")
+    factors = {name: _factor(source, swept) for name, source in model.knowledge.items()}
+    replaced = {name: factor for name, factor in factors.items() if factor is not None}
+    values = _numbers(_current_value(model, swept, replaced) if value is None else value, "value")
     base = model.copy()
-    for name in own:
+    for name in replaced:
         base.remove(name)
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
-    said = [asked.about(v, e) if e else asked == v for v, e in points]  # raises, before anything is solved
+    statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises, before anything is solved
     check_optional_bool(progress, "progress")
     given = {"solver": solver, "time_limit": time_limit, **options}
-    cases = _Points(base, asked, label, points, said, measures, given)
+    cases = _Points(base, swept, label, points, statements, measures, given)
     chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
     rows = solved_rows(cases, chains, "sweep", workers, progress)
     measured = dict.fromkeys(key for row in rows for key in row if key not in SWEEP_COLUMNS)
@@ -889,7 +869,7 @@ class _Points:
     """The statements of a sweep, by number: a value and its vagueness each, added to one model."""
 
     base: MaxEnt
-    asked: Probability
+    swept: Probability
     label: str
     points: Sequence[tuple[float, float]]
     statements: Sequence[Statement]
@@ -907,7 +887,7 @@ class _Points:
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
         """Measure it."""
-        found = {"probability": post.prob(self.asked), "entropy": post.entropy}
+        found = {"probability": post.prob(self.swept), "entropy": post.entropy}
         return found | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
 
 
@@ -917,23 +897,25 @@ def _numbers(given: object, what: str) -> list[float]:
     return [check_number(one, what) for one in several]
 
 
-def _factor(said: Source, asked: Probability) -> float | None:
+def _factor(source: Source, swept: Probability) -> float | None:
     """The multiple of the probability that a statement constrains; None if it constrains something else."""
-    if not isinstance(said, Statement):
+    if not isinstance(source, Statement):
         return None
-    terms, other = dict(said.terms), {event: a for event, a in asked.terms.items() if a != 0}
+    terms, other = dict(source.terms), {event: a for event, a in swept.terms.items() if a != 0}
     if terms.keys() != other.keys():
         return None
     ratios = np.array([terms[event] / other[event] for event in terms])
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
 
 
-def _own_value(model: MaxEnt, asked: Probability, own: Mapping[str, float]) -> float:
+def _current_value(model: MaxEnt, swept: Probability, replaced: Mapping[str, float]) -> float:
     """The value that the model's one statement says the probability has, or the middle of its sides."""
-    sides = {name: (said.low, said.high) for name, said in model.knowledge.items() if isinstance(said, Statement)}
-    middles = [sum(sides[name]) / 2 / factor for name, factor in own.items()]
+    sides = {
+        name: (source.low, source.high) for name, source in model.knowledge.items() if isinstance(source, Statement)
+    }
+    middles = [sum(sides[name]) / 2 / factor for name, factor in replaced.items()]
     if len(middles) != 1 or not np.isfinite(middles[0]):
         raise StatementError(
-            f"the model holds {len(middles)} statements of {asked}, not one with a value; say which is meant, value=..."
+            f"the model contains {len(middles)} statements with a value of {swept}, not one; give the values (value)"
         )
-    return float(middles[0]) + asked.constant
+    return float(middles[0]) + swept.constant

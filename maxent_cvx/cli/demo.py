@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 import pandas as pd
@@ -13,6 +12,7 @@ from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.release import Release
 from ..sources.statements import P
+from .options import Options
 
 __all__ = [
     "run",
@@ -20,13 +20,13 @@ __all__ = [
 ]
 
 
-def run(options: argparse.Namespace) -> None:
-    """Print the story."""
+def run(options: Options) -> None:
+    """Print the example."""
     print("\n\n".join(story()))
 
 
 def story() -> Iterator[str]:
-    """Tell the example paragraph by paragraph; every number is computed as it is told."""
+    """The example, paragraph by paragraph; every number is computed."""
     hospital = load_hospital()
     release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     published = hospital.groupby("Bucket").agg(
@@ -37,13 +37,13 @@ def story() -> Iterator[str]:
         diseases=("Disease", lambda d: ", ".join(sorted(d))),
     )
     yield (
-        "A hospital publishes ten patients in three buckets. Inside a bucket everybody sees who is there and\n"
+        "A hospital publishes ten patients in three buckets. For each bucket everybody can see who is in it and\n"
         f"which diseases occur, but not who has which:\n\n{published.to_string(justify='left')}"
     )
 
     nothing = MaxEnt(release).solve()
     yield (
-        "Somebody who knows nothing else spreads each bucket's diseases evenly over its people.\n"
+        "An adversary who knows nothing else distributes each bucket's diseases evenly over its people.\n"
         f"P(Disease | Gender, Degree), by maximum entropy:\n\n{_table(nothing.conditional())}\n\n"
         f"Nobody's disease is likelier than {_most(nothing)}."
     )
@@ -51,24 +51,24 @@ def story() -> Iterator[str]:
     rule = P("Breast Cancer", given={"Gender": "male"}) == 0
     medicine = MaxEnt(release).add(rule).solve()
     yield (
-        f"But everybody knows some medicine: {rule}. In buckets 1 and 2\nonly the women are left for breast cancer:\n\n"
+        f"But everybody knows some medicine: {rule}. In buckets 1 and 2\nonly the women can have breast cancer:\n\n"
         f"{_table(medicine.conditional())}\n\n"
-        f"Now somebody's disease is known with P = {_most(medicine)}: the bucket of Grace (female, junior) hid nothing."
+        f"Now somebody's disease is known with P = {_most(medicine)}: Grace (female, junior) is not protected by her bucket."
     )
 
     men, women = {"Gender": "male"}, {"Gender": "female"}
     vague = P("Flu", given=men).about(0.5, eps=0.05)
     more = MaxEnt(release).add(rule, vague).solve()
     yield (
-        f"Knowledge may be vague, too: {vague}.\nWith medicine alone the adversary infers "
+        f"Knowledge may also be vague: {vague}.\nWith medicine alone the adversary infers P(Flu) = "
         f"{medicine.prob('Flu', given=men):.3f} for men and {medicine.prob('Flu', given=women):.3f} for women; "
-        f"with this, {more.prob('Flu', given=men):.3f} and {more.prob('Flu', given=women):.3f}."
+        f"with both statements, {more.prob('Flu', given=men):.3f} and {more.prob('Flu', given=women):.3f}."
     )
 
     lines = [
-        "What each adversary is away from the truth (0 bits: knows all that can be known from Gender and Degree):\n"
+        "Divergence of each adversary from the truth (0 bits: everything that Gender and Degree determine is known):\n"
     ]
-    for name, post in (("knows nothing else", nothing), ("knows medicine", medicine), ("knows about flu, too", more)):
+    for name, post in (("knows nothing else", nothing), ("knows medicine", medicine), ("also knows about flu", more)):
         bits = measures.overall_divergence(post, hospital)
         lines.append(f"  {name:22s} {bits:6.3f} bits   every P(s | q) certified within {post.certificate.bound:.0e}")
     yield "\n".join(lines)

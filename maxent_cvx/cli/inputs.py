@@ -1,10 +1,7 @@
-"""The inputs of commands: tables, columns, hierarchies, knowledge and published statistics."""
+"""The inputs of commands: tables, releases, background knowledge, association rules and published statistics."""
 
 from __future__ import annotations
 
-import argparse
-import copy
-import csv
 import io
 import json
 import re
@@ -29,254 +26,163 @@ from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import Statement
-from .streams import DASH, read_text, say, source_name
+from .options import ExposureOptions, ReleaseOptions, TableOptions, with_dataset_defaults
+from .streams import DASH, left_out, read_text, say, source_name
 
 __all__ = [
     "CommandInput",
-    "as_list",
+    "Records",
+    "anatomize",
     "as_text",
-    "bucketed",
-    "distribution_of",
+    "check_buckets",
     "free_name",
     "located",
-    "material",
-    "one_source_of_buckets",
+    "numbers_by_value",
     "people_of",
     "read_csv",
     "read_domain",
+    "read_input",
     "read_people",
+    "read_records",
+    "read_release",
     "read_statistics",
-    "read_table",
-    "released",
     "statements_of",
     "values_as_printed",
     "where_of",
 ]
 
-# Tables that travel with the package, and what a command assumes of them unless told otherwise.
-
-
-BUILT_IN: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, object]]] = {
-    "adult": (
-        datasets.load_adult,
-        {
-            "qi": ",".join(datasets.ADULT_QI), "sa": "education", "rows": 14_210, "l": 5, "exempt": 2,
-            "top": [0, 10, 50, 100, 200, 500],
-        },
-    ),
-    "hospital": (datasets.load_hospital, {"qi": "Gender,Degree", "sa": "Disease", "bucket": "Bucket"}),
-}  # fmt: skip
-#: Of what is assumed, what is not if another option is given: who asks for Anatomy (--l) does not want the buckets that
-#: the table has, and the other way round; who asks for a verdict does not want scores.
-INSTEAD = {
-    "bucket": ("l",), "l": ("bucket",), "exempt": ("bucket",),
-    "top": ("bucket", "json", "know", "knowledge", "people", "fail_above", "sensitive", "baseline"),
-}  # fmt: skip
-
-
-def apply_dataset_defaults(options: argparse.Namespace) -> None:
-    """Fill in what is known of a built-in table, and was not said."""
-    _, known = BUILT_IN.get(options.table, (None, {}))
-    said = {name for name, value in vars(options).items() if value not in (None, False, [])}
-    for name, value in known.items():
-        if name in vars(options) and name not in said and not said & {*INSTEAD.get(name, ())}:
-            setattr(options, name, value)
-
-
-# What a command reads: a table with its columns, people known by name.
-
-
-#: People that a table with counts is written out for.
+#: Tables that come with the package.
+BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
+#: The most people that a table with counts is expanded to.
 MOST_PEOPLE = 10**8
+#: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
+RULES_BEGIN = "# {"
+#: Options that say where the buckets are.
+BUCKET_SOURCES = ("bucket", "l", "generalized")
+#: What generalized cells look like.
+LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
+#: An integer, and a range of integers; both may be negative: "-5--1".
+NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
+#: Columns of a table of statistics that are not attributes.
+STATISTICS = ("n", "mean", "median")
 
 
-def read_table(options: argparse.Namespace) -> pd.DataFrame:
-    """Read the table, and fill in what is known of a built-in one; with the columns of its roles as lists."""
-    apply_dataset_defaults(options)
-    table = load_table(options.table, options)
-    if options.qi is None and getattr(options, "id", None) is not None:
-        options.qi = ""  # a pseudonym may be all that is known of a person
-    if options.qi is None or options.sa is None:
-        needed = " and ".join(f"--{name}" for name in ("qi", "sa") if getattr(options, name) is None)
-        raise TableError(f"{needed} must be given; {_name(options.table)} has the columns {', '.join(table.columns)}")
-    options.qi, options.sa = columns_of(options.qi), columns_of(options.sa)
-    return without_gaps(table, options.table, options)
+# ------------------------------------------------------------------------------------------------------ tables of people
 
 
-def columns_of(text: str) -> list[str]:
-    """Read names with commas between them, in quotes where they hold one; of an empty text none."""
-    if not text.strip():
-        return []
-    try:
-        (found,) = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-    except (csv.Error, ValueError):
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A table and the columns that play a role in it."""
+
+    table: pd.DataFrame
+    qi: list[str]
+    sa: list[str]
+
+
+def read_records(options: TableOptions) -> Records:
+    """Read the table of a command: its first --rows, with --missing rows dropped."""
+    table = _load(options.table, options.rows)
+    qi = () if options.qi is None and options.id is not None else options.qi  # a pseudonym may be all that is known
+    if qi is None or options.sa is None:
+        needed = " and ".join(f"--{name}" for name, given in (("qi", qi), ("sa", options.sa)) if given is None)
         raise TableError(
-            f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
-        ) from None
-    return [name.strip() for name in found]
+            f"{needed} must be given; the columns of {_name(options.table)} are {', '.join(table.columns)}"
+        )
+    return Records(_without_gaps(table, options.table, list(qi), list(options.sa), options), list(qi), list(options.sa))
 
 
-def as_list(names: Iterable[str]) -> str:
-    """Write names with commas between them, in quotes where they hold one."""
-    text = io.StringIO()
-    csv.writer(text).writerow(names)
-    return text.getvalue().removesuffix("\r\n")
-
-
-def load_table(name: str, options: argparse.Namespace) -> pd.DataFrame:
-    """Read a table, or its first rows."""
-    load, _ = BUILT_IN.get(name, (None, {}))
-    if load is None and name != DASH and not Path(name).exists():
+def _load(name: str, rows: int | None) -> pd.DataFrame:
+    if name not in BUILT_IN and name != DASH and not Path(name).exists():
         raise unknown_name("file or built-in table", name, BUILT_IN)
-    table = load() if load else read_csv(name)
-    if options.rows is not None and not 0 < options.rows <= len(table):
-        raise TableError(f"--rows {options.rows}: {_name(name)} has {len(table)} rows")
-    return table.head(options.rows) if options.rows else table
+    table = BUILT_IN[name]() if name in BUILT_IN else read_csv(name)
+    if rows is not None and not 0 < rows <= len(table):
+        raise TableError(f"--rows {rows}: {_name(name)} has {len(table)} rows")
+    return table.head(rows) if rows else table
 
 
-def without_gaps(table: pd.DataFrame, name: str, options: argparse.Namespace) -> pd.DataFrame:
-    """Leave out rows with missing cells in columns that have a role, if that is asked for; else refuse them."""
-    roles = [*options.sa, *(one for role in ("bucket", "id", "count") if (one := getattr(options, role, None)))]
-    if not getattr(options, "generalized", False):  # there a missing cell is any value
-        roles += options.qi
+def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], options: TableOptions) -> pd.DataFrame:
+    """Drop rows with missing cells in columns that play a role, or refuse the table."""
+    roles = [*sa, *(column for column in (options.bucket, options.id, options.count) if column)]
+    if not options.is_generalized:  # there a missing cell stands for any value
+        roles += qi
     missing = table[[column for column in dict.fromkeys(roles) if column in table.columns]].isna()
     if not missing.to_numpy().any():
         return table
-    found = ", ".join(f"{column!r} ({n} of {len(table)})" for column, n in missing.sum().items() if n)
+    where = ", ".join(f"{column!r} ({n} of {len(table)})" for column, n in missing.sum().items() if n)
     if options.missing == "error":
         raise TableError(
-            f"{_name(name)} has missing cells in {found}; --missing drop leaves those rows out, or give what is "
-            "missing a value of its own"
+            f"{_name(name)} has missing cells in {where}; drop these rows with --missing drop, or replace the missing "
+            "cells by a value of their own"
         )
     gaps = missing.any(axis=1)
     if gaps.all():
-        raise TableError(f"every row of {_name(name)} has a missing cell, in {found}")
-    say(f"left out {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {found}")
-    dropped = {"table": name, "rows": int(gaps.sum()), "of": len(table)}
-    options.dropped = [*getattr(options, "dropped", []), dropped | {"cells": missing.sum()[lambda n: n > 0].to_dict()}]
+        raise TableError(f"every row of {_name(name)} has a missing cell, in {where}")
+    say(f"dropped {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {where}")
+    cells = missing.sum()[lambda n: n > 0].to_dict()
+    left_out().append({"table": name, "rows": int(gaps.sum()), "of": len(table), "cells": cells})
     return table[~gaps]
 
 
 def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
-    """Read a CSV file with a header, or standard input; with a type, all columns as that."""
+    """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
     source = io.StringIO(read_text(path)) if path == DASH else path
+
+    def again() -> str | io.StringIO:
+        return io.StringIO(source.getvalue()) if isinstance(source, io.StringIO) else source
+
     try:
-        header = pd.read_csv(source, dtype=str, header=None, nrows=1, keep_default_na=False)
-        table = pd.read_csv(_again(source), dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
-        if codes := _codes(source, table):
-            table = pd.read_csv(_again(source), dtype=dict.fromkeys(codes, str))
+        header = pd.read_csv(again(), dtype=str, header=None, nrows=1, keep_default_na=False)
+        table = pd.read_csv(again(), dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
+        if integers := [*table.select_dtypes("number").columns]:
+            cells = pd.read_csv(again(), dtype=str, usecols=integers)
+            # A column with leading zeros contains codes: 01234 is not 1234.
+            if codes := [name for name in integers if cells[name].str.fullmatch(r"0\d+").any()]:
+                table = pd.read_csv(again(), dtype=dict.fromkeys(codes, str))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
         raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
-    names = header.iloc[0]  # which pandas would make different, Gender and Gender.1
+    names = header.iloc[0]  # pandas renames duplicates: Gender and Gender.1
     if twins := [*names[names.duplicated() & (names != "")]]:
         raise TableError(
             f"{source_name(path)} has more than one column named {join_names(dict.fromkeys(twins))}; rename all but one"
         )
     if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
-        raise TableError(
-            f"{source_name(path)}: its cells are parted by {signs[0]!r}, and commas are expected; write it so"
-        )
-    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # what pandas makes of the first columns then
-        raise TableError(f"{source_name(path)}: its lines have more cells than the header; quote cells with commas")
+        raise TableError(f"{source_name(path)} is separated by {signs[0]!r}; separate the cells by commas")
+    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
+        raise TableError(f"{source_name(path)} has lines with more cells than the header; quote cells with commas")
     return table
 
 
-def _codes(source: str | io.StringIO, table: pd.DataFrame) -> list[str]:
-    """Find columns of numbers of which some begin with zeros: 01234 is a code, and another one than 1234."""
-    if not (numbers := [*table.select_dtypes("number").columns]):
-        return []
-    cells = pd.read_csv(_again(source), dtype=str, usecols=numbers)
-    return [name for name in numbers if cells[name].str.fullmatch(r"0\d+").any()]
-
-
-def _again(source: str | io.StringIO) -> str | io.StringIO:
-    """What was read, to be read once more."""
-    return io.StringIO(source.getvalue()) if isinstance(source, io.StringIO) else source
-
-
-def people_of(records: pd.DataFrame, count: str) -> pd.DataFrame:
-    """Write a table with counts as one row a person: Anatomy, mining and the truth are of people."""
-    if count not in records.columns:
-        raise unknown_name("column of the table (given as --count)", count, records.columns)
-    n = count_column(records[count], "the table")
+def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
+    """Expand a table with counts to one row per person, as Anatomy, mining and the truth need it."""
+    if count not in table.columns:
+        raise unknown_name("column of the table (given as --count)", count, table.columns)
+    n = count_column(table[count], "the table")
     if not 0 < n.sum() <= MOST_PEOPLE:
-        raise TableError(f"{count!r} counts {n.sum()} people; from 1 to {MOST_PEOPLE:,} are expected")
-    return records.loc[records.index.repeat(n)].drop(columns=count).reset_index(drop=True)
+        raise TableError(f"{count!r} counts {n.sum()} people; the number must be from 1 to {MOST_PEOPLE:,}")
+    return table.loc[table.index.repeat(n)].drop(columns=count).reset_index(drop=True)
 
 
 def read_people(path: str) -> pd.DataFrame:
-    """Read a CSV file of people, whose names are in its first column."""
+    """Read a CSV file of people, whose names are in the first column."""
     table = read_csv(path)
     return table.set_index(table.columns[0])
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """Find a column name that is not taken."""
+    """A column name that is not taken."""
     while name in taken:
         name += "_"
     return name
 
 
-def values_as_printed(given: Sequence[str] | None, known: Iterable[object]) -> list[object] | None:
-    """Find values by how a table prints them, of several columns with commas between them; strangers stay texts."""
-    if given is None:
-        return None
-    printed: dict[str, object] = {",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in known}
-    return [printed.get(one, one) for one in given]
+def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
+    """The values that are printed as some texts, with commas for combinations; other texts stay texts."""
+    printed: dict[str, object] = {",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in values}
+    return [printed.get(text, text) for text in texts]
 
 
-def _name(path: str) -> str:
-    return "standard input" if path == DASH else path
-
-
-# Published association rules, and the people whom they are about: ``maxent-cvx quantify rules.csv --qi-table ...``.
-
-
-#: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
-FIRST = "# {"
-
-
-def are_rules(options: argparse.Namespace) -> bool:
-    """Whether TABLE is a file of rules, which its first line says; or else --qi-table."""
-    if getattr(options, "qi_table", None) is not None:
-        return True
-    path = Path(options.table)
-    if not path.is_file() or path.suffix == ".parquet":
-        return False
-    with path.open("rb") as file:
-        found = file.read(len(FIRST)) == FIRST.encode()
-    if found:
-        raise TableError(
-            f"{options.table!r} holds association rules; --qi-table must be given, a CSV file of everybody's QI, "
-            "a row a person"
-        )
-    return False
-
-
-def people_and_rules(options: argparse.Namespace) -> tuple[QITable, PublishedRules, pd.DataFrame]:
-    """Read the people whose QI are known, and the rules about them."""
-    told = {name: columns_of(text) for name in ("qi", "sa") if (text := getattr(options, name)) is not None}
-    rules = _piped(told) if options.table == DASH else RuleSet.from_csv(options.table, **told)
-    options.qi, options.sa = list(rules.qi), list(rules.sensitive)
-    people = without_gaps(read_csv(options.qi_table), options.qi_table, options)
-    values, distribution = _values(options, people, rules)
-    view = QITable(
-        people, qi=options.qi, sa=options.sa, sa_values=values, sa_distribution=distribution, count=options.count
-    )
-    scores = None if options.scores is None else columns_of(options.scores)
-    return view, PublishedRules(rules, scores, options.decimals, non_rules=rules.complete), people
-
-
-def _piped(told: dict[str, list[str]]) -> RuleSet:
-    """Read rules from standard input, by way of a file, which is what rules are read from."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "rules.csv")
-        path.write_text(read_text(DASH), encoding="utf-8")
-        return RuleSet.from_csv(path, **told)
-
-
-def distribution_of(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
-    """Read the table of a file of sensitive values, each with a number."""
+def numbers_by_value(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
+    """Read a table of sensitive values with a number each."""
     others = [name for name in table.columns if name not in sa]
     if len(others) != 1 or not {*sa} <= {*table.columns}:
         raise TableError(
@@ -284,39 +190,16 @@ def distribution_of(table: pd.DataFrame, sa: list[str], path: str, what: str) ->
         )
     numbers = pd.to_numeric(table[others[0]], errors="coerce")
     if numbers.isna().any():
-        raise TableError(f"{path!r}: {others[0]!r} holds something that is no number")
+        raise TableError(f"column {others[0]!r} of {path!r} must contain numbers only")
     return pd.Series(numbers.to_numpy(), index=table.set_index(sa).index)
 
 
-def _values(
-    options: argparse.Namespace, people: pd.DataFrame, rules: RuleSet
-) -> tuple[list[object] | None, pd.Series | None]:
-    """The values that anybody may have, and how many people have each, if that is published."""
-    if options.distribution is not None:
-        table, what = read_csv(options.distribution), "a column of numbers of people"
-        return None, distribution_of(table, options.sa, options.distribution, what)
-    if options.values is not None:
-        found: list[object] = [*columns_of(options.values)]
-        return (found if len(options.sa) == 1 else [tuple(str(one).split("|")) for one in found]), None
-    if {*options.sa} <= {*people.columns}:
-        listed = (
-            people[options.sa].dropna().drop_duplicates().sort_values(options.sa).itertuples(index=False, name=None)
-        )
-        values = [one[0] if len(options.sa) == 1 else one for one in listed]
-        say(f"values of {', '.join(options.sa)}, from {options.qi_table}: {join_names(values)}")
-        return values, None
-    named = rules.table[options.sa].drop_duplicates().itertuples(index=False, name=None)
-    raise TableError(
-        f"--values must be given: all values of {', '.join(options.sa)} that anybody may have; the rules name "
-        + join_names([one[0] if len(options.sa) == 1 else one for one in named])
-    )
-
-
-# Generalised values as texts, which are read as what they were.
+def _name(path: str) -> str:
+    return "standard input" if path == DASH else path
 
 
 def as_text(cell: object) -> object:
-    """Write a set, an interval or a value; a text that looks like one of the others as a set with one value.
+    """Write a set, an interval or a value; a text that looks like one of the others, as a set with one value.
 
     >>> as_text(frozenset({"b", "a"})), as_text("a"), as_text("20-29")
     ('{a, b}', 'a', '{"20-29"}')
@@ -328,15 +211,211 @@ def as_text(cell: object) -> object:
     return label_of(cell) if isinstance(cell, frozenset | pd.Interval) else cell
 
 
-# What is known besides what is published: statements of the command line and of a file, and people by name.
+# -------------------------------------------------------------------------------------------------------------- releases
 
 
-def statements_of(options: argparse.Namespace) -> list[Statement]:
+@dataclass(frozen=True, eq=False)
+class CommandInput:
+    """What a command is about.
+
+    `records` is what was read, `original` the same if it says who has which value, so that answers can be compared with
+    the truth; `published` is what is published besides the view; `l` is that of the buckets, if the command made them.
+    """
+
+    view: View
+    records: pd.DataFrame
+    original: pd.DataFrame | None
+    qi: list[str]
+    sa: list[str]
+    published: Sequence[PublishedRules] = ()
+    l: int | None = None
+
+
+def read_input(options: ExposureOptions) -> CommandInput:
+    """Read what the options name: rules, a series of releases, or one release."""
+    if _is_rules(options):
+        return _read_rules(options)
+    if options.more:
+        return _read_series(options)
+    records = read_records(options)
+    view, table = read_release(records, options)
+    is_truth = not options.sa_table and not options.is_generalized
+    is_made = not (options.bucket or options.sa_table or options.is_generalized)
+    return CommandInput(
+        view, table, table if is_truth else None, records.qi, records.sa, l=options.l if is_made else None
+    )
+
+
+def check_buckets(options: ReleaseOptions | TableOptions) -> None:
+    """Refuse several sources of buckets."""
+    given = [name for name in BUCKET_SOURCES if getattr(options, name, None) not in (None, False)]
+    if options.is_generalized and "generalized" not in given:
+        given.append("hierarchy" if getattr(options, "hierarchy", ()) else "population")
+    if len(given) > 1:
+        raise TableError(
+            f"{' and '.join(f'--{name}' for name in given)} contradict each other: --bucket names the buckets of the "
+            "table, --l makes them, and generalized cells are groups themselves; give one"
+        )
+
+
+def read_release(
+    records: Records, options: ReleaseOptions, sa_table: str | None = None
+) -> tuple[Release | GroupedRelease, pd.DataFrame]:
+    """Read a release from its tables, or make one by Anatomy; with the records that it is of."""
+    table = records.table
+    roles: Any = {"qi": records.qi, "sa": records.sa}
+    more: dict[str, Any] = {} if options.id is None else {"id": options.id}
+    if len(options.sa_table) > 1 and sa_table is None:
+        raise TableError(
+            f"--sa-table is given {len(options.sa_table)} times for one TABLE; give one per TABLE, in the same order"
+        )
+    if sa_table := sa_table or next(iter(options.sa_table), None):
+        if options.bucket is None:
+            raise TableError("--sa-table needs --bucket")
+        release = Release.from_tables(
+            table, read_csv(sa_table), **roles, bucket=options.bucket, count=options.count,
+            counterfeits=options.counterfeits, **more,
+        )  # fmt: skip
+        return release, table
+    if options.is_generalized:
+        return _read_generalized(records, options, more), table
+    if options.count is not None:
+        table = people_of(table, options.count)
+    bucket = options.bucket
+    if bucket is None:
+        table, bucket = anatomize(replace(records, table=table), options)
+    return Release.from_buckets(table, **roles, bucket=bucket, **more), table
+
+
+def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
+    """Divide the records into Anatomy's buckets; with the name of the new column."""
+    table = records.table
+    if options.l is None:
+        raise TableError(f"--l is needed to make buckets (Anatomy){_alternatives(records, options)}")
+    bucket = anonymize.anatomy_buckets(
+        table, qi=records.qi or [str(options.id)], sa=records.sa, l=options.l, exempt=options.exempt or 0,
+        seed=options.seed, safe=options.safe,
+    )  # fmt: skip
+    name = free_name("Bucket", table.columns)
+    return table.assign(**{name: bucket}), name
+
+
+def _alternatives(records: Records, options: TableOptions) -> str:
+    """What to give if the table looks like a release already."""
+    others = [name for name in records.table.columns if name not in (*records.qi, *records.sa)]
+    text = f", or --bucket COLUMN if the table has them ({', '.join(others)})" if others else ""
+    texts = records.table[[name for name in records.qi if name in records.table]].select_dtypes(exclude="number")
+    for name in texts if isinstance(options, ReleaseOptions) else ():
+        if texts[name].dropna().astype(str).str.contains(LOOKS_GENERALIZED).any():
+            return f"{text}, or --generalized, since cells of {name!r} look generalized"
+    return text
+
+
+def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
+    """Read generalized cells, with hierarchies and a population if there are any."""
+    hierarchies = dict(options.hierarchy)
+    if len(hierarchies) < len(options.hierarchy):
+        raise TableError("--hierarchy is given twice for one attribute")
+    for name in hierarchies:
+        if name not in records.qi:
+            raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
+    population = None if options.population is None else read_csv(options.population)
+    return Release.from_generalized(
+        records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
+        count=options.count, **more,
+    )  # fmt: skip
+
+
+def _read_series(options: ExposureOptions) -> CommandInput:
+    """Read releases of a series, each from its TABLE, and perhaps its own table of sensitive values."""
+    tables = options.tables
+    if options.id is None:
+        raise TableError(f"{len(tables)} TABLEs are a series of releases; give the column of pseudonyms, --id")
+    if options.sa_table and len(options.sa_table) != len(tables):
+        raise TableError(f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one each")
+    releases: list[Release] = []
+    for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
+        one = with_dataset_defaults(replace(options, table=name, more=(), sa_table=()))
+        records = read_records(one)
+        release, _ = read_release(records, one, sa_table)
+        if not isinstance(release, Release):
+            raise TableError("--population is for one release; give one TABLE")
+        say(f"{name}: {release!r}"[:-1].replace("<", ""))
+        releases.append(release)
+    return CommandInput(ReleaseSeries(releases), records.table, None, records.qi, records.sa)
+
+
+# ----------------------------------------------------------------------------------------------------- association rules
+
+
+def _is_rules(options: ExposureOptions) -> bool:
+    """Whether TABLE is a file of rules, according to --qi-table; a file that looks like one needs it."""
+    if options.qi_table is not None:
+        return True
+    path = Path(options.table)
+    if not path.is_file() or path.suffix == ".parquet":
+        return False
+    with path.open("rb") as file:
+        is_rules = file.read(len(RULES_BEGIN)) == RULES_BEGIN.encode()
+    if is_rules:
+        raise TableError(
+            f"{options.table!r} contains association rules; --qi-table must be given, a CSV file of everybody's QI, one "
+            "row per person"
+        )
+    return False
+
+
+def _read_rules(options: ExposureOptions) -> CommandInput:
+    """Read association rules, and the people whom they are about."""
+    assert options.qi_table is not None
+    roles = {name: list(given) for name in ("qi", "sa") if (given := getattr(options, name)) is not None}
+    if options.table == DASH:
+        with TemporaryDirectory() as folder:  # rules are read from files
+            path = Path(folder, "rules.csv")
+            path.write_text(read_text(DASH), encoding="utf-8")
+            rules = RuleSet.from_csv(path, **roles)
+    else:
+        rules = RuleSet.from_csv(options.table, **roles)
+    qi, sa = list(rules.qi), list(rules.sensitive)
+    people = _without_gaps(read_csv(options.qi_table), options.qi_table, qi, sa, options)
+    values, distribution = _sensitive_values(options, people, rules)
+    view = QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count=options.count)
+    scores = None if options.scores is None else list(options.scores)
+    published = PublishedRules(rules, scores, options.decimals, non_rules=rules.complete)
+    return CommandInput(view, people, people if {*sa} <= {*people.columns} else None, qi, sa, [published])
+
+
+def _sensitive_values(
+    options: ExposureOptions, people: pd.DataFrame, rules: RuleSet
+) -> tuple[list[object] | None, pd.Series | None]:
+    """The values that anybody may have, and how many people have each, if that is published."""
+    sa = list(rules.sensitive)
+    if options.distribution is not None:
+        table = read_csv(options.distribution)
+        return None, numbers_by_value(table, sa, options.distribution, "a column of numbers of people")
+    if options.values is not None:
+        return [value if len(sa) == 1 else tuple(value.split("|")) for value in options.values], None
+    if {*sa} <= {*people.columns}:
+        distinct = people[sa].dropna().drop_duplicates().sort_values(sa)
+        values = [row[0] if len(sa) == 1 else row for row in distinct.itertuples(index=False, name=None)]
+        say(f"values of {', '.join(sa)}, from {options.qi_table}: {join_names(values)}")
+        return values, None
+    named = rules.table[sa].drop_duplicates().itertuples(index=False, name=None)
+    raise TableError(
+        f"--values must be given, all values of {', '.join(sa)} that anybody may have; the rules name "
+        + join_names([row[0] if len(sa) == 1 else row for row in named])
+    )
+
+
+# -------------------------------------------------------------------------------------------------- background knowledge
+
+
+def statements_of(options: ExposureOptions) -> list[Statement]:
     """Read the statements of --know and --knowledge."""
-    found = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]
+    statements = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]
     if options.knowledge == DASH:
-        return [*found, *read_statements(read_text(DASH), "standard input")]
-    return [*found, *(read_knowledge(options.knowledge) if options.knowledge else [])]
+        return [*statements, *read_statements(read_text(DASH), "standard input")]
+    return [*statements, *(read_knowledge(options.knowledge) if options.knowledge else [])]
 
 
 def where_of(knowledge: Mapping[str, Any]) -> dict[str, str]:
@@ -345,7 +424,7 @@ def where_of(knowledge: Mapping[str, Any]) -> dict[str, str]:
 
 
 def located(error: Infeasible, knowledge: Mapping[str, Any]) -> Infeasible:
-    """The same error with file and line of every statement of the conflict."""
+    """The same error, with file and line of every conflicting statement."""
     labels = () if error.conflict is None else map(str, error.conflict.index)
     where = where_of(knowledge)
     if not (lines := [f"{label} ({where[label]})" for label in labels if label in where and "line" in where[label]]):
@@ -355,193 +434,33 @@ def located(error: Infeasible, knowledge: Mapping[str, Any]) -> Infeasible:
     return found
 
 
-# From tables to a release: buckets, two tables, generalised cells; or buckets that Anatomy makes.
-
-
-#: What says where the buckets are, by option, in words.
-SOURCES = {
-    "bucket": "that the table has buckets", "l": "that Anatomy should make them",
-    "generalized": "that cells are generalised, and records with the same are a group",
-}  # fmt: skip
-#: What generalised cells begin or end with, or hold.
-LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
-
-
-def one_source_of_buckets(options: argparse.Namespace) -> None:
-    """Refuse two sources of buckets."""
-    if any(getattr(options, name, None) for name in ("hierarchy", "population")):
-        options.generalized = True
-    given = [name for name in SOURCES if getattr(options, name, None) not in (None, False)]
-    if len(given) > 1:
-        raise TableError(", and ".join(f"--{name} says {SOURCES[name]}" for name in given) + "; give one")
-
-
-def released(
-    records: pd.DataFrame, options: argparse.Namespace, sa_table: str | None = None
-) -> tuple[Release | GroupedRelease, pd.DataFrame]:
-    """Read a release from its tables, or make one; with the records, in their buckets, that it is of."""
-    roles: dict[str, Any] = {"qi": options.qi, "sa": options.sa}
-    more: dict[str, Any] = {name: value for name in ("id",) if (value := getattr(options, name, None))}
-    if sa_table := sa_table or sa_table_of(options):
-        if options.bucket is None:
-            raise TableError("--sa-table needs --bucket")
-        more["counterfeits"] = options.counterfeits
-        values = read_csv(sa_table)
-        release = Release.from_tables(records, values, **roles, bucket=options.bucket, count=options.count, **more)
-        return release, records
-    if options.generalized:
-        return _generalized(records, options, more), records
-    if options.count is not None:
-        records = people_of(records, options.count)
-    if options.bucket is None:
-        records, options.bucket = bucketed(records, options)
-    return Release.from_buckets(records, **roles, bucket=options.bucket, **more), records
-
-
-def sa_table_of(options: argparse.Namespace) -> str | None:
-    """The one table of sensitive values, if there is one."""
-    given: Sequence[str] = options.sa_table or ()
-    if len(given) > 1:
-        raise TableError(f"--sa-table is given {len(given)} times, and one TABLE; give one each, in the same order")
-    return given[0] if given else None
-
-
-def bucketed(table: pd.DataFrame, options: argparse.Namespace) -> tuple[pd.DataFrame, str]:
-    """Put the records into Anatomy's buckets, in a column of a name that is free."""
-    if options.l is None:
-        raise TableError(f"--l is needed to make buckets (Anatomy){_otherwise(table, options)}")
-    bucket = anonymize.anatomy_buckets(
-        table, qi=options.qi or [options.id], sa=options.sa, l=options.l, exempt=options.exempt or 0, seed=options.seed,
-        safe=getattr(options, "safe", None),
-    )  # fmt: skip
-    name = free_name("Bucket", table.columns)
-    return table.assign(**{name: bucket}), name
-
-
-def _otherwise(table: pd.DataFrame, options: argparse.Namespace) -> str:
-    """What to give if the table is a release already, by the look of it."""
-    if not hasattr(options, "bucket"):
-        return ""
-    others = [name for name in table.columns if name not in (*options.qi, *options.sa)]
-    said = f", or --bucket COLUMN if the table has them ({', '.join(others)})" if others else ""
-    texts = table[[name for name in options.qi if name in table.columns]].select_dtypes(exclude="number")
-    for name in texts if hasattr(options, "generalized") else ():
-        cells = texts[name].dropna().astype(str)
-        if cells.str.contains(LOOKS_GENERALIZED).any():
-            return f"{said}, or --generalized, as cells of {name!r} look so"
-    return said
-
-
-def _generalized(records: pd.DataFrame, options: argparse.Namespace, more: dict[str, Any]) -> Release | GroupedRelease:
-    """Read generalised cells, with hierarchies and a population if there are any."""
-    hierarchies = dict(options.hierarchy or ())
-    if len(hierarchies) < len(options.hierarchy or ()):
-        raise TableError("--hierarchy is given twice for one attribute")
-    for name in hierarchies:
-        if name not in options.qi:
-            raise unknown_name("quasi-identifier (given as --hierarchy)", name, options.qi)
-    population = None if options.population is None else read_csv(options.population)
-    return Release.from_generalized(
-        records, qi=options.qi, sa=options.sa, population=population, hierarchies=hierarchies or None,
-        count=options.count, **more,
-    )  # fmt: skip
-
-
-# What is judged: a release, a series of releases, or people of whom rules are published; maybe the truth.
-
-
-@dataclass(frozen=True, eq=False)
-class CommandInput:
-    """What a command is about.
-
-    Attributes
-    ----------
-    view : View
-        What is published.
-    records : DataFrame
-        What was read.
-    original : DataFrame or None
-        The same, if it says who has which value, so that an answer can be compared with the truth.
-    published : sequence of PublishedRules
-        What is published besides.
-    """
-
-    view: View
-    records: pd.DataFrame
-    original: pd.DataFrame | None
-    published: Sequence[PublishedRules] = ()
-
-
-def material(options: argparse.Namespace) -> CommandInput:
-    """Read what the options name."""
-    if are_rules(options):
-        told, rules, people = people_and_rules(options)
-        original = people if {*told.sensitive} <= {*people.columns} else None
-        return CommandInput(told, people, original, [rules])
-    if getattr(options, "more", ()):
-        return _series(options)
-    records = read_table(options)
-    view, records = released(records, options)
-    is_truth = not options.sa_table and not options.generalized
-    return CommandInput(view, records, records if is_truth else None)
-
-
-def _series(options: argparse.Namespace) -> CommandInput:
-    """Read releases one after the other, each from its TABLE, and perhaps its own table of sensitive values."""
-    tables = [options.table, *options.more]
-    if options.id is None:
-        raise TableError(
-            f"{len(tables)} TABLEs are a series of releases, which --id links: give the column of pseudonyms"
-        )
-    if options.sa_table and len(options.sa_table) != len(tables):
-        raise TableError(f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one each")
-    releases: list[Release] = []
-    dropped: list[object] = []
-    for number, name in enumerate(tables):
-        own = copy.copy(options)
-        own.table = name
-        records = read_table(own)
-        sa_table = options.sa_table[number] if options.sa_table else None
-        release, _ = released(records, own, sa_table)
-        if not isinstance(release, Release):
-            raise TableError("--population is for one release; give one TABLE")
-        say(f"{name}: {release!r}"[:-1].replace("<", ""))
-        releases.append(release)
-        dropped += getattr(own, "dropped", [])
-    options.dropped, options.qi, options.sa = dropped, own.qi, own.sa
-    return CommandInput(ReleaseSeries(releases), records, None)
-
-
-#: A whole number, and from one to another; both may be negative: "-5--1".
-NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
-#: Columns of a table of statistics that are no attributes.
-PRINTED = ("n", "mean", "median")
+# -------------------------------------------------------------------------------------------------- published statistics
 
 
 def read_domain(text: str) -> dict[str, list[object]]:
-    """Read the values that attributes can have, as "age=0-125;sex=F|M"."""
+    """Read the possible values of attributes, as "age=0-125;sex=F|M"."""
     domain: dict[str, list[object]] = {}
     for part in text.split(";"):
         name, equals, values = part.partition("=")
-        if not equals or not name.strip() or not values.strip():
-            raise TableError(f"--domain: {part!r} is not ATTRIBUTE=VALUES, such as age=0-125 or sex=F|M")
-        if name.strip() in domain:
-            raise TableError(f"--domain: {name.strip()!r} is given twice")
-        if name.strip() in PRINTED:
-            raise TableError(f"--domain: {name.strip()!r} is what a column of the tables prints, and no attribute")
-        domain[name.strip()] = _table_values(values)
+        name = name.strip()
+        if not equals or not name or not values.strip():
+            raise TableError(f"--domain: {part!r} must have the form ATTRIBUTE=VALUES, such as age=0-125 or sex=F|M")
+        if name in domain:
+            raise TableError(f"--domain: {name!r} is given twice")
+        if name in STATISTICS:
+            raise TableError(f"--domain: {name!r} is a statistic, not an attribute; rename the attribute")
+        domain[name] = _read_values(values)
     return domain
 
 
-def _table_values(text: str) -> list[object]:
-    """Read a range of whole numbers, or values with bars between them; numbers are numbers if all are."""
-    parts = [part.strip() for part in text.split("|")]
+def _read_values(text: str) -> list[object]:
+    """Read a range of integers, or values separated by bars, which are numbers if all of them are."""
     found: list[object] = []
-    for part in parts:
+    for part in (part.strip() for part in text.split("|")):
         if ends := RANGE.fullmatch(part):
             low, high = map(int, ends.groups())
             if low > high:
-                raise TableError(f"{part!r}: a range begins with its least number")
+                raise TableError(f"{part!r}: the first number of a range must not be larger than the second")
             found += range(low, high + 1)
         else:
             found.append(int(part) if NUMBER.fullmatch(part) else part)
@@ -551,50 +470,41 @@ def _table_values(text: str) -> list[object]:
 def read_statistics(
     path: str, domain: Mapping[str, list[object]], of: str | None, decimals: int | None
 ) -> list[Statistic]:
-    """Read a CSV file, a row a statistic; means and medians are rounded to the decimals of the longest that is printed.
-
-    Raises
-    ------
-    TableError, UnknownName
-        If a column is neither an attribute nor n, mean or median, or a line cannot be read; it is named.
-    """
+    """Read a CSV file with one row per statistic; means and medians are rounded as the longest that is printed."""
     table = read_csv(path, dtype=str).fillna("")
-    if strange := [name for name in table.columns if name not in domain and name not in PRINTED]:
-        raise unknown_name(f"attribute of --domain (a column of {path!r})", strange[0], [*domain, *PRINTED])
+    if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
+        raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
     if table.empty:
-        raise TableError(f"{path!r} has no line but its header")
+        raise TableError(f"{path!r} has no line after its header")
     table = table.apply(lambda column: column.str.strip())
-    places = dict.fromkeys(PRINTED[1:], decimals)
-    for name in (name for name in PRINTED[1:] if decimals is None and name in table.columns):
+    places = dict.fromkeys(STATISTICS[1:], decimals)
+    for name in (name for name in STATISTICS[1:] if decimals is None and name in table.columns):
         places[name] = int(table[name].str.partition(".")[2].str.len().max())
-    found: list[Statistic] = []
+    statistics: list[Statistic] = []
     for line, row in enumerate(table.to_dict("records"), 2):  # the header is the first line
         try:
-            found += _statistics(row, domain, of, places)
+            statistics += _statistics_of(row, domain, of, places)
         except MaxEntError as error:
             raise type(error)(f"{path!r}, line {line}: {error}") from error
-    return found
+    return statistics
 
 
-def _statistics(
+def _statistics_of(
     row: Mapping[str, str], domain: Mapping[str, list[object]], of: str | None, places: Mapping[str, int | None]
 ) -> list[Statistic]:
-    """What one line says: how many people, and, as they may be rounded differently, a mean and a median."""
-    where = {name: _table_values(row[name]) for name in domain if row.get(name, "") not in ("", "*")}
+    """The statistics of one line: a number of people, a mean and a median, which may be rounded differently."""
+    where = {name: _read_values(row[name]) for name in domain if row.get(name, "") not in ("", "*")}
     for name in where:  # numbers are numbers only if all of the domain are
-        if any(isinstance(one, str) for one in domain[name]):
+        if any(isinstance(value, str) for value in domain[name]):
             where[name] = [*map(str, where[name])]
-    said = []
+    found = []
     if n := row.get("n", ""):
-        said.append(Statistic(where, int(n) if n.isdecimal() else n))
-    for name in PRINTED[1:]:
+        found.append(Statistic(where, int(n) if n.isdecimal() else n))
+    for name in STATISTICS[1:]:
         if text := row.get(name, ""):
-            said.append(Statistic(where, of=of, decimals=places[name], **{name: _number(text, name)}))  # type: ignore[arg-type]
-    return said
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise TableError(f"{name} is {text!r}; a number is expected") from error
+            try:
+                number: Any = {name: float(text)}
+            except ValueError as error:
+                raise TableError(f"{name} must be a number, got {text!r}") from error
+            found.append(Statistic(where, of=of, decimals=places[name], **number))
+    return found

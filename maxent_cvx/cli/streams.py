@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +17,8 @@ from .._utils.validation import read_file_text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .options import Options
+
 __all__ = [
     "CONTRADICTORY",
     "DASH",
@@ -28,15 +28,14 @@ __all__ = [
     "NO_READER",
     "UNDECIDED",
     "UNUSABLE",
-    "ForPeople",
+    "MessageStream",
     "Output",
     "Unwritable",
-    "check_inputs_kept",
-    "check_streams",
+    "check_files",
     "data_stream",
     "discard",
-    "in_options",
-    "outputs",
+    "left_out",
+    "output_files",
     "read_text",
     "redirect_messages",
     "say",
@@ -46,63 +45,65 @@ __all__ = [
 
 # Exit statuses, which scripts rely on.
 
-
-#: Somebody is exposed above what --fail-above allows.
+#: Somebody is exposed above --fail-above.
 EXPOSED = 1
 #: There is no answer: the input cannot be used, or a solver has none.
 UNUSABLE = 2
-#: What is known contradicts what is published.
+#: The knowledge contradicts the published data.
 CONTRADICTORY = 3
-#: Nobody is exposed above what --fail-above allows, but the values cannot be judged as they are; --within decides.
+#: Nobody is exposed above --fail-above, but the values cannot be compared as they are; --within decides.
 UNDECIDED = 4
-#: A defect of this program: EX_SOFTWARE of sysexits.h. Python's own status would be that of somebody who is exposed.
+#: Internal error: EX_SOFTWARE of sysexits.h. Python's own status, 1, would mean that somebody is exposed.
 DEFECT = 70
-#: The user has stopped it: 128 and SIGINT's 2, as shells give.
+#: Interrupted: 128 and SIGINT's 2, as in shells.
 INTERRUPTED = 130
-#: Who read standard output is gone: 128 and SIGPIPE's 13, as shells give for a program that this has ended.
+#: Broken pipe: 128 and SIGPIPE's 13, as in shells.
 NO_READER = 141
 
-
-#: Stands for standard input, or output.
+#: Stands for standard input or output.
 DASH = "-"
-#: Options that name files to be written.
+#: Options that name files to be read, and to be written.
+READ = (
+    "table", "more", "sa_table", "hierarchy", "population", "knowledge", "people", "baseline", "within", "qi_table",
+    "distribution", "before", "before_sa", "prior",
+)  # fmt: skip
 WRITTEN = ("out", "plot", "report")
-#: What each method of publish appends to its --out.
+#: What each method of publish appends to its --out; by default the two tables of buckets.
 PUBLISHED = {"mondrian": [""], "rules": ["_rules", "_qi"]}
-#: Options without a name of their own.
-POSITIONAL = ("table", "more", "tables", "reports")
 
-#: Where data go that another program reads, while messages for people go elsewhere.
+#: Where data go that another program reads, while messages go elsewhere.
 _data: ContextVar[TextIO | None] = ContextVar("data", default=None)
+#: For each table, which rows with missing cells a running command has dropped.
+_left_out: ContextVar[list[dict[str, object]] | None] = ContextVar("left_out", default=None)
 
 
 class Unwritable(TableError):
-    """Standard output cannot be written: the disk is full, say."""
+    """Standard output cannot be written, for example because the disk is full."""
 
 
 class Output(io.TextIOBase):
-    """A stream for data; an error of writing it, but for a reader who is gone, is :class:`Unwritable`."""
+    """A stream for data; an error of writing, except a broken pipe, is :class:`Unwritable`."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text as it is; to a terminal, which shows it to people, with control characters as escapes."""
-        self._tried(lambda: self.stream.write(visible(text) if self.isatty() else text))
+        """Write a text as it is; to a terminal, with control characters escaped."""
+        self._try(lambda: self.stream.write(visible(text) if self.isatty() else text))
         return len(text)
 
     def flush(self) -> None:
         """Write what is buffered."""
-        self._tried(self.stream.flush)
+        self._try(self.stream.flush)
 
     def close(self) -> None:
-        """Leave the stream open, and do not flush it when this object is forgotten, where an error would be lost."""
+        """Leave the stream open, and do not flush it when this object is collected: an error would be lost."""
 
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return self.stream.isatty()
 
-    def _tried(self, write: Callable[[], object]) -> None:
+    def _try(self, write: Callable[[], object]) -> None:
         try:
             write()
         except BrokenPipeError:
@@ -111,24 +112,24 @@ class Output(io.TextIOBase):
             raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from error
 
 
-class ForPeople(Output):
-    """A stream for people: control characters are escapes, as are characters that its encoding lacks."""
+class MessageStream(Output):
+    """A stream for messages: control characters, and characters that its encoding lacks, are escaped."""
 
     def write(self, text: str) -> int:
         """Write a text."""
         encoding = self.stream.encoding or "utf-8"
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
-        self._tried(lambda: self.stream.write(shown))
+        self._try(lambda: self.stream.write(shown))
         return len(text)
 
 
 def source_name(path: str) -> str:
-    """What a file is called in messages."""
+    """The name of a file in messages."""
     return "standard input" if path == DASH else repr(path)
 
 
 def read_text(path: str) -> str:
-    """Read a text in UTF-8, or standard input, whole."""
+    """Read all of a text file in UTF-8, or of standard input."""
     if path != DASH:
         return read_file_text(path, "the file")
     if sys.stdin is None:
@@ -136,51 +137,46 @@ def read_text(path: str) -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise TableError(f"standard input is no text in {error.encoding}: {error.reason}; write it so") from None
+        raise TableError(f"standard input is not text in {error.encoding}: {error.reason}") from None
 
 
-def check_streams(options: argparse.Namespace) -> None:
-    """Refuse two readers of standard input, or two writers of standard output, before any work."""
-    readers = [option for option, text in _given(options) if text == DASH]
+def check_files(options: Options) -> None:
+    """Refuse, before any work, two readers of standard input, two writers of one file, and an output that is an input."""
+    files = [
+        ("TABLE" if name in ("table", "more") else f"--{name.replace('_', '-')}", path)
+        for name in READ
+        for path in _paths(getattr(options, name, None))
+    ]
+    readers = [option for option, path in files if path == DASH]
     if len(readers) > 1:
-        raise TableError(f"{' and '.join(readers)} both read standard input (-), which is there once; give a file")
-    if getattr(options, "json", False) and getattr(options, "out", None) == DASH:
-        raise TableError("--json and --out - both write to standard output; give --out a file")
-
-
-def outputs(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """The files that a command writes, each with the option that names it."""
-    named = [(f"--{name}", path) for name in WRITTEN if (path := getattr(options, name, None)) not in (None, DASH)]
-    if options.command != "publish:run":
-        return named
-    parts = PUBLISHED.get(options.method, ["_qi", "_sa"])
-    return [(option, f"{path}{part}.csv") for option, path in named for part in parts]
-
-
-def check_inputs_kept(options: argparse.Namespace) -> None:
-    """Refuse to write a file that is also read, under whichever name, or to write one file twice, before any work."""
-    read = {found: option for option, text in _given(options) if (found := _identity(text)) is not None}
+        raise TableError(f"{' and '.join(readers)} both read standard input (-); give a file for all but one")
+    if options.json and options.out == DASH:
+        raise TableError("--json and --out - both write to standard output; give a file for --out")
+    read = {identity: option for option, path in files if (identity := _identity(path)) is not None}
     written: dict[object, str] = {}
-    for option, path in outputs(options):
-        now = _identity(path)
-        if now in read:
-            raise TableError(f"{option} would overwrite {path!r}, which {read[now]} is read from; give another name")
-        for same in {os.path.realpath(path), now} - {None}:
+    for option, path in output_files(options):
+        identity = _identity(path)
+        if identity in read:
+            raise TableError(f"{option} would overwrite {path!r}, which {read[identity]} reads; choose another name")
+        for same in {os.path.realpath(path), identity} - {None}:
             if same in written:
-                raise TableError(f"{written[same]} and {option} would both write {path!r}; give each a file of its own")
+                raise TableError(f"{written[same]} and {option} would both write {path!r}; choose different files")
             written[same] = option
 
 
-def _given(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Every text that is given, with its option, but for those that name files to be written."""
-    found: list[tuple[str, str]] = []
-    for name, value in vars(options).items():
-        option = "TABLE" if name in POSITIONAL else f"--{name.replace('_', '-')}"
-        for one in value if isinstance(value, list) else [value]:
-            text = one[1] if isinstance(one, tuple) else one
-            if isinstance(text, str) and name not in (*WRITTEN, "command"):
-                found.append((option, text))
-    return found
+def _paths(value: object) -> list[str]:
+    """The paths in the value of an option: of hierarchies, which are pairs of an attribute and a file, the file."""
+    values = value if isinstance(value, tuple) else (value,)
+    return [text for one in values if isinstance(text := one[1] if isinstance(one, tuple) else one, str)]
+
+
+def output_files(options: Options) -> list[tuple[str, str]]:
+    """The files that a command writes, each with the option that names it."""
+    named = [(f"--{name}", path) for name in WRITTEN if (path := getattr(options, name, None)) not in (None, DASH)]
+    if (method := getattr(options, "method", None)) is None:
+        return named
+    parts = PUBLISHED.get(method, ["_qi", "_sa"])
+    return [(option, f"{path}{part}.csv") for option, path in named for part in parts]
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -193,29 +189,33 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def redirect_messages(options: argparse.Namespace) -> Iterator[None]:
-    """Take messages for people out of the way of programs, which then find their data alone on standard output.
-
-    With ``--json`` messages go nowhere, as the document contains them; with ``--out -`` to standard error.
-    """
+def redirect_messages(options: Options) -> Iterator[None]:
+    """Keep standard output free for data: with --json messages are dropped, with --out - they go to standard error."""
     stdout = sys.stdout
-    messages: TextIO = ForPeople(sys.stderr if getattr(options, "out", None) == DASH else stdout)  # type: ignore[assignment]
-    reset = _data.set(Output(stdout))  # type: ignore[arg-type]
+    messages: TextIO = MessageStream(sys.stderr if options.out == DASH else stdout)  # type: ignore[assignment]
+    data = _data.set(Output(stdout))  # type: ignore[arg-type]
     try:
-        with redirect_stdout(io.StringIO() if getattr(options, "json", False) else messages):
+        with redirect_stdout(io.StringIO() if options.json else messages):
             yield
     finally:
-        _data.reset(reset)
+        _data.reset(data)
+
+
+def left_out() -> list[dict[str, object]]:
+    """The tables of which the running command has dropped rows; to be read, and to be appended to."""
+    if (found := _left_out.get()) is None:
+        _left_out.set(found := [])
+    return found
 
 
 def say(*sentences: object) -> None:
-    """Print sentences for people, each on a line of its own, whatever line breaks the labels in it have."""
+    """Print each sentence on one line, whatever line breaks its labels have."""
     for sentence in sentences:
         print(one_line(str(sentence)))
 
 
 def table_text(table: pd.DataFrame, **settings: Any) -> str:
-    """Write a table for people, each row on a line of its own, whatever line breaks its labels have."""
+    """Write a table with each row on one line, whatever line breaks its labels have."""
     shown = table.map(one_line).rename(index=one_line, columns=one_line).rename_axis(index=one_line, columns=one_line)
     return shown.to_string(**settings)
 
@@ -226,7 +226,7 @@ def data_stream() -> TextIO:
 
 
 def discard(stream: TextIO) -> None:
-    """Point a stream at nothing: it cannot be written, and the interpreter would try again at its end, and fail."""
+    """Point a stream to the null device: the interpreter would otherwise flush it at exit, and fail again."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, stream.fileno())
@@ -234,58 +234,3 @@ def discard(stream: TextIO) -> None:
         pass
     finally:
         os.close(nothing)
-
-
-# Messages in the words of the command line: what a function calls ``exempt=1`` is ``--exempt 1`` here.
-
-
-#: Parameters of functions, where the option of the same meaning has another name.
-RENAMED = {
-    "hierarchies": "hierarchy", "method": "strategy", "sa_values": "values", "sa_distribution": "distribution",
-}  # fmt: skip
-#: What a user has written, which stays as it is: quoted texts, and statements.
-OWN = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?:\b[PE]|#)\([^()]*\)"
-#: A parameter with its value, as Python is told: exempt=1, id='Pseudonym', limit=..., qi=[], safe=(0.5, 1).
-VALUE = r"\.\.\.|\[[^\]]*\]|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\([^()]*\)|-?[\w.]*\w|'[^']*'"
-TOLD = rf"\b(?P<name>[a-z][a-z_]*)=(?P<value>{VALUE})?|\b(?P<bare>[a-z]+_[a-z_]+)\b"
-EITHER = re.compile(f"{OWN}|{TOLD}")
-#: Advice that only a program can follow, and what it is here.
-ADVICE = tuple(
-    (re.compile(said), instead)
-    for said, instead in (
-        (r"make (it|statements) vague with \.about\(value, eps\)", r"make \1 vague, as in '= 0.3 +- 0.05'"),
-        (r"drop those rows with \.dropna\(subset=\[\.\.\.\]\)", "leave those rows out"),
-        (r"make 'missing' a value of its own with \.fillna\('\?'\)", "give what is missing a value of its own"),
-        (r"repeat the rows, table\.loc\[.*?\]\)\]\.drop\(columns='(.*?)'\)", r"if it is that, give --count \1"),
-        (r"say who that is with MaxEnt\(release, people=.*?\}\)", "say who that is (--people)"),
-        (r"P\(value, who=\.\.\.\); leave people out", "P(value | pseudonym); leave out --people"),
-        (r"leave it out, \.drop\(columns=.*?\)", "rename it or leave it out"),
-        (r"Judge it by itself, sensitive=\{'(.*?)': None\}", r"Judge it by itself, --sa \1"),
-        (r",? or (pass|solve with) allow_inaccurate=True( to see how far it is off)?", ""),
-        (r"use (\w+), which is more precise, or polish=True, change its tolerances", r"--solver \1 is more precise"),
-    )
-)
-#: The role of a column.
-ROLE = re.compile(r"\b(given as|and as) (qi|sa|bucket|count|id|population)\b")
-
-
-def in_options(message: str, options: argparse.Namespace) -> str:
-    """Write the parameters of functions in a message as the options of the command that was called."""
-
-    def option(found: re.Match[str]) -> str:
-        name = RENAMED.get(found["name"] or "", found["name"] or found["bare"])
-        if name is None or name not in vars(options):
-            return found[0]
-        return f"--{name.replace('_', '-')} {_as_typed(found['value'] or '')}".rstrip()
-
-    for said, instead in ADVICE:
-        message = said.sub(instead, message)
-    return ROLE.sub(r"\1 --\2", EITHER.sub(option, message))
-
-
-def _as_typed(value: str) -> str:
-    """Write a value as it is typed after an option."""
-    if value.startswith("{"):
-        return "..."
-    plain = re.sub(r"['\[\]()]", "", value)
-    return "" if plain in ("True", "None") else re.sub(r",\s+", ",", plain)

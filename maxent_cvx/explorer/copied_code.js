@@ -17,7 +17,7 @@ function render({ model, el }) {
       button.textContent = "Copied";
     } catch {
       getSelection().selectAllChildren(code);
-      button.textContent = "Selected: copy it by keyboard";
+      button.textContent = "Selected; copy it with the keyboard";
     }
   });
   model.on("change:code", show);

@@ -16,7 +16,7 @@ import pandas as pd
 
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
-from ..measures.exposure import judged_values
+from ..measures.exposure import sensitive_events
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..plots.posterior import posterior
@@ -33,9 +33,6 @@ __all__ = [
     "heat_map",
 ]
 
-# P(s | q) as a table of coloured cells, with the interval of each: a heat map that is drawn at once and read aloud.
-
-
 #: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 #: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.
@@ -47,21 +44,7 @@ ROUNDING = 1e-9
 
 
 def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
-    """Write a table: a row a QI tuple, a column a sensitive value; below each P(s | q) its interval.
-
-    Parameters
-    ----------
-    answer : Answer
-    threshold : float
-        From this P on a cell has a frame, if its value counts and has not that probability overall.
-    is_current : bool
-        If not, it is greyed: there is no picture of now.
-
-    Returns
-    -------
-    str
-        HTML, in which every label is escaped.
-    """
+    """The HTML of a table: one row per QI tuple, one column per sensitive value; below each P(s | q) its interval."""
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
@@ -81,22 +64,23 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
 
 
 def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
-    """Say what the cells are, and what is left out."""
+    """What the cells are, and what is omitted."""
     shown, total = answer.shown, len(answer.post.space.groups[1])
-    before = "" if is_current else "<strong>The last picture, of before.</strong> "
+    before = "" if is_current else "<strong>The previous answer.</strong> "
     groups = f" of the {len(shown)} most exposed of {total} groups" if len(shown) < total else " of each group"
-    below = ", and below it the interval that the rows alone leave open" if answer.interval is not None else ""
+    interval = ", and below it the interval of all values that the release and the statements permit"
+    below = "" if answer.interval is None else interval
     n_left_out = shown.shape[1] - len(possible(answer))
-    left_out = f" {n_left_out} values that none of these can have are left out." if n_left_out else ""
+    left_out = f" {n_left_out} values that are impossible for these groups are omitted." if n_left_out else ""
     what = escaped(named(answer.post.space.view.sensitive))
     return (
-        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Framed: inferred with P &gt;= "
+        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
         f"{threshold:g}.{left_out}"
     )
 
 
 def possible(answer: Answer) -> np.ndarray:
-    """The columns of values that somebody who is shown can have, by position."""
+    """The positions of values that are possible for some group that is shown."""
     largest = answer.shown.to_numpy() if answer.interval is None else answer.interval[1]
     return np.flatnonzero(largest.max(axis=0) > ROUNDING)
 
@@ -113,7 +97,7 @@ def _cell(p: float, threshold: float, *interval: float) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    """Write an interval; of one that is a number, that nothing else is possible; of 0, nothing."""
+    """Write an interval; one of a single number as "certain" or "exactly", and 0 as nothing."""
     if high < NARROW:
         return ""
     if high - low < NARROW:
@@ -122,7 +106,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def short(p: float) -> str:
-    """Write a probability in two digits: .25, 1, 0; what is not 0 or 1 is not written so."""
+    """Write a probability with two digits: .25, 1, 0; only 0 and 1 are written as such."""
     if p <= ROUNDING or p >= 1 - ROUNDING:
         return f"{p:.0f}"
     text = f"{p:.2f}"
@@ -134,25 +118,9 @@ def named(label: object) -> str:
     return ", ".join(map(as_label, label)) if isinstance(label, tuple) else as_label(label)
 
 
-# One exploration: where the controls are, what follows from it, and what was so before a contradiction.
-
-
 @dataclass(eq=False)
 class Exploration:
-    """The state of the controls, and everything that is shown of it; no widget is needed for any of it.
-
-    Attributes
-    ----------
-    assumptions : Assumptions
-    original : DataFrame or None
-        The records that were published.
-    max_rows : int
-        QI tuples that are shown.
-    seconds : float
-        For a solve, and for the intervals of what is shown.
-    sensitive : object
-        The values that count as exposed; by default all.
-    """
+    """The state of the controls, and everything that is shown, without any widget."""
 
     assumptions: Assumptions
     original: pd.DataFrame | None
@@ -170,12 +138,7 @@ class Exploration:
         self._hold(self._start)
 
     def go(self, state: State) -> None:
-        """Move the controls.
-
-        Parameters
-        ----------
-        state : State
-        """
+        """Change the state."""
         is_known = state.knowledge == self.state.knowledge
         self.state = state
         if state.knowledge == self.assumptions.start.knowledge:
@@ -188,31 +151,28 @@ class Exploration:
         return answered(self.assumptions.model_at(state), self.original, self.max_rows, self.seconds, self.sensitive)
 
     def _hold(self, answer: Answer | NoAnswer) -> None:
-        """Show an answer; where there is none, the last picture stays."""
+        """Show an answer; without one, the previous picture stays."""
         self.answer = answer
         self.pictured = answer if isinstance(answer, Answer) else self.pictured
 
     @property
     def sentences(self) -> tuple[str, list[str]]:
-        """What is said: of an answer a list of sentences, of a contradiction a sentence and what clashes."""
+        """A heading and sentences: for a contradiction the conflicting statements."""
         if isinstance(self.answer, NoAnswer):
             return contradiction(self.answer)
         return "", verdict(self.answer, self._start, self.state.threshold, self.assumptions.start.threshold)
 
     @property
     def picture(self) -> str:
-        """The heat map, as HTML; greyed where it is one of before, empty where there was none."""
+        """The heat map as HTML; greyed if it is of a previous answer, empty if there is none."""
         if self.pictured is None:
             return ""
         return heat_map(self.pictured, self.state.threshold, is_current=self.pictured is self.answer)
 
     @property
     def code(self) -> str:
-        """The lines that make the model of now."""
+        """The code that makes the current model."""
         return typed(self.assumptions, self.state)
-
-
-# A picture where there are no widgets: the same heat map, drawn by Matplotlib, with the verdict in words.
 
 
 #: Letters in a line below the picture, an inch.
@@ -220,21 +180,7 @@ LETTERS = 12
 
 
 def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> Figure:
-    """Draw a posterior, and write below it what is said of it.
-
-    Parameters
-    ----------
-    answer : Answer or NoAnswer
-        Of a contradiction, the words alone.
-    sentences : list of str
-    max_rows : int
-        QI tuples to be drawn.
-
-    Returns
-    -------
-    Figure
-        Of no window: it is shown where it is asked for.
-    """
+    """A figure of the posterior, with the sentences below it; for a contradiction the sentences alone."""
     from matplotlib.figure import Figure
 
     width, height = 8.0, 1.2
@@ -265,12 +211,12 @@ INSTALL = 'pip install "maxent-cvx[explorer]"'
 
 
 class Explorer:
-    """A model under the hand: made by :func:`maxent_cvx.explore`, and shown by a notebook where it is the last line.
+    """An interactive model: made by :func:`maxent_cvx.explore`, and displayed by a notebook.
 
     Parameters
     ----------
     exploration : Exploration
-        What :func:`maxent_cvx.explore` has made of its arguments.
+        Created by :func:`maxent_cvx.explore`.
 
     Examples
     --------
@@ -292,31 +238,31 @@ class Explorer:
 
     @property
     def code(self) -> str:
-        """The lines that make the model as it is now, to be copied."""
+        """The code that makes the current model."""
         return self._exploration.code
 
     @property
     def model(self) -> MaxEnt:
-        """The model as it is now; the one that was given never changes."""
+        """The current model; the one that was given never changes."""
         return self._exploration.assumptions.model_at(self._exploration.state).copy()
 
     @property
     def posterior(self) -> Posterior | None:
-        """What is inferred now; None where the knowledge is contradictory, or nothing was found in time."""
+        """The current posterior; None if the knowledge is contradictory, or the time limit was reached."""
         answer = self._exploration.answer
         return answer.post if isinstance(answer, Answer) else None
 
     @property
     def widget(self) -> Any:
-        """The page, a box of ipywidgets.
+        """The page, an ipywidgets box.
 
         Raises
         ------
         ImportError
-            If ipywidgets or anywidget are not installed; the message says how to install them.
+            If ipywidgets or anywidget is not installed.
         """
         if missing := [name for name in NEEDED if find_spec(name) is None]:
-            raise ImportError(f"{' and '.join(missing)} not installed, so that there are no sliders; {INSTALL}")
+            raise ImportError(f"the sliders need {' and '.join(missing)}: {INSTALL}")
         if self._page is None:
             from .widgets import Page  # ipywidgets is an extra, and nothing else needs it
 
@@ -324,12 +270,12 @@ class Explorer:
         return self._page.box
 
     def figure(self) -> Figure:
-        """Draw what is inferred now, with the verdict below it: the picture where there are no sliders.
+        """Plot the current posterior, with the verdict below it; shown where there are no sliders.
 
         Returns
         -------
         Figure
-            Of Matplotlib.
+            A Matplotlib figure.
 
         Examples
         --------
@@ -343,7 +289,7 @@ class Explorer:
         return self._drawn("")
 
     def reset(self) -> None:
-        """Put every slider back to what the model said at the start.
+        """Reset every control to its initial position.
 
         Examples
         --------
@@ -368,9 +314,9 @@ class Explorer:
         """The page where widgets are shown; a picture, and words, where they are not."""
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         if any(find_spec(name) is None for name in NEEDED):
-            note = f"There are no sliders here: {INSTALL}"
+            note = f"To install the sliders: {INSTALL}"
         else:
-            note = "A picture only: sliders need a running notebook"
+            note = "This is a static picture; the sliders need a running notebook"
             bundle |= self.widget._repr_mimebundle_()
             bundle["text/plain"] = repr(self)
         bundle["image/png"] = b64encode(as_png(self._drawn(note))).decode()
@@ -378,12 +324,9 @@ class Explorer:
 
     def __repr__(self) -> str:
         head, items = self._exploration.sentences
-        said = "\n".join(f"  {sentence}" for sentence in (head, *items) if sentence)
+        text = "\n".join(f"  {sentence}" for sentence in (head, *items) if sentence)
         how = "" if all(map(find_spec, NEEDED)) else f" ({INSTALL} for sliders)"
-        return f"<Explorer, with sliders in a notebook{how}>\n{said}"
-
-
-# mx.explore: sliders for what is known, and at once what follows from it.
+        return f"<Explorer, with sliders in a notebook{how}>\n{text}"
 
 
 def explore(
@@ -397,45 +340,45 @@ def explore(
     max_rows: int = 20,
     time_limit: float = 10.0,
 ) -> Explorer:
-    """Move what is known, and see at once P(s | q), its intervals, who is exposed, and how near the truth that is.
+    """Change the adversary's knowledge interactively, and see P(s | q), its intervals and who is exposed.
 
-    In a notebook, sliders for the value and the vagueness of each statement, for the number of strongest associations
-    and for the threshold; a tick for whatever else is known. Where statements have come to contradict each other the
-    page says which. The code that makes the model as it is now is shown below. Elsewhere a picture is drawn.
+    In a notebook there are sliders for the value and the vagueness of each statement, for the number of known associations
+    and for the threshold, and check boxes for other knowledge. If statements contradict each other, the page says which.
+    It shows the code that makes the current model. Elsewhere, a static picture is shown.
 
     Parameters
     ----------
     model : MaxEnt
-        What is known at the start. It is not changed.
+        The initial knowledge. The model is not changed.
     original : DataFrame, optional
-        The records that were published. With them the score is the divergence from the truth, bits, and K+ and K- of
-        their strongest associations can be known.
+        The original records. With them, the divergence from the truth is shown, in bits, and their K+ and K- strongest
+        associations can be added to the knowledge.
     threshold : float
-        The probability from which on somebody counts as exposed, of whose value it is not the overall probability.
+        The initial threshold of exposure; the baseline is the overall distribution, where it is published.
     sensitive : object, optional
-        The values that count, as of :func:`maxent_cvx.measures.exposed`; by default all.
+        The values that count, see :func:`maxent_cvx.measures.exposed`; by default all.
     statements : sequence of str, optional
-        Labels of ``model.knowledge`` that get sliders; by default the first 20. The others are known, or not.
+        Labels of ``model.knowledge`` that get sliders; by default the first 20. Other knowledge gets a check box.
     min_support : int
-        Of the associations, as of :class:`maxent_cvx.StrongestAssociations`; those that the model holds keep theirs.
+        Least number of records behind an association, see :class:`maxent_cvx.StrongestAssociations`.
     max_rows : int
-        QI tuples that are shown: of more, those of which most is inferred.
+        Number of QI tuples that are shown, those with the largest probabilities.
     time_limit : float
-        Seconds for a solve, and for the intervals of what is shown.
+        Seconds for each solve, and for the intervals that are shown.
 
     Returns
     -------
     Explorer
-        Of which ``.model``, ``.posterior`` and ``.code`` are those of now; ``.widget`` is the page.
+        With the current ``.model``, ``.posterior`` and ``.code``; ``.widget`` is the page.
 
     Raises
     ------
     StatementError
-        If the model is no MaxEnt, or an argument cannot be read.
+        If `model` is not a MaxEnt, or an argument cannot be read.
     BadProbability
         If the threshold is not between 0 and 1.
     UnknownName, TableError
-        If there is no such statement; if the original records lack a column or are not the people of the view.
+        If there is no such statement; if the original records lack a column or are not the people of the release.
 
     Examples
     --------
@@ -457,5 +400,5 @@ def explore(
         check_dataframe(original, "original")
         count_pairs(model.view, original)  # which are the people of the view, or an error says who is not
     assumptions = assumptions_of(model, original, threshold, min_support, chosen)
-    judged_values(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
+    sensitive_events(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
     return Explorer(Exploration(assumptions, original, max_rows, limit, sensitive))

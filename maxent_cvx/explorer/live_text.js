@@ -1,5 +1,5 @@
-// Words that a screen reader says when they change; while the next are worked out, that is said after a while.
-const PATIENCE = 400; // milliseconds, after which somebody wonders whether anything happens
+// Text that a screen reader reads when it changes; a note appears if the next answer takes long.
+const PATIENCE = 400; // milliseconds until the note appears
 
 function render({ model, el }) {
   const words = document.createElement("div");

@@ -1,4 +1,4 @@
-"""The state of the explorer's sliders and check boxes, and the answer that follows from it."""
+"""The explorer without widgets: the state of its controls, the model and the answer that follow from it, in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._utils.associations import Associations, mine_associations
 from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
 from .._utils.validation import check_label
 from ..measures.accuracy import overall_divergence
-from ..measures.exposure import Exposure, exposed, judged_values
+from ..measures.exposure import Exposure, exposed, sensitive_events
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -52,16 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Setting:
-    """One piece of knowledge: its value, its vagueness, and whether it is known at all.
-
-    Attributes
-    ----------
-    value : float
-        In the unit of the statement; 0 of knowledge that has no value.
-    vagueness : float
-        In the same unit: the half width of an interval, or a standard deviation.
-    known : bool
-    """
+    """A piece of knowledge: its value, its vagueness (half width or sd), and whether the adversary knows it."""
 
     value: float = 0.0
     vagueness: float = 0.0
@@ -70,17 +61,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class State:
-    """The position of every control.
-
-    Attributes
-    ----------
-    settings : dict of str to Setting
-        By label of knowledge.
-    positive, negative : int
-        How many of the strongest associations are known, K+ and K-.
-    threshold : float
-        The probability from which on somebody counts as exposed.
-    """
+    """The position of every control: settings by label, K+ and K- of associations, and the threshold of exposure."""
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
     positive: int = 0
@@ -88,7 +69,7 @@ class State:
     threshold: float = 0.8
 
     def moved(self, label: str, **changes: Any) -> State:
-        """The same with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
+        """The state with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
         return replace(self, settings={**self.settings, label: replace(self.settings[label], **changes)})
 
     @property
@@ -97,27 +78,17 @@ class State:
         return tuple(self.settings.items()), self.positive, self.negative
 
 
-# Statements with a value that can be moved: what their value and their vagueness may be, and what is then said.
-
-
-#: Steps of a scale that a keyboard takes from one end to the other, at least.
+#: Least number of steps from one end of a slider to the other.
 STEPS = 50
-#: How many times finer a scale may be made, each time by ten, so that the value as typed is on it.
+#: How many decimals a scale may gain so that the value as typed is on it.
 FINER = 2
-#: Steps by which a number may miss one and still be on it: what rounding does to it.
+#: Fraction of a step within which a number is on it up to rounding.
 ON_STEP = 1e-6
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The values low, low + step, ..., high of a slider, in the unit of the statement.
-
-    Attributes
-    ----------
-    low, high, step : float
-    digits : int
-        Decimals that its values are written with.
-    """
+    """The values low, low + step, ..., high of a slider, in the unit of the statement."""
 
     low: float
     high: float
@@ -126,7 +97,7 @@ class Scale:
 
     @classmethod
     def of(cls, low: float, high: float, *shown: float) -> Scale:
-        """Choose a step, a power of ten, so that numbers to be shown are on the scale, if they are not too fine."""
+        """Choose a step, a power of ten, such that some numbers are on the scale, unless they are too fine."""
         digits = -math.floor(math.log10((high - low) / STEPS))
         finest = digits + FINER
         while digits < finest and any(abs(round(x / 10.0**-digits) - x / 10.0**-digits) > ON_STEP for x in shown):
@@ -138,24 +109,10 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Adjustable:
-    """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved.
-
-    Attributes
-    ----------
-    label : str
-        Under which the model holds it.
-    said : Statement
-        As the model holds it.
-    values : Scale
-        What the value may be.
-    vagueness : Scale or None
-        What the half width may be, or the standard deviation of a soft statement; None where there is none.
-    start : Setting
-        The statement as the model holds it.
-    """
+    """One statement, low <= combination <= high, whose middle and half width, or whose one side, can be moved."""
 
     label: str
-    said: Statement
+    statement: Statement
     values: Scale
     vagueness: Scale | None
     start: Setting
@@ -163,32 +120,23 @@ class Adjustable:
     @property
     def what(self) -> Probability:
         """The combination that has the value."""
-        return Probability(dict(self.said.terms))
+        return Probability(dict(self.statement.terms))
 
     @property
     def has_own_label(self) -> bool:
         """Whether somebody chose the label, so that it stays where the statement's text changes."""
-        return self.label != self.said.label
+        return self.label != self.statement.label
 
     def at(self, setting: Setting) -> Statement:
-        """Say it with another value and vagueness.
-
-        Parameters
-        ----------
-        setting : Setting
-
-        Returns
-        -------
-        Statement
-        """
+        """The statement with another value and vagueness."""
         if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
-            return self.said
-        value, low, high = setting.value, self.said.low, self.said.high
-        if self.said.penalty is not None:
+            return self.statement
+        value, low, high = setting.value, self.statement.low, self.statement.high
+        if self.statement.penalty is not None:
             half = (high - low) / 2 if math.isfinite(high - low) else 0.0
             low, high = (value - half if math.isfinite(low) else low), (value + half if math.isfinite(high) else high)
             sd = {} if self.vagueness is None else {"sd": setting.vagueness}
-            return replace(self.said, low=low, high=high, penalty=replace(self.said.penalty, **sd), where="")
+            return replace(self.statement, low=low, high=high, penalty=replace(self.statement.penalty, **sd), where="")
         if math.isinf(low):
             return self.what <= value
         if math.isinf(high):
@@ -197,17 +145,7 @@ class Adjustable:
 
 
 def adjustable(label: str, source: Source) -> Adjustable | None:
-    """Find out what of a source can be moved; None where it is no statement with a value.
-
-    Parameters
-    ----------
-    label : str
-    source : Source
-
-    Returns
-    -------
-    Adjustable or None
-    """
+    """The sliders of a source; None if it is not a statement with a value."""
     if not isinstance(source, Statement) or (math.isinf(source.low) and math.isinf(source.high)):
         return None
     least, most = Probability(dict(source.terms)).attainable()
@@ -215,7 +153,7 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
         return None
     if math.isinf(source.low) or math.isinf(source.high):
         value, half = (source.high if math.isinf(source.low) else source.low), None
-    else:  # of 0.1 and 0.3 the middle is 0.2, and not the double beside it
+    else:  # the middle of 0.1 and 0.3 is 0.2, not a neighbouring double
         value, half = round((source.low + source.high) / 2, 12), round((source.high - source.low) / 2, 12)
     if source.penalty is not None:
         half = source.penalty.sd if isinstance(source.penalty.sd, float) else None
@@ -229,34 +167,10 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
     return Adjustable(label, source, values, vagueness, Setting(value, half))
 
 
-# What the rows alone leave open of some groups: the interval of every P(s | q) that is shown.
-
-
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
-    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q.
-
-    Parameters
-    ----------
-    model : MaxEnt
-        Of linear knowledge.
-    groups : ndarray of int
-        QI tuples, or named people and the others of each, by their number in ``model.space.groups``.
-    seconds : float
-        For all of them.
-
-    Returns
-    -------
-    ndarray, shape (2, groups, sensitive values)
-        Probabilities, never narrower than the truth; in large models an end may be further outside. What nobody can
-        have is 0 to 0.
-
-    Raises
-    ------
-    Infeasible, SolverError, NotDecided
-        As :meth:`maxent_cvx.MaxEnt.bounds`.
-    """
+    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q."""
     if model.convex:
-        raise SolverError("intervals are of linear rows, and the model holds a convex constraint of your own")
+        raise SolverError("the model contains user-defined convex constraints, for which intervals are not available")
     space = model.space
     n_values, n_terms = len(space.view.sensitive_values), len(space)
     of_term, people = space.groups
@@ -269,17 +183,14 @@ def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     n = len(cells)
     matrix = sp.csr_array((1 / records[place], (place, terms)), shape=(n, n_terms))
     ends = np.stack([np.zeros(n), np.ones(n)])
-    asked = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
+    query = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
     found = np.zeros((2, len(groups) * n_values))
-    found[:, cells] = bounds_of(asked, model, False, seconds, False, None).value
+    found[:, cells] = bounds_of(query, model, False, seconds, False, None).value
     return found.reshape(2, len(groups), n_values)
 
 
-# A solve for which somebody waits: knowledge that seems contradictory is examined before the solver has given up.
-
-
-#: Iterations after which one asks whether there is any answer: consistent knowledge of Adult takes 6 to 12, and of
-#: contradictory one Newton's method takes hundreds before it says so.
+#: Iterations after which the knowledge is tested for contradictions: Newton's method takes 6 to 12 on consistent
+#: knowledge of Adult, but hundreds before it detects a contradiction.
 PATIENCE = 16
 
 
@@ -292,25 +203,7 @@ class Contradiction(Exception):
 
 
 def solved(model: MaxEnt, seconds: float) -> Posterior:
-    """Solve a model, or find out soon what contradicts what.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    seconds : float
-        For the solve, and for the search.
-
-    Returns
-    -------
-    Posterior
-
-    Raises
-    ------
-    Contradiction
-        If the knowledge is contradictory, and it took the solver long to see it.
-    MaxEntError
-        As :meth:`maxent_cvx.MaxEnt.solve` and :meth:`maxent_cvx.MaxEnt.diagnose`.
-    """
+    """Solve a model, or find a contradiction early."""
     if model.convex:  # which nobody diagnoses
         return model.solve(time_limit=seconds)
     try:
@@ -323,32 +216,13 @@ def solved(model: MaxEnt, seconds: float) -> Posterior:
 
 
 def _takes_long(iteration: Iteration) -> bool:
-    """Whether it is time to ask."""
+    """Whether the solve takes long enough to test for contradictions."""
     return iteration.iteration >= PATIENCE
-
-
-# What follows from the position of the controls: a posterior and what is shown of it, or why there is none.
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What is inferred, and of the rows that are shown what is certain.
-
-    Attributes
-    ----------
-    post : Posterior
-    divergence : float or None
-        From the truth, bits; None without the original records.
-    sensitive : object
-        The values that count as exposed, as of :func:`maxent_cvx.measures.exposed`.
-    groups : ndarray of int
-        Who is shown: QI tuples, or where people are named these and the others of each, by their number in
-        ``post.space.groups``; the most exposed first if these are not all.
-    interval : ndarray or None, shape (2, groups, sensitive values)
-        Of the P(s | q) shown: low <= P(s | q) <= high in every distribution that satisfies the rows.
-    without_intervals : str
-        Why there are none.
-    """
+    """What is inferred, and of the rows that are shown what is certain."""
 
     post: Posterior
     divergence: float | None
@@ -363,37 +237,15 @@ class Answer:
         return self.post.inferences()[0].iloc[self.groups]
 
     def exposing(self, threshold: float) -> np.ndarray:
-        """Mark the columns of which a probability from the threshold on exposes somebody.
-
-        Those are of values that count, and that not everybody is known to have with that probability.
-
-        Parameters
-        ----------
-        threshold : float
-            A probability.
-
-        Returns
-        -------
-        ndarray of bool
-        """
+        """Mark the columns of which a probability from the threshold on exposes somebody."""
         values = self.post.space.view.sensitive_values
         inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
-        counted = judged_values(inside, self.sensitive).includes[:, baseline < threshold]
+        counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold]
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
-        """Who is exposed, beside the overall distribution of the values, where it is published.
-
-        Parameters
-        ----------
-        threshold : float
-            A probability.
-
-        Returns
-        -------
-        Exposure
-        """
+        """Who is exposed, with the overall distribution as the baseline, where it is published."""
         if threshold not in self._exposures:
             try:
                 found = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
@@ -410,16 +262,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class NoAnswer:
-    """Why nothing can be inferred.
-
-    Attributes
-    ----------
-    conflict : DataFrame or None
-        Statements that cannot all be true, as :meth:`maxent_cvx.MaxEnt.diagnose` gives them; None if it is no
-        contradiction.
-    message : str
-        What the error says.
-    """
+    """Why nothing can be inferred."""
 
     conflict: pd.DataFrame | None
     message: str
@@ -428,27 +271,7 @@ class NoAnswer:
 def answered(
     model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
 ) -> Answer | NoAnswer:
-    """Solve a model, and find the intervals of what is shown.
-
-    Each solve begins anew: the same controls give the same digits, whatever was tried before. Multipliers of the model
-    before are no better start where knowledge forces zeros, and save little where it does not.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    original : DataFrame, optional
-        The records that were published.
-    max_rows : int
-        Groups that are shown.
-    seconds : float
-        For the solve; and for the intervals.
-    sensitive : object
-        The values that count as exposed; by default all.
-
-    Returns
-    -------
-    Answer or NoAnswer
-    """
+    """Solve a model, and find the intervals of what is shown."""
     try:
         post = solved(model, seconds)
     except Contradiction as error:
@@ -466,42 +289,23 @@ def answered(
 
 
 def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
-    """The groups of which most is inferred, by number; all of them, in their own order, where these are few."""
+    """The groups with the largest probabilities, by number; all of them in their own order if they are few."""
     table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
-    largest = judged_values(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
+    largest = sensitive_events(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
     if len(largest) <= max_rows:
         return np.arange(len(largest))
     return np.argsort(-largest, kind="stable")[:max_rows]
 
 
-# What can be assumed of an adversary: the knowledge of a model, of which some can be moved, and associations.
-
-
-#: Statements that get sliders if nobody says which: more would not be found on a page.
+#: Number of statements with sliders by default; more would not be found on a page.
 MOST_STATEMENTS = 20
-#: The largest K of a slider, unless the model begins with more.
+#: Largest K of a slider, unless the model begins with more.
 LARGEST_K = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Assumptions:
-    """A model, taken apart into what can be moved and what stays.
-
-    Attributes
-    ----------
-    model : MaxEnt
-        As it was given; it is never changed.
-    adjustable : dict of str to Adjustable
-        The statements with sliders, by label.
-    others : dict of str to Source
-        Other knowledge, by label, which is known as it is, or not.
-    mined : Associations or None
-        What K counts.
-    replaced : str or None
-        The label of the model's own strongest associations, in whose place those of K+ and K- are.
-    start : State
-        What the model says.
-    """
+    """A model, its statements with sliders, its other knowledge by label, and the associations that K+ and K- count."""
 
     model: MaxEnt
     adjustable: dict[str, Adjustable]
@@ -520,18 +324,7 @@ class Assumptions:
         return min(there[0], max(LARGEST_K, begun[0])), min(there[1], max(LARGEST_K, begun[1]))
 
     def model_at(self, state: State) -> MaxEnt:
-        """Make the model that the controls say.
-
-        The terms, and the rows of what has not moved, are those of the model that was given.
-
-        Parameters
-        ----------
-        state : State
-
-        Returns
-        -------
-        MaxEnt
-        """
+        """The model of a state of the controls."""
         found = self._with_associations(state.positive, state.negative).copy()
         moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
         for label in moved:  # all before any is said anew: one may come to say what another has said
@@ -568,23 +361,7 @@ class Assumptions:
 def assumptions_of(
     model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
 ) -> Assumptions:
-    """Take a model apart.
-
-    Parameters
-    ----------
-    model : MaxEnt
-    original : DataFrame, optional
-        Of which associations are mined, unless the model holds some already.
-    threshold : float
-    min_support : int
-    chosen : sequence of str, optional
-        Labels of the statements that get sliders.
-
-    Raises
-    ------
-    UnknownName
-        If a label is not one of the model's knowledge.
-    """
+    """Read what can be changed in a model."""
     knowledge = {label: one for label, one in model.knowledge.items() if not isinstance(one, PriorZeros)}
     for label in chosen or ():
         check_label(label, "label of the model's knowledge", knowledge)
@@ -621,24 +398,8 @@ def _k(held: Source | None, mined: Associations | None) -> tuple[int, int]:
     )
 
 
-# The lines that make a model again: what was explored, to be typed.
-
-
 def typed(assumptions: Assumptions, state: State) -> str:
-    """Write the Python that makes the model of a state.
-
-    Names stand for what only the reader has: ``release``, ``people``, ``prior``, ``original``, and ``explored`` for the
-    model that was given, of which knowledge is taken that no text says.
-
-    Parameters
-    ----------
-    assumptions : Assumptions
-    state : State
-
-    Returns
-    -------
-    str
-    """
+    """Write the Python code that makes the model of a state."""
     model = assumptions.model
     arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
     lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
@@ -647,12 +408,12 @@ def typed(assumptions: Assumptions, state: State) -> str:
             continue
         one = assumptions.adjustable.get(label)
         source = assumptions.others[label] if one is None else one.at(setting)
-        was = assumptions.others[label] if one is None else one.said
+        was = assumptions.others[label] if one is None else one.statement
         lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
     if any("explored.knowledge" in line for line in lines):
-        lines.insert(0, "# explored: the model that mx.explore was given")
+        lines.insert(0, "# explored: the model that was given to mx.explore")
     imports = ["from dataclasses import replace", ""] if any("replace(" in line for line in lines) else []
     return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 
@@ -667,8 +428,8 @@ def _added(label: str, source: Source, was: Source, own: bool) -> str:
         sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
         held = f"replace({held}, {sides})"
         if (cost := source.penalty) is not None:
-            said = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
-            held = f"mx.soft(replace({held}, penalty=None), {said})"
+            arguments = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
+            held = f"mx.soft(replace({held}, penalty=None), {arguments})"
     return f"model.add({held}{named})"
 
 
@@ -688,33 +449,22 @@ def _associations(assumptions: Assumptions, state: State) -> str:
         held = f"explored.knowledge[{assumptions.replaced!r}]"
         if (state.positive, state.negative) == (assumptions.start.positive, assumptions.start.negative):
             return f"model.add({held})"
-        own = assumptions.model.knowledge[assumptions.replaced]
-        is_mined = isinstance(own, StrongestAssociations) and isinstance(own.original, Associations)
+        associations = assumptions.model.knowledge[assumptions.replaced]
+        is_mined = isinstance(associations, StrongestAssociations) and isinstance(associations.original, Associations)
         mining = "" if is_mined else f", {held}.min_support, {held}.attributes"
         return f"model.add(mx.StrongestAssociations({held}.original, {state.positive}, {state.negative}{mining}))"
     minimum = "" if mined.min_support == 3 else f", min_support={mined.min_support}"
     return f"model.add(mx.StrongestAssociations(original, {state.positive}, {state.negative}{minimum}))"
 
 
-# What is said of an answer, or of a contradiction, in words: for a page, and as text.
-
-
 def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
-    """Judge an answer in sentences, beside what was so at the start: the divergence if the truth is known, exposure.
-
-    Parameters
-    ----------
-    answer : Answer
-    start : Answer or NoAnswer
-    threshold, first_threshold : float
-        Now, and at the start.
-    """
+    """The divergence, if the truth is known, and the exposure, in sentences, compared with the start."""
     sentences = []
     is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
     if answer.divergence is not None:
         sentence = f"Divergence from the truth: {_bits(answer.divergence)}"
         before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
-        sentences.append(f"{sentence}{before}; 0 would be the truth itself.")
+        sentences.append(f"{sentence}{before} (0 means that the truth is known).")
     found = answer.exposure(threshold)
     sentence = f"{found.people} of {found.total} people exposed: {found.meaning}"
     if is_moved and isinstance(start, Answer):
@@ -722,39 +472,30 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
     sentences += [f"{sentence}.", *found.distances, *found.warnings]
     if answer.without_intervals:
-        sentences.append(f"No intervals: {answer.without_intervals}.")
+        sentences.append(f"Intervals are not available: {answer.without_intervals}.")
     return sentences
 
 
 def _bits(divergence: float | None) -> str:
     """Write a divergence."""
     if divergence is None or math.isinf(divergence):
-        return "infinite (something true is ruled out)"
+        return "infinite (the adversary rules out something true)"
     return f"{divergence:.3f} bits"
 
 
 def contradiction(found: NoAnswer) -> tuple[str, list[str]]:
-    """Say why there is no answer: a sentence, and each of the statements that clash.
-
-    Parameters
-    ----------
-    found : NoAnswer
-
-    Returns
-    -------
-    (str, list of str)
-    """
+    """Why there is no answer: a sentence, and each conflicting statement."""
     if found.conflict is None or found.conflict.empty:
-        return f"There is no answer. {found.message}", []
-    rest = "what is published leaves" if len(found.conflict) == 1 else "the others leave"
+        return f"There is no answer: {found.message}", []
+    rest = "the release permits" if len(found.conflict) == 1 else "the others permit"
     one_by_one = [_clash(str(label), row, rest) for label, row in found.conflict.iterrows()]
     if len(one_by_one) == 1:
-        return "Contradictory: what is published rules this out.", one_by_one
-    return f"Contradictory: these {len(one_by_one)} statements cannot all be true.", one_by_one
+        return "Contradiction: the release rules out this statement.", one_by_one
+    return f"Contradiction: these {len(one_by_one)} statements cannot all be true.", one_by_one
 
 
 def _clash(label: str, row: pd.Series, rest: str) -> str:
-    """Say what would have to give: "P(Flu) = 0.6: the others leave between 0.2 and 0.5"."""
+    """What the others permit: "P(Flu) = 0.6: the others permit between 0.2 and 0.5"."""
     least, most = row["least"], row["most"]
     if not (math.isfinite(least) and math.isfinite(most)):
         return label

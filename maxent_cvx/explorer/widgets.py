@@ -25,14 +25,9 @@ __all__ = [
     "Slider",
 ]
 
-# A slider with a name.
-
 
 class Slider(anywidget.AnyWidget):
-    """A number between two ends, moved by mouse or keyboard; its name is read aloud.
-
-    The sliders of ipywidgets have no name that a screen reader finds.
-    """
+    """A number between two ends, moved by mouse or keyboard; its name is read aloud."""
 
     _esm = Path(__file__).with_name("slider.js")
     value = traitlets.Float(0.0).tag(sync=True)
@@ -45,22 +40,12 @@ class Slider(anywidget.AnyWidget):
     disabled = traitlets.Bool(False).tag(sync=True)
 
 
-# The controls: a tick for all that is known, sliders for what of it can be moved, for K and the threshold; a reset.
-
-
 #: Steps of the threshold.
 HUNDREDTHS = Scale(0.0, 1.0, 0.01, 2)
 
 
 class Controls:
-    """Widgets that say a state, and tell somebody whenever it is another one.
-
-    Attributes
-    ----------
-    box : ipywidgets.Box
-    state : State
-        Where they are.
-    """
+    """Widgets that say a state, and tell somebody whenever it is another one."""
 
     def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
         self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
@@ -69,17 +54,17 @@ class Controls:
         self._general: dict[str, Slider] = {}
         blocks = [self._statement(one) for one in assumptions.adjustable.values()]
         blocks += [self._tick(label) for label in assumptions.others]
-        blocks = [heading("What is known"), *blocks] if blocks else []
+        blocks = [heading("Background knowledge"), *blocks] if blocks else []
         if any(assumptions.most):
-            blocks.append(heading("The strongest associations known"))
+            blocks.append(heading("Known associations, strongest first"))
         for field, sign, most in zip(("positive", "negative"), "+\N{MINUS SIGN}", assumptions.most, strict=True):
             if most:
-                name = f"K{sign} {field}: how many of the strongest associations are known"
+                name = f"K{sign} {field}: number of known associations, strongest first"
                 blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
         blocks.append(heading("A person is exposed if a value is inferred with"))
-        name = "P at least: the threshold from which on somebody is exposed"
+        name = "P at least: the threshold of exposure"
         blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
-        again = ipywidgets.Button(description="Reset", tooltip="Put everything back to the start")
+        again = ipywidgets.Button(description="Reset", tooltip="Reset all controls")
         again.on_click(lambda _: self.show(assumptions.start))
         narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
         self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
@@ -102,7 +87,7 @@ class Controls:
         what = str(one.what)
         rows = [self._tick(one.label), self._slider(one.label, "value", "value", f"value of {what}", one.values)]
         if one.vagueness is not None:
-            word = "vagueness" if one.said.penalty is None else "std. deviation"
+            word = "vagueness" if one.statement.penalty is None else "std. deviation"
             rows.append(self._slider(one.label, "vagueness", word, f"{word} of {what}", one.vagueness))
         box = ipywidgets.VBox(rows)
         box.add_class("maxent-statement")
@@ -145,8 +130,8 @@ class Controls:
         for label, setting in state.settings.items():
             tick = self._ticks[label]
             one = self.assumptions.adjustable.get(label)
-            said = label if one is None else str(one.at(setting))
-            named = f"{label}: {said}" if one and one.has_own_label else said
+            text = label if one is None else str(one.at(setting))
+            named = f"{label}: {text}" if one and one.has_own_label else text
             tick.value, tick.description = setting.known, isolated(named)
             for field in ("value", "vagueness"):
                 if (label, field) in self._sliders:
@@ -168,17 +153,11 @@ def slider(caption: str, name: str, scale: Scale) -> Slider:
     )
 
 
-# Lines of code that can be copied.
-
-
 class CopiedCode(anywidget.AnyWidget):
     """Code as it is typed, and a button that copies it."""
 
     _esm = Path(__file__).with_name("copied_code.js")
     code = traitlets.Unicode("").tag(sync=True)
-
-
-# Words that are read aloud when they change.
 
 
 class LiveText(anywidget.AnyWidget):
@@ -192,13 +171,7 @@ class LiveText(anywidget.AnyWidget):
 
 
 class Page:
-    """Widgets of one exploration.
-
-    Attributes
-    ----------
-    box : ipywidgets.Box
-        All of it.
-    """
+    """Widgets of one exploration."""
 
     def __init__(self, exploration: Exploration) -> None:
         self.exploration = exploration

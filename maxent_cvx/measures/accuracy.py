@@ -1,7 +1,7 @@
 """How far the adversary's inference is from the original data: Kullback-Leibler divergences.
 
-Zero means that the inferred P(s | q) is that of the original data. The larger the divergence, the
-larger the error on average. Infinite means that the adversary rules out something true: misled, not safe.
+Zero means that the inferred P(s | q) is that of the original data; the larger the divergence, the larger the mean error.
+It is infinite if the adversary rules out something true, that is, holds false knowledge.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from .._utils.validation import check_instance, check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..terms.people import count_pairs
+from .disclosure import add_up
 
 __all__ = [
     "estimation_accuracy",
@@ -31,9 +33,6 @@ __all__ = [
     "top_differences",
 ]
 
-#: The largest base of a logarithm that is accepted.
-LARGEST = 1e300
-
 
 def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.DataFrame, base: float = 2) -> float:
     """D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P from the original data and P* inferred.
@@ -43,10 +42,10 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     post : Posterior or PartitionedPosterior
         What the adversary infers, P*.
     original : DataFrame
-        The records that were published, with the release's QI and sensitive columns; of a release in partitions, too,
-        all of them in memory.
+        The original records, with the release's QI and sensitive columns. They must fit into memory, for a release in
+        partitions too.
     base : float
-        Of the logarithm: 2 for bits, ``math.e`` for nats.
+        Base of the logarithm: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
@@ -56,11 +55,11 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     Raises
     ------
     StatementError
-        If `post` is no posterior; if people of a release in partitions are named.
+        If `post` is not a posterior; for a release in partitions, if people are named.
     Inaccurate
-        If in partitions a probability of something true is below the certificate's bound, but no zero that is proved.
+        For a release in partitions, if the probability of a true value is below the certified error but not proved 0.
     BadProbability
-        If the base is not larger than 1.
+        If the base is not greater than 1.
     UnknownName, TableError
         If the original records lack a column of the release, or are not the people of the release.
 
@@ -83,48 +82,32 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     >>> round(mx.measures.overall_divergence(knows, hospital), 3)
     0.597
     """
-    if isinstance(post, PartitionedPosterior):
-        return _of_parts(post, original, base)
-    check_instance(post, Posterior, "post")
-    return float(individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records))
-
-
-def _of_parts(post: PartitionedPosterior, original: pd.DataFrame, base: float) -> float:
-    """The mean over all records; what is true of each range of QI tuples is sent to where it is measured."""
     check_base(base)
+    check_instance(post, (Posterior, PartitionedPosterior), "post")
+    if isinstance(post, Posterior):
+        return float(
+            individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records)
+        )
     if post.names_people:
         raise StatementError(
-            "of a release in partitions with named people, some QI tuples are in several groups; solve it without names"
+            "the divergence is not available for a release in partitions with named people; solve it without names"
         )
-    truth = sp.csr_array(count_pairs(post.release, original))
-    bound = post.certificate.bound
-    total, n_unsure = post.reduce(_Divergence(truth, 0, bound), _summed)
-    if n_unsure and math.isfinite(total):
+    truth, bound = sp.csr_array(count_pairs(post.release, original)), post.certificate.bound
+    sums = post.reduce(_Divergence(truth, 0, bound), add_up)
+    if sums["undecided"] and math.isfinite(sums["divergence"]):
         raise Inaccurate(
-            f"{pluralize(n_unsure, 'probability', 'probabilities')} of what is true cannot be told from 0, being below "
-            f"the certificate's {bound:.1e}, so that the divergence may be infinite; solve the release in memory, or "
-            "with a smaller tolerance, solve(tolerance=1e-12)"
+            f"{pluralize(sums['undecided'], 'probability', 'probabilities')} of true values cannot be distinguished from 0 "
+            f"within the certified error {bound:.1e}, so that the divergence may be infinite; solve the release in "
+            "memory, or with a smaller tolerance such as 1e-12"
         )
-    return total / post.release.n_records / math.log(base)
-
-
-def _summed(some: list[tuple[float, int]]) -> tuple[float, int]:
-    """Divergences, and numbers of probabilities, of several ranges together."""
-    return math.fsum(total for total, _ in some), sum(n for _, n in some)
+    return sums["divergence"] / post.release.n_records / math.log(base)
 
 
 @dataclass(frozen=True, eq=False)
 class _Divergence:
-    """sum n(q) D(q), nats, over some QI tuples.
+    """sum n(q) D(q), nats, over a block of QI tuples, and how many probabilities of true values are 0 or below the bound.
 
-    Attributes
-    ----------
-    truth : csr_array, shape (QI tuples, sensitive values)
-        n(q, s), records.
-    first : int
-        The number of the first of these.
-    bound : float
-        The certificate's: how far any probability can be from the answer.
+    `truth` is n(q, s), in records, for the tuples from number `first` on.
     """
 
     truth: sp.csr_array
@@ -132,14 +115,13 @@ class _Divergence:
     bound: float
 
     def between(self, first: int, end: int) -> _Divergence:
-        """The same for some of them."""
+        """The same measure for some of the tuples, so that only their truth is sent to a worker."""
         return replace(self, truth=self.truth[first - self.first : end - self.first], first=first)
 
-    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> tuple[float, int]:
-        """Their sum, and how many probabilities of what is true are above 0 by less than the bound."""
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
         true = self.truth[numbers - self.first].toarray() / people[:, None]
-        n_unsure = np.count_nonzero((true > 0) & (p > 0) & (p <= self.bound))
-        return float(people @ rel_entr(true, p).sum(axis=1)), int(n_unsure)
+        undecided = np.count_nonzero((true > 0) & (p > 0) & (p <= self.bound))
+        return {"divergence": float(people @ rel_entr(true, p).sum(axis=1)), "undecided": int(undecided)}
 
 
 #: The first paper's name of :func:`overall_divergence`.
@@ -156,9 +138,9 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
     post : Posterior
         What the adversary infers, P*.
     original : DataFrame
-        The records that were published, with the release's QI and sensitive columns.
+        The original records, with the release's QI and sensitive columns.
     base : float
-        Of the logarithm: 2 for bits, ``math.e`` for nats.
+        Base of the logarithm: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
@@ -168,9 +150,9 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is not a Posterior.
     BadProbability
-        If the base is not larger than 1.
+        If the base is not greater than 1.
     UnknownName, TableError
         If the original records lack a column of the release, or are not the people of the release.
 
@@ -195,19 +177,19 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
 
 
 def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
-    """D = sum P(q, s, b) log(P(q, s, b) / P*(q, s, b)) over the terms: the divergence that knowledge never raises.
+    """D = sum P(q, s, b) log(P(q, s, b) / P*(q, s, b)) over the terms: the divergence that true knowledge never raises.
 
-    With true equations as knowledge it equals H(P*) - H(P), so that more of them cannot make it larger;
-    the divergence over q, which forgets the buckets, has no such guarantee.
+    If the knowledge consists of true equations, D = H(P*) - H(P), so more of them cannot increase it. The divergence
+    over q, which aggregates the buckets, has no such guarantee.
 
     Parameters
     ----------
     post : Posterior
-        Of a release.
+        What the adversary infers, P*.
     original : DataFrame
-        The records that were published, with the release's QI, sensitive and bucket columns.
+        The original records, with the release's QI, sensitive and bucket columns.
     base : float
-        Of the logarithm: 2 gives bits.
+        Base of the logarithm: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
@@ -217,9 +199,9 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is not a Posterior.
     BadProbability
-        If the base is not larger than 1.
+        If the base is not greater than 1.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the release; or the model names people.
 
@@ -248,14 +230,8 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 
 def check_base(base: float) -> None:
     """Check the base of a logarithm."""
-    is_one = isinstance(base, numbers.Real) and not isinstance(base, bool) and 1 < base <= LARGEST
-    if not is_one:
-        raise BadProbability(
-            f"base={short_repr(base)}: the base of the logarithm is larger than 1; 2 is bits, math.e is nats"
-        )
-
-
-# The QI tuples for which two posteriors differ most in their divergence from the truth.
+    if not isinstance(base, numbers.Real) or isinstance(base, bool) or not 1 < base < math.inf:
+        raise BadProbability(f"base={short_repr(base)}: the base of the logarithm must be a finite number above 1")
 
 
 def top_differences(
@@ -266,27 +242,27 @@ def top_differences(
     Parameters
     ----------
     first, second : Posterior
-        Of the same people. If `first` has more knowledge, those come first whom that knowledge exposes most.
+        Posteriors of the same people. If `first` has more knowledge, the tuples that it exposes most come first.
     original : DataFrame
-        The records.
+        The original records.
     k : int or None
-        How many to list; None is all.
+        Number of tuples to list; None lists all.
     base : float
-        Of the logarithm: 2 for bits, ``math.e`` for nats.
+        Base of the logarithm: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
     DataFrame
-        A row a QI tuple, the largest difference first. Columns (top level): "divergence" with "difference", "first",
-        "second"; then "original", "first" and "second" with P(s | q) for every value s. A difference of two infinite
-        divergences is 0.
+        One row per QI tuple, the largest difference first. Columns (top level): "divergence" with "difference",
+        "first", "second"; then "original", "first" and "second" with P(s | q) for every value s. The difference of two
+        infinite divergences is 0.
 
     Raises
     ------
     StatementError
-        If the posteriors are of other people, or `k` is not an integer of at least 1.
+        If the posteriors are of different people, or `k` is not an integer of at least 1.
     BadProbability
-        If the base is not larger than 1.
+        If the base is not greater than 1.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the release.
 
@@ -301,28 +277,29 @@ def top_differences(
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
     >>> before = mx.MaxEnt(release).solve()
-    >>> found = mx.measures.top_differences(knows, before, hospital, k=2)
-    >>> print(found["divergence"].round(3))
+    >>> table = mx.measures.top_differences(knows, before, hospital, k=2)
+    >>> print(table["divergence"].round(3))
                    difference  first  second
     Gender Degree
     female junior       1.585  0.000   1.585
            college      1.000  0.792   1.792
     """
-    for post in (first, second):
-        if not isinstance(post, Posterior):
-            raise StatementError(f"two posteriors are compared, not {short_repr(post)}")
-    one, two = first.space.view, second.space.view
-    if not one.quasi_identifiers.equals(two.quasi_identifiers) or not np.array_equal(one.n_q, two.n_q):
+    check_instance(first, Posterior, "first")
+    check_instance(second, Posterior, "second")
+    view, other = first.space.view, second.space.view
+    if not view.quasi_identifiers.equals(other.quasi_identifiers) or not np.array_equal(view.n_q, other.n_q):
         raise StatementError("the two posteriors are of different people; compare two models of the same people")
-    if not one.sensitive_values.equals(two.sensitive_values):
-        raise StatementError("the two posteriors are of different sensitive values; give both views the same sa_values")
+    if not view.sensitive_values.equals(other.sensitive_values):
+        raise StatementError(
+            "the two posteriors have different sensitive values; give the same sensitive values to both releases"
+        )
     if k is not None:
         check_int(k, "k", 1)
     divergence = [individual_divergence(post, original, base) for post in (first, second)]
     with np.errstate(invalid="ignore"):
         difference = (divergence[1] - divergence[0]).fillna(0.0)
     truth = pd.DataFrame(
-        original_counts(first, original) / one.n_q[:, None], index=difference.index, columns=one.sensitive_values
+        original_counts(first, original) / view.n_q[:, None], index=difference.index, columns=view.sensitive_values
     )
     parts = {
         "divergence": pd.DataFrame({"difference": difference, "first": divergence[0], "second": divergence[1]}),
@@ -335,31 +312,28 @@ def top_differences(
     return pd.concat(listed, axis=1)
 
 
-# The entropy of an adversary's inference about each person.
-
-
 def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
-    """H(q) = -sum_s P(s | q) log P(s | q), of every QI tuple, or of every person in a series.
+    """H(q) = -sum_s P(s | q) log P(s | q) for every QI tuple, or for every person in a series.
 
     Parameters
     ----------
     post : Posterior
         What the adversary infers.
     base : float
-        Of the logarithm: ``math.e`` for nats, 2 for bits.
+        Base of the logarithm: ``math.e`` for nats, 2 for bits.
 
     Returns
     -------
     Series
-        Indexed as ``post.inferences()``, of a series by pseudonym. Its mean over records is H(S | Q), of a series
-        H(S | I) (Re-publishing, Eq. (1)); the mean over some people is the uncertainty that is left about these.
+        Indexed as ``post.inferences()``; for a series of releases by pseudonym. Its mean over records is H(S | Q), for
+        a series H(S | I) (Re-publishing, Eq. (1)).
 
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is not a Posterior.
     BadProbability
-        If the base is not larger than 1.
+        If the base is not greater than 1.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""Disclosure in the measures of the k-anonymity family: l-diversity, t-closeness and others.
+"""Measures of the k-anonymity family: l-diversity, t-closeness and others.
 
-Each is applied to P(s | q), the adversary's inference, instead of the frequencies in one equivalence
-class, and so is defined for any release and any background knowledge.
+Each is applied to P(s | q), the adversary's inference, instead of the frequencies in an equivalence class, and so is
+defined for any release and any background knowledge.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,20 +22,21 @@ from ..releases.generalized import OUTSIDE
 
 __all__ = [
     "NEGLIGIBLE",
+    "add_up",
     "disclosure",
     "distances",
     "of_those_inside",
     "published",
 ]
 
-#: Probabilities below this are zero to the solver's precision, and do not count for l-diversity.
+#: Probabilities below this are zero up to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
 
 
 def disclosure(
     post: Posterior | PartitionedPosterior, l: int = 2, distance: str = "auto", worst: bool = False
 ) -> pd.DataFrame:
-    """Measure what the adversary infers about the people with each QI tuple.
+    """Measures of P(s | q) for the people with each QI tuple: l-diversity, t-closeness and others.
 
     Parameters
     ----------
@@ -43,11 +45,11 @@ def disclosure(
     l : int
         The l of recursive (c, l)-diversity.
     distance : {"auto", "equal", "ordered"}
-        Of t-closeness: all values equally far apart, or as far as their ranks (Li et al., 2007).
-        "auto" takes ranks for numbers and ordered categories.
+        Ground distance of t-closeness: "equal" (all values equally far apart) or "ordered" (difference of ranks; Li et
+        al., 2007). "auto" is "ordered" for numbers and ordered categories, else "equal".
     worst : bool
-        Give one row, the worst of each measure over all tuples, instead of one row a tuple; of a release in
-        partitions, nothing else is given.
+        Return one row, the worst of each measure over all tuples, instead of one row per tuple. Must be True for a
+        release in partitions.
 
     Returns
     -------
@@ -56,31 +58,31 @@ def disclosure(
         :meth:`maxent_cvx.Posterior.inferences`), with the columns
 
         people
-            k of (alpha, k)-anonymity: people with the tuple.
+            Number of people with the tuple, the k of (alpha, k)-anonymity.
         max_p
             max_s P(s | q), the alpha of (alpha, k)-anonymity (Wong et al., 2006).
         value
-            The sensitive value where it is attained.
+            The sensitive value that attains it.
         distinct_l
-            How many values are possible, P(s | q) > 0.
+            Number of possible values, P(s | q) > 0.
         entropy_l
             exp of the entropy of P(. | q): entropy l-diversity (Machanavajjhala et al., 2006).
         recursive_c
-            The largest probability by the sum of the l-th and smaller ones: recursive (c, l)-diversity
-            holds for every larger c. Infinite if fewer than l values are possible.
+            The largest probability divided by the sum of the l-th and smaller ones: recursive (c, l)-diversity holds
+            for every larger c. Infinite if fewer than l values are possible.
         t
-            Distance of P(. | q) from P(.): t-closeness. NaN where P(.) is not published.
+            Distance of P(. | q) from P(.): t-closeness. NaN if P(.) is not published.
         r
             1 / max_p: no inference is more likely than 1/r.
 
     Raises
     ------
     StatementError
-        If `post` is no posterior, or `l`, `distance` or `worst` is out of range.
+        If `post` is not a posterior, or `l`, `distance` or `worst` is out of range.
 
     Notes
     -----
-    Of a population (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is measured.
+    For a population (:class:`maxent_cvx.GroupedRelease`), P(s | q, in the release) is measured.
 
     Examples
     --------
@@ -88,8 +90,8 @@ def disclosure(
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
-    >>> found = mx.measures.disclosure(knows)
-    >>> print(found.loc["female", ["people", "max_p", "distinct_l", "entropy_l", "t"]].round(2))
+    >>> table = mx.measures.disclosure(knows)
+    >>> print(table.loc["female", ["people", "max_p", "distinct_l", "entropy_l", "t"]].round(2))
               people  max_p  distinct_l  entropy_l     t
     Degree
     college        2   0.50           4       3.46  0.37
@@ -99,41 +101,39 @@ def disclosure(
     check_bool(worst, "worst")
     check_int(l, "l", 1)
     check_in(distance, "distance", ("auto", "equal", "ordered"))
+    check_instance(post, (Posterior, PartitionedPosterior), "post")
     if isinstance(post, PartitionedPosterior):
-        return _of_parts(post, l, distance, worst)
-    check_instance(post, Posterior, "post")
+        if not worst:
+            raise StatementError(
+                "for a release in partitions only the worst of each measure is available (worst=True); one row per QI "
+                "tuple would be as long as the release. See post.conditional(q) for single tuples, post.top(n) for the "
+                "largest probabilities"
+            )
+        release = post.release
+        return post.reduce(_WorstDisclosure(release.sensitive_values, release.n_s, l, distance), _worst_of)
     conditional, people = of_those_inside(post)
-    measure = _Disclosure(conditional.columns, published(post.space.view), l, distance)
-    found = measure.of_each(conditional.to_numpy(), people).set_index(conditional.index)
-    return _worst(found) if worst else found
-
-
-def _of_parts(post: PartitionedPosterior, l: int, distance: str, worst: bool) -> pd.DataFrame:
-    """The worst of each measure over all partitions."""
-    if not worst:
-        raise StatementError(
-            "of a release in partitions the worst of each measure is given, worst=True; a row a QI tuple is as long as "
-            "the release: ask post.conditional(q) of those that matter, or post.top(n) for the surest inferences"
-        )
-    return post.reduce(_Disclosure(post.release.sensitive_values, post.release.n_s, l, distance), _worst_of_all)
+    measure = _WorstDisclosure(conditional.columns, published(post.space.view), l, distance)
+    table = measure.by_tuple(conditional.to_numpy(), people).set_index(conditional.index)
+    return _worst_of([table]) if worst else table
 
 
 @dataclass(frozen=True, eq=False)
-class _Disclosure:
-    """The measures of some P(s | q), and the worst of each."""
+class _WorstDisclosure:
+    """The measures of a block of P(s | q), one row per QI tuple; called with a block, the worst of each."""
 
     values: pd.Index
     n_s: np.ndarray | None
     l: int
     distance: str
 
-    def of_each(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
-        """A row a QI tuple."""
+    def by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
+        """One row per QI tuple."""
         p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
         decreasing = -np.sort(-p, axis=1)
         tail = decreasing[:, self.l - 1 :].sum(axis=1)
         with np.errstate(divide="ignore"):
             recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
+        t = np.nan if self.n_s is None else distances(p, self.n_s / self.n_s.sum(), self.values, self.distance)
         return pd.DataFrame(
             {
                 "people": people,
@@ -142,40 +142,37 @@ class _Disclosure:
                 "distinct_l": (p > 0).sum(axis=1),
                 "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
                 "recursive_c": recursive,
-                "t": np.nan
-                if self.n_s is None
-                else distances(p, self.n_s / self.n_s.sum(), self.values, self.distance),
+                "t": t,
                 "r": 1 / decreasing[:, 0],
             }
         )
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
-        """The worst of some QI tuples, if there are any."""
-        found = self.of_each(p, people)
-        return _worst(found) if len(found) else found
+        return _worst_of([self.by_tuple(p, people)])
 
 
-def _worst(found: pd.DataFrame) -> pd.DataFrame:
-    """One row, the worst of each measure."""
-    most = found["max_p"].argmax()
+def _worst_of(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """The worst of each measure over all rows, in one row; no row if there are none."""
+    table = pd.concat([table for table in tables if len(table)] or tables[:1])
+    if not len(table):
+        return table
     low, high = ["people", "distinct_l", "entropy_l", "r"], ["max_p", "recursive_c", "t"]
-    extreme = {**found[low].min(), **found[high].max(), "value": found["value"].iloc[most]}
-    return pd.DataFrame([extreme], columns=found.columns, index=["worst"]).astype({c: found[c].dtype for c in low})
+    worst = {**table[low].min(), **table[high].max(), "value": table["value"].iloc[table["max_p"].argmax()]}
+    return pd.DataFrame([worst], columns=table.columns, index=["worst"]).astype({c: table[c].dtype for c in low})
 
 
-def _worst_of_all(some: list[pd.DataFrame]) -> pd.DataFrame:
-    """The worst of what several ranges of QI tuples have."""
-    found = [table for table in some if len(table)]
-    return _worst(pd.concat(found)) if found else some[0]
+def add_up(blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Add up what a measure maps several blocks of people to: sums by name."""
+    return {name: sum(block[name] for block in blocks) for name in blocks[0]}
 
 
 def published(view: View) -> np.ndarray | None:
-    """How many people of the release have each value; None where that is not published."""
+    """Number of people of the release with each value; None if it is not published."""
     return None if view.n_s is None else view.n_s[np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)]
 
 
 def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
-    """P(s | .) as in ``post.inferences()``, and how many people each row is; of a population, those released."""
+    """P(s | .) as in ``post.inferences()``, and the people of each row; for a population, given "in the release"."""
     conditional, people = post.inferences()
     if OUTSIDE not in conditional.columns.to_flat_index():
         return conditional, people
@@ -186,7 +183,7 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
-    """Earth mover's distance, between 0 and 1, of every row of p from the prior: one for all, or a row for each."""
+    """Earth mover's distance, from 0 to 1, of every row of p from the prior: one row for all, or one each."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     difference = p - prior
     if {"auto": ordered, "equal": False, "ordered": True}[distance]:

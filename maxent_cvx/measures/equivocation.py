@@ -40,34 +40,7 @@ TINY = 1e-300
 
 
 def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """H(eps) = min over partitions of the values into runs no wider than eps of -sum q log2 q, q a run's probability.
-
-    With C the cumulated probabilities and f(q) = -q log2 q, the first i values have
-
-        H(eps, i) = min over j with x_i - x_j <= eps of H(eps, j - 1) + f(C_i - C_(j-1)).
-
-    Runs of consecutive values suffice: if two sets of that width interleave, moving the values between them into the
-    more probable one lowers the entropy.
-
-    Parameters
-    ----------
-    units : ndarray of int64, shape (values,)
-        Increasing.
-    p : ndarray, shape (distributions, values)
-        Probabilities; zeros are allowed.
-    widths : ndarray of int64, shape (widths,)
-        eps, increasing.
-
-    Returns
-    -------
-    ndarray, shape (distributions, widths)
-        Bits.
-
-    Notes
-    -----
-    CAE, section 4. O(n w) additions and logarithms for n values of which a window holds w, for every width and
-    distribution; O(n) memory.
-    """
+    """H(eps) = min over partitions of the values into runs no wider than eps of -sum q log2 q, q a run's probability."""
     found = np.empty((len(p), len(widths)))
     most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
     together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
@@ -107,10 +80,7 @@ def information(q: np.ndarray) -> np.ndarray:
 
 
 def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
-    """The first value of every run of a partition with the least entropy, in increasing order.
-
-    Among optimal partitions the last run is the longest possible, then the one before it, and so on.
-    """
+    """The first value of every run of a partition with the least entropy, in increasing order."""
     begins = np.searchsorted(units, units - width)
     cumulated = np.concatenate([[0.0], p.cumsum()])
     least = np.zeros(len(units) + 1)
@@ -142,17 +112,7 @@ BREAKPOINTS_MOST_RUNS, MOST_EXACT = 3 * 10**10, 8 * 10**10
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The known part of the curve H(eps).
-
-    Attributes
-    ----------
-    width : ndarray
-        eps, increasing from 0.
-    entropy : ndarray
-        H there, bits.
-    is_open : ndarray of bool, one fewer
-        Whether H changes at an unknown place between two widths; otherwise it is constant up to the second one.
-    """
+    """The known part of the curve H(eps)."""
 
     width: np.ndarray
     entropy: np.ndarray
@@ -179,22 +139,7 @@ def differences(units: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
-    """Evaluate H wherever it can change or, where that is too much, bisect where most of the area is undetermined.
-
-    Parameters
-    ----------
-    units : ndarray of int64
-        The values, increasing.
-    entropy : callable
-        H of increasing widths.
-    evaluations : int
-        The most widths at which H is evaluated; fewer where that means too many runs.
-
-    Raises
-    ------
-    GroupTooLarge
-        If not even some dozens of widths are affordable.
-    """
+    """Evaluate H wherever it can change or, where that is too much, bisect where most of the area is undetermined."""
     span = int(units[-1] - units[0])
     every = differences(units, evaluations)
     if every is not None and len(every) * cost(units, span) <= MOST_EXACT:
@@ -240,24 +185,7 @@ def own_runs(support: np.ndarray) -> float:
 
 
 def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The exact curves of distributions over values of their own, all of the same number k.
-
-    Parameters
-    ----------
-    units : ndarray of int64, shape (distributions, k)
-        Increasing in every row.
-    p : ndarray, shape (distributions, k)
-        Probabilities above 0.
-
-    Returns
-    -------
-    widths, entropy : ndarray, shape (distributions, k (k - 1) / 2 + 1)
-        All differences of two values, increasing from 0, and H at each.
-
-    Notes
-    -----
-    The recurrence of :func:`.covering.least_entropy`, for all rows at once: O(k^4) each.
-    """
+    """The exact curves of distributions over values of their own, all of the same number k."""
     k = p.shape[1]
     late, early = np.tril_indices(k, -1)
     widths = np.sort(np.c_[np.zeros(len(p), dtype=np.int64), units[:, late] - units[:, early]], axis=1)
@@ -295,13 +223,7 @@ EXACT = 2**53
 
 @dataclass(frozen=True)
 class Units:
-    """Differences of values are integer multiples of 10^-digits.
-
-    Attributes
-    ----------
-    digits : int
-        Decimals: fifteen significant digits of the value of largest magnitude; 0 of integers.
-    """
+    """Differences of values are integer multiples of 10^-digits."""
 
     digits: int
 
@@ -320,21 +242,7 @@ class Units:
 
 
 def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
-    """Read numbers.
-
-    Returns
-    -------
-    ndarray
-        The numbers.
-    ndarray of int64
-        How many units each is above the least. Floats that agree in fifteen digits of the largest are the same.
-    Units
-
-    Raises
-    ------
-    TableError
-        If there is no value, one is not a finite number, or their differences exceed what can be computed exactly.
-    """
+    """Read numbers."""
     found = as_numbers(values, what)
     if not len(found):
         raise TableError(f"{what} must be a list of at least one number")
@@ -382,31 +290,7 @@ def _name(eps: float) -> str:
 
 
 def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
-    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for.
-
-    Widths are taken over the differences of all values, for all distributions together, or over those of the possible
-    values of each distribution: whichever is less work.
-
-    Parameters
-    ----------
-    units : ndarray of int64, shape (values,)
-        The numbers, in any order; equal ones are merged.
-    unit : Units
-    p : ndarray, shape (distributions, values)
-        0 is impossible.
-    at : list of float
-        eps.
-
-    Returns
-    -------
-    DataFrame
-        A row a distribution: "initial", "area", "eps_max", "disclosure_risk", "H(eps)", ...
-
-    Raises
-    ------
-    GroupTooLarge
-        If that takes too long.
-    """
+    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for."""
     order = np.argsort(units, kind="stable")
     distinct, start = np.unique(units[order], return_index=True)
     p = p[:, order]
@@ -527,7 +411,7 @@ class Equivocation(ReprMixin):
         Returns
         -------
         DataFrame
-            A row a change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
+            One row per change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
 
         Raises
         ------
@@ -636,7 +520,7 @@ class Equivocation(ReprMixin):
         Returns
         -------
         DataFrame
-            A row a run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
+            One row per run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
 
         Raises
         ------
@@ -839,7 +723,7 @@ def individual_equivocation(
     post : Posterior
         Of any release and knowledge; one sensitive attribute.
     at : float or several
-        eps for which H(eps) is wanted too, a column each.
+        eps for which H(eps) is wanted too, one column each.
     values : dict or Series, optional
         The number that each sensitive value stands for; by default the values are numbers themselves.
 
@@ -854,7 +738,7 @@ def individual_equivocation(
     Raises
     ------
     StatementError
-        If `post` is no Posterior.
+        If `post` is not a Posterior.
     TableError
         If the values are not numbers, or one is missing; or the view has several sensitive attributes.
     BadProbability
@@ -885,11 +769,11 @@ def individual_equivocation(
     conditional, people = of_those_inside(post)
     if conditional.columns.nlevels > 1:
         raise TableError("equivocation is of one sensitive attribute, and the view has several")
-    asked = widths_asked(at)
+    eps = widths_asked(at)
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
     possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared
     labels = conditional.columns.take(possible)
     _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
-    found = areas(units, unit, p[:, possible], asked).set_axis(conditional.index)
+    found = areas(units, unit, p[:, possible], eps).set_axis(conditional.index)
     found.insert(0, "people", people)
     return found

@@ -1,4 +1,14 @@
-"""Exposure: the people of whom an adversary infers a sensitive value with at least a given probability."""
+"""Exposure: how many people's sensitive values an adversary infers with at least a given probability.
+
+A person with quasi-identifiers q is exposed at threshold t if, for some sensitive value s,
+
+    P(s | q) >= t    while    P0(s | q) < t,
+
+where P is inferred and P0 is the baseline, what anybody believes without the release. If the values are numbers, dates
+or ranks, the event "S = s" is replaced by the interval "|S - s| <= within". All counts are sums over people: an
+:class:`ExposureRule` maps a block of rows of P to sums by name, and the sums of all blocks add up. In memory there is
+one block; a partitioned posterior applies the same rule to one block per partition.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +20,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,89 +47,517 @@ from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, positions
-from ..releases.base import View
 from ..releases.generalized import OUTSIDE, read_hierarchies
-from ..releases.partitioned import PartitionedRelease
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from .accuracy import original_counts
-from .disclosure import NEGLIGIBLE, of_those_inside, published
+from .disclosure import NEGLIGIBLE, add_up, of_those_inside, published
 from .leakage import inferred
 
 __all__ = [
     "ROUNDING",
     "Exposure",
     "ExposureRule",
-    "baseline_of",
     "certified_error",
     "exposed",
-    "judged_values",
-    "judged_within",
+    "read_baseline",
+    "read_events",
     "same_value",
+    "sensitive_events",
 ]
 
-# The sensitive values that exposure is judged by: all of them, some, or those of one of several attributes.
+#: Sums of probabilities that differ by less are equal up to rounding.
+ROUNDING = 1e-9
+#: How far rounding may move the sum of the probabilities of an interval.
+SUM_ROUNDING = 1e-12
+#: Probabilities that are judged at a time: a larger table is judged in chunks, to bound the memory.
+MOST_NUMBERS = 2**22
+#: Groups that are listed for a release in partitions.
+LISTED = 1000
+#: Columns of `who` besides the sensitive attributes.
+WHO_COLUMNS = frozenset({"P", "baseline", "people"})
+#: Values that are certain and not counted for which there is a warning each.
+MOST_WARNINGS = 10
+#: The default distance is the range of the values divided by this.
+PARTS_OF_RANGE = 20
+#: With so many ranks or more, neighbouring ranks count as equal by default: three of five are not nearly all.
+MANY_RANKS = 5
+#: A value that occurs RARE times or less is rare. MANY_RARE rare values make a table nearly unique if they are more than
+#: half of the values, and at least SHARE_OF_RARE of the people have one.
+RARE, MANY_RARE, SHARE_OF_RARE = 2, 10, 0.1
+#: Fewer labels that look like numbers may be a coincidence; with two, neither lies between others.
+FEWEST_NUMBERS = 3
+
+#: Dates and times in the form of ISO 8601, which have one meaning only: 2024-05-31, 2024-05-31T12:00:00+02:00.
+ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?")
+#: A number with its separators, such as 30,000 or 30.000,50; or a code, letters followed by digits, such as A01 or B20.1.
+NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
+#: Letters that may stand directly before a number without making it a code.
+CURRENCIES = re.compile(
+    "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|ZAR|RUB|TRY|KRW|US|RS|KR", re.I
+)
+#: Replaces the digits of a code, so that it is not taken for a number.
+AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure(ReprMixin):
+    """The people who are exposed, and how often the likeliest value is the true one.
+
+    Attributes
+    ----------
+    threshold : float
+        The probability from which a person counts as exposed.
+    people : int
+        Number of exposed people.
+    who : DataFrame
+        One row per exposed group, the largest probability first. Index: QI tuple, and name where people are named.
+        Columns: the inferred value (the likeliest of those that count), its probability `P`, its `baseline` if there
+        is one, and the number of `people` in the group.
+    histogram : Series
+        Number of people by their largest P(s | q) over the values s that count, in tenths.
+    attack_success : float or None
+        P(argmax = truth), the share of all people whose likeliest value is their true one; None without the original
+        records. Ties are broken at random; names are not used.
+    values : DataFrame
+        By sensitive value: its `baseline` P0 (mean over people); the number of people `exposed` by it, and of those for
+        whom it is `certain`; the number of people for whom it is `not_counted` because their P0 reaches the threshold,
+        and of those for whom it is inferred `anyway`.
+    uncounted : DataFrame
+        By value: the number of `people` who are not exposed although the value is certain for them (P = 1), and
+        `because` of what. Check these values: one that nobody took for sensitive is known for these people.
+    warnings : tuple of str
+        What a reader must know besides the number of people.
+    baseline : str or None
+        "overall" or "in the baseline", depending on what P0 was.
+    within : float, Timedelta or None
+        For numbers, dates or ranks: two values that differ by no more count as equal. None for labels.
+    expected_error : float, Timedelta or None
+        Expected distance of the value from the best guess, the median of P(s | q); mean over all people.
+    expected_error_before : float, Timedelta or None
+        The same for somebody who knows only how many people have each value, where that is published.
+    undecided : tuple of str
+        The warnings that make "nobody is exposed" unreliable, for example values that look like numbers but are treated
+        as labels. Set `within` to decide.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> exposure = mx.measures.exposed(knows, threshold=0.8, original=hospital)
+    >>> print(exposure)
+    1 of 10 people exposed at P >= 0.8; guessing the likeliest value is right for 46.7%
+    >>> exposure.histogram[exposure.histogram > 0].to_list()       # people by tenths: 0.3 to 0.4, ..., 0.9 to 1
+    [2, 5, 2, 1]
+
+    With a baseline, and attributed to statements:
+
+    >>> exposure = mx.measures.exposed(knows, threshold=0.8, baseline="overall")
+    >>> exposure.published_alone, exposure.statements["people"].to_dict()
+    (0, {'P(Breast Cancer | Gender=male) = 0': 1})
+    """
+
+    threshold: float
+    people: int
+    who: pd.DataFrame
+    histogram: pd.Series
+    attack_success: float | None
+    values: pd.DataFrame = field(default_factory=pd.DataFrame)
+    uncounted: pd.DataFrame = field(default_factory=pd.DataFrame)
+    warnings: tuple[str, ...] = ()
+    baseline: str | None = None
+    within: float | pd.Timedelta | None = None
+    expected_error: float | pd.Timedelta | None = None
+    expected_error_before: float | pd.Timedelta | None = None
+    undecided: tuple[str, ...] = ()
+    _rule: ExposureRule | None = field(default=None, init=False)
+    _verdict: tuple[str, ...] = field(default=(), init=False)
+    _distances: tuple[str, ...] = field(default=(), init=False)
+    _attribution: Attribution | None = field(default=None, init=False)
+
+    @property
+    def total(self) -> int:
+        """Number of all people."""
+        return int(self.histogram.sum())
+
+    @property
+    def meaning(self) -> str:
+        """What exposes somebody, in words: "a value with P < 0.8 overall is inferred with P >= 0.8"."""
+        return f"a value is inferred with P >= {self.threshold:g}" if self._rule is None else self._rule.meaning
+
+    @property
+    def closeness(self) -> str:
+        """The distance within which values count as equal, in words: "4,500", "30 days"; empty for equal values only."""
+        windows = None if self._rule is None else self._rule.windows
+        return "" if windows is None else windows.scale.in_words(windows.radius)
+
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """Sentences on which values count as equal, and how far off the best guess is; empty for labels."""
+        return self._distances
+
+    @property
+    def lift(self) -> pd.Series:
+        """P / P0 of each row of `who`; empty without a baseline."""
+        if "baseline" not in self.who:
+            return pd.Series(dtype=float, name="lift")
+        with np.errstate(divide="ignore"):
+            return pd.Series(self.who["P"].to_numpy() / self.who["baseline"].to_numpy(), self.who.index, name="lift")
+
+    @cached_property
+    def published_alone(self) -> int:
+        """Number of the exposed people who are exposed by the release (and the prior) alone, without any statement.
+
+        Raises
+        ------
+        StatementError
+            For a release in partitions, or if the posterior was loaded from a file without `verify`.
+        SolverError
+            If the model without knowledge cannot be solved.
+        """
+        return self._attributed.published_alone
+
+    @cached_property
+    def statements(self) -> pd.DataFrame:
+        """Attribution of the exposure to statements, computed when first read: the model is solved for each statement.
+
+        One row per statement (per source, if the knowledge has more than 50 rows), the most necessary first:
+
+        * `people`: number of exposed people who are not exposed without this statement: it is necessary;
+        * `alone`: number of exposed people who are exposed by the release and this statement only, but not by the
+          release: it is sufficient;
+        * `without`: number of people exposed without it, who may be others;
+        * `raises`: by how much it raises P(s | q) of the exposing value, mean over the exposed people;
+        * `message`: why there is no answer, or "".
+
+        If two statements imply the same, neither is necessary and both are sufficient; if two expose somebody only
+        together, it is the other way round. So neither column adds up to the exposed people. ``post.prices()`` answers
+        another question: how a small change of a statement's value changes the entropy.
+
+        Raises
+        ------
+        StatementError
+            For a release in partitions, or if the posterior was loaded from a file without `verify`.
+        SolverError
+            If none of the models can be solved.
+        """
+        return self._attributed.statements
+
+    @property
+    def _attributed(self) -> Attribution:
+        if self._attribution is None:
+            raise StatementError(
+                "exposure cannot be attributed to statements for a release in partitions; remove a statement from the "
+                "model, solve it again and compare"
+            )
+        return self._attribution
+
+    def __str__(self) -> str:
+        sentences = [*self._sentences(), *(f"Warning: {warning}" for warning in self.warnings)]
+        return "\n".join(str(one_line(sentence)) for sentence in sentences)  # labels may contain line breaks
+
+    def __repr__(self) -> str:
+        return f"<Exposure: {self}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.who, "exposed groups")] if len(self.who) else []
+
+    def _sentences(self) -> list[str]:
+        """The verdict, and with a baseline how much of it is due to the release alone."""
+        first, *others = self._verdict or [f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}"]
+        if self.attack_success is not None:
+            success = f"guessing the likeliest value is right for {self.attack_success:.1%}"
+            if self.baseline is None:
+                first += f"; {success}"
+            else:
+                others.append(f"G{success[1:]}.")
+        if len(lift := self.lift):
+            least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
+            times = least if least == most else f"{least} to {most}"
+            others.append(f"The inferred probability is {times} times the baseline.")
+        others += self._distances
+        attribution = self._attribution
+        if self.baseline is not None and self.people and attribution is not None and attribution.post.model is not None:
+            try:
+                others.append(attribution.sentence(self.published_alone, self.people))
+            except SolverError:
+                others.append("How many are exposed by the release alone could not be computed.")
+        return [first, *others]
+
+
+def exposed(
+    post: Posterior | PartitionedPosterior,
+    threshold: float = 0.8,
+    original: pd.DataFrame | None = None,
+    *,
+    sensitive: object = None,
+    baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
+    within: object = None,
+    rho1: float | None = None,
+) -> Exposure:
+    """Count the people with P(s | q) >= threshold and baseline P0(s) < threshold for some sensitive value s.
+
+    For numbers, dates and ranks the rule is about intervals: ``P(|S - s| <= within | q) >= threshold`` while
+    ``P0(|S - s| <= within) < threshold``, for some value s that occurs.
+
+    Without a baseline, P0 = 0: anyone whose value is likely counts as exposed, even if that was common knowledge. With
+    a baseline, a P0 just below the threshold and a P(s | q) just above it count too: ``.lift`` is P / P0 by group, and
+    `rho1` requires a smaller P0.
+
+    Parameters
+    ----------
+    post : Posterior or PartitionedPosterior
+        What the adversary infers. For a release in partitions, the 1,000 groups with the largest probabilities are
+        listed.
+    threshold : float
+        A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it.
+    original : DataFrame, optional
+        The original records, to measure the attack's success.
+    sensitive : object, optional
+        The values that count: one value or a list; by default all. For several sensitive attributes a tuple is a
+        combination of their values; ``{"Disease": ["HIV", "Flu"]}`` means these values, whatever the others are, and
+        ``{"Disease": None}`` all values of one attribute. For numbers they are the centres s of the intervals, which
+        contain other values too.
+    baseline : "overall", Series, DataFrame, QIDistribution or Posterior, optional
+        P0. "overall" is the distribution of the values in the release. A Series is P(s) by value, and may have values
+        that do not occur in the release. A DataFrame or QIDistribution is P(s | q) by some of the QI attributes. A
+        posterior is what is inferred about somebody who is not in the release. For a release in partitions: "overall"
+        or a Series. P0 reaches the threshold up to rounding of 1e-9, whatever its own certified error.
+    within : float, Timedelta, dict or DataFrame, optional
+        Two values that differ by no more count as equal. For numbers: in their unit. For dates and times (also as text
+        in ISO 8601): a Timedelta, or text such as "30 days". For an ordered Categorical: in ranks. 0 means equal values
+        only. Default: a twentieth of the range of the values; for ordered values a twentieth of the ranks, and at least
+        one rank if five or more occur. For labels: a hierarchy as in
+        :meth:`maxent_cvx.Release.from_generalized`, whose nodes, except the root, count besides the values.
+        Combinations of several attributes are compared for equality only.
+    rho1 : float, optional
+        Only values with P0 <= rho1 count; by default those with P0 < threshold.
+
+    Returns
+    -------
+    Exposure
+        With ``.people``, ``.who``, ``.values``, ``.warnings``, ``.statements``; given the original records,
+        ``.attack_success``; for numbers ``.within`` and ``.expected_error``. ``str()`` of it is the verdict in words.
+        If ``.undecided`` is not empty, "nobody is exposed" is not reliable.
+
+    Raises
+    ------
+    StatementError
+        If `post` is not a posterior; if the baseline cannot be read or is not published; for a release in partitions,
+        if `original` or a baseline by group is given; if `within` does not fit the values.
+    BadProbability
+        If the threshold or `rho1` is not between 0 and 1, or the baseline does not contain probabilities.
+    UnknownName, TableError
+        If `sensitive` or the baseline does not fit the sensitive values, or the baseline the people; if an attribute is
+        called P, baseline or people, like a column of `who`; if the original records lack a column, or are not the
+        people of the release.
+
+    Notes
+    -----
+    Evfimievski, Gehrke and Srikant (2003): an upward rho1-to-rho2 privacy breach has P0(s) <= rho1 and P(s | q) >= rho2.
+    Here rho2 is the threshold; without `rho1` any P0 below it counts.
+
+    A label that looks like a number ("$30,000", "20-30 years") is not read as one, and values most of which occur once
+    or twice are hardly ever inferred exactly: ``.undecided`` says so unless `within` is given. It also reports how many
+    people are not counted because the baseline of their interval reaches the threshold, although a narrower interval
+    would expose them.
+
+    For a population (:class:`maxent_cvx.GroupedRelease`), P(s | q, in the release) is judged for everybody who may be in
+    the release, and "overall" refers to the people in it.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    >>> print(mx.measures.exposed(knows, threshold=0.8).who.round(2))
+                         Disease    P  people
+    Gender Degree
+    female junior  Breast Cancer  1.0       1
+
+    Compared with the shares of the values in the release:
+
+    >>> print(mx.measures.exposed(knows, threshold=0.8, sensitive=["Breast Cancer", "HIV"], baseline="overall"))
+    1 of 10 people (10.0%) exposed: a value with P < 0.8 overall is inferred with P >= 0.8.
+    'Breast Cancer' (P = 0.2 overall) is inferred for 1 person, for 1 with certainty.
+    The inferred probability is 5 times the baseline.
+    None of them is exposed by the release alone; all are exposed once P(Breast Cancer | Gender=male) = 0 is known.
+
+    Salaries that are all different, but known within 50:
+
+    >>> import pandas as pd
+    >>> pay = pd.DataFrame({"age": [30] * 3 + [40] * 3, "pay": [30_000, 30_020, 30_050, 70_000, 70_010, 70_050]})
+    >>> pay["bucket"] = pay["age"]
+    >>> post = mx.MaxEnt(mx.Release.from_buckets(pay, qi="age", sa="pay", bucket="bucket")).solve()
+    >>> mx.measures.exposed(post, baseline="overall", within=0).people
+    0
+    >>> print(mx.measures.exposed(post, baseline="overall"))
+    6 of 6 people (100.0%) exposed: a value, to within 2,002.5, with P < 0.8 overall is inferred with P >= 0.8.
+    The inferred probability is 2 times the baseline.
+    Values within 2,002.5 of each other count as equal (the default, a twentieth of their range).
+    The best guess is off by 16.7 on average; without the release, by 19,998.33.
+    All of them are exposed by the release alone.
+    """
+    check_float(threshold, "threshold", 0.0, 1.0)
+    if rho1 is not None:
+        check_float(rho1, "rho1", 0.0, 1.0)
+    check_instance(post, (Posterior, PartitionedPosterior), "post")
+    names: list[Any]
+    n_s: np.ndarray | None
+    if isinstance(post, PartitionedPosterior):
+        if original is not None:
+            raise StatementError("the attack's success is measured in memory only; leave out the original records")
+        if baseline is not None and not isinstance(baseline, str | pd.Series):
+            raise StatementError(
+                'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
+            )
+        values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
+        n_s, is_population = post.release.n_s, False
+    else:
+        rows, people = of_those_inside(post)
+        values, names = rows.columns, list(rows.index.names)
+        n_s = published(post.space.view)
+        is_population = OUTSIDE in post.space.view.sensitive_values.to_flat_index()
+    if taken := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
+        raise TableError(f"an attribute is called {taken[0]!r}, like a column of the exposed groups; rename it")
+
+    events, intervals = read_events(values, sensitive, within)
+    rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
+    if baseline is not None:
+        rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
+    if isinstance(post, PartitionedPosterior):
+        sums = post.reduce(rule, add_up)
+        who, success, attribution = _who_in_partitions(post, rule), None, None
+    else:
+        assert rows is not None
+        sums = rule(rows.to_numpy(), people, np.arange(len(people)))
+        who = _who_in_memory(rows, people, rule)
+        success = None if original is None else _attack_success(post, original, rule.slack)
+        attribution = Attribution(post, rule, rows, people)
+    counts = {name: number if name == "error" else np.rint(number).astype(int) for name, number in sums.items()}
+
+    histogram = pd.Series(
+        counts["histogram"],
+        index=pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)"),
+        name="people",
+    )
+    total = int(histogram.sum())
+    by_value = pd.DataFrame(
+        {
+            "baseline": np.nan if rule.baseline is None else _mean_baseline(rule.p0, people),
+            **{name: counts[name] for name in ("exposed", "certain", "not_counted", "anyway")},
+        },
+        index=events.labels,
+    )
+    uncounted = _uncounted_table(rule, counts)
+    doubts = list(_doubts(rule, int(counts["closer"]), n_s, total, is_given=within is not None))
+    result = Exposure(
+        threshold, int(counts["people"]), who, histogram, success, by_value, uncounted,
+        warnings=(*_warnings(rule, int(counts["unsure"]), uncounted), *(sentence for sentence, _ in doubts)),
+        baseline=None if rule.baseline is None else rule.baseline.called,
+        undecided=tuple(sentence for sentence, is_open in doubts if is_open),
+        **_errors_of_best_guess(intervals, float(counts["error"]) / max(total, 1), n_s),
+    )  # fmt: skip
+    whom = "people who may be in the release" if is_population else "people"
+    # Private fields are set here and are not parameters of the class, which users may construct.
+    vars(result).update(
+        _rule=rule,
+        _verdict=tuple(_verdict(rule, result, whom)),
+        _distances=tuple(_distances(rule, result)),
+        _attribution=attribution,
+    )
+    return result
+
+
+def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -> pd.DataFrame:
+    """The exposed groups, the largest probability first, then the largest group."""
+    largest, which = rule.surest(rows.to_numpy())
+    who = rule.events.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
+    if rule.baseline is not None:
+        who["baseline"] = rule.baseline_at(which)
+    order = np.lexsort((-people, -largest))
+    return who.assign(people=people).iloc[order[rule.reaches(largest)[order]]]
+
+
+def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.DataFrame:
+    """The same for the LISTED groups with the largest probabilities."""
+    labels = rule.events.labels
+    surest = surest_of(post, LISTED, rule.surest, labels)
+    if rule.baseline is not None:
+        values = pd.MultiIndex.from_frame(surest[list(labels.names)])
+        which = labels.get_indexer(values if labels.nlevels > 1 else values.get_level_values(0))
+        surest.insert(len(surest.columns) - 1, "baseline", rule.baseline_at(which))
+    return surest[rule.reaches(surest["P"].to_numpy())]
+
+
+def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> float:
+    """P(argmax = truth) over all people."""
+    p = post.conditional().to_numpy()  # not by name: the records do not say which of them is a named person's
+    guess = p >= (p.max(axis=1) - slack)[:, None]
+    right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
+    return float(right.sum() / post.space.view.n_records)
+
+
+def _mean_baseline(p0: np.ndarray, people: np.ndarray) -> np.ndarray:
+    return p0[0] if len(p0) == 1 else people @ p0 / people.sum()
+
+
+def _errors_of_best_guess(intervals: Intervals | None, error: float, n_s: np.ndarray | None) -> dict[str, Any]:
+    """The fields of an Exposure that only numbers, dates and ranks have."""
+    if intervals is None:
+        return {}
+    amount = intervals.scale.amount
+    fields = {"within": amount(intervals.radius), "expected_error": amount(error)}
+    if n_s is not None:
+        before = intervals.errors(intervals.values.of(n_s[None].astype(float)))[0]
+        fields["expected_error_before"] = amount(float(before))
+    return fields
+
+
+def same_value(exposure: Exposure, value: object, other: object) -> bool:
+    """Whether two sensitive values of the release count as equal."""
+    windows = None if exposure._rule is None else exposure._rule.windows
+    return value == other if windows is None else windows.are_close(value, other)
+
+
+# ---------------------------------------------------------------- which sensitive values count, and intervals around them
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveEvents:
-    """Some values whose probabilities are compared with a threshold.
+    """Events whose probabilities are judged: `includes[s, e]` is 1 if event e contains the sensitive value s.
 
-    Attributes
-    ----------
-    labels : Index
-        What they are called, one a judged value; its names are those of the sensitive attributes that it is of.
-    includes : csr_array, shape (sensitive values, judged values)
-        1 where a sensitive value, which of several attributes is a combination, is one of those judged together.
+    An event is usually one value. With several sensitive attributes, whose combinations are the values, it may be all
+    combinations with one disease; with a hierarchy, it may be a node.
     """
 
     labels: pd.Index
     includes: sp.csr_array
 
-    @cached_property
-    def columns(self) -> np.ndarray | None:
-        """The position of the one sensitive value that each judged value is; None if one is several together."""
-        by_judged = self.includes.tocsc()
-        return by_judged.indices if (np.diff(by_judged.indptr) == 1).all() else None
-
     def of(self, p: np.ndarray) -> np.ndarray:
-        """Add up probabilities, or people, of sensitive values, along the last axis: one column a judged value."""
-        if self.columns is None:
-            return np.asarray(p @ self.includes)
-        is_all = np.array_equal(self.columns, np.arange(p.shape[-1]))
-        return p if is_all else p[..., self.columns]
+        """Probabilities (or numbers of people) of the events, from those of the values on the last axis."""
+        return np.asarray(p @ self.includes)
 
     def largest(self, numbers: np.ndarray) -> np.ndarray:
-        """The largest number among the sensitive values of each judged value, a row each."""
-        by_judged = self.includes.tocsc()
-        return np.maximum.reduceat(numbers[:, by_judged.indices], by_judged.indptr[:-1], axis=1)
+        """The largest number among the values of each event."""
+        by_event = self.includes.tocsc()
+        return np.maximum.reduceat(numbers[:, by_event.indices], by_event.indptr[:-1], axis=1)
 
     @property
     def involved(self) -> np.ndarray:
-        """Mark the sensitive values that are judged at all."""
+        """Mark the values that are in some event."""
         return np.diff(self.includes.indptr) > 0
 
     def among_involved(self) -> SensitiveEvents:
-        """The same, of the sensitive values that are judged at all, and no others."""
+        """The same events over the involved values only."""
         return SensitiveEvents(self.labels, sp.csr_array(self.includes[np.flatnonzero(self.involved)]))
 
 
-def judged_values(values: pd.Index, sensitive: object) -> SensitiveEvents:
-    """Read which of some sensitive values are meant.
-
-    Parameters
-    ----------
-    values : Index
-        All of them; of several attributes a level each.
-    sensitive : object
-        None for all; a value or several; of several attributes a tuple or a list of these, each a combination, or
-        a dictionary from attributes to values (None for all of them), whichever values the others have.
-
-    Raises
-    ------
-    UnknownName, StatementError
-        If something is no value or attribute, or nothing is named.
-    """
+def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
+    """Read the parameter `sensitive` of :func:`exposed`."""
     if sensitive is None:
         return _each(values, np.ones(len(values), dtype=bool))
     if isinstance(sensitive, Mapping):
@@ -128,345 +566,174 @@ def judged_values(values: pd.Index, sensitive: object) -> SensitiveEvents:
         return _each(values, choose(sensitive, "sensitive").mask(values, str(values.name)))
     are_several = isinstance(sensitive, list | set | frozenset | pd.Index)
     combinations: list[object] = list(sensitive) if are_several else [sensitive]  # type: ignore[call-overload]
-    for one in combinations:
-        if not isinstance(one, tuple) or len(one) != values.nlevels:
+    names = ", ".join(map(str, values.names))
+    for combination in combinations:
+        if not isinstance(combination, tuple) or len(combination) != values.nlevels:
             raise StatementError(
-                f"sensitive={short_repr(sensitive)}: of {', '.join(map(str, values.names))} a combination is a tuple of "
-                f"{values.nlevels} values, or write {{{values.names[0]!r}: value}}, whatever the others are"
+                f"sensitive={short_repr(sensitive)}: a combination of {names} must be a tuple of {values.nlevels} values; "
+                f"for values of one attribute give a dictionary such as {{{values.names[0]!r}: value}}"
             )
-        if one not in values:
-            raise unknown_name(f"combination of {', '.join(map(str, values.names))}", one, values)
+        if combination not in values:
+            raise unknown_name(f"combination of {names}", combination, values)
     if not combinations:
-        raise StatementError("sensitive=[] names no value; name at least one, or leave it out for all")
+        raise StatementError("sensitive is empty; give at least one value, or leave it out to judge all values")
     return _each(values, np.asarray(values.isin(combinations)))
 
 
-def single_values(values: pd.Index) -> SensitiveEvents | None:
-    """Every value of every one of several attributes, whatever the others are; None of one attribute."""
+def attribute_values(values: pd.Index, attribute: object) -> SensitiveEvents:
+    """Every value of one attribute, whatever the others are."""
+    if values.nlevels == 1:
+        return _each(values, np.ones(len(values), dtype=bool))
+    return _of_attributes(values, {attribute: None})
+
+
+def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
+    """Every value of each of several attributes; None for a single attribute."""
     if values.nlevels == 1:
         return None
-    codes = [pd.factorize(values.get_level_values(i), sort=False) for i in range(values.nlevels)]
-    labels = [f"{name}={format_value(one)}" for name, (_, own) in zip(values.names, codes, strict=True) for one in own]
-    starts = np.cumsum([0, *(len(own) for _, own in codes)])
-    member = np.concatenate([code + start for (code, _), start in zip(codes, starts, strict=False)])
-    return _grouped(pd.Index(labels), np.tile(np.arange(len(values)), len(codes)), member, len(values))
-
-
-def values_of(values: pd.Index, attribute: object) -> SensitiveEvents:
-    """Each value of one attribute, whatever the others are."""
-    return (
-        _each(values, np.ones(len(values), dtype=bool))
-        if values.nlevels == 1
-        else _of_attributes(values, {attribute: None})
-    )
-
-
-def with_nodes(
-    judged: SensitiveEvents, all_values: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
-) -> SensitiveEvents:
-    """Add the nodes of a hierarchy that hold some of the judged values, and neither a single value nor all of them.
-
-    Raises
-    ------
-    TableError
-        If a node is called as a value that it is not.
-    StatementError
-        If no node holds a value.
-    """
-    values = all_values.labels
-    if not values.isin(list(frozenset().union(*nodes.values()))).any():
-        raise StatementError(
-            f"within: the hierarchy has none of the values of {values.name!r}, such as {join_names(values, 3)}"
-        )
-    labels, columns = [*judged.labels], [judged.includes]
-    for node, leaves in nodes.items():
-        below = np.asarray(values.isin(list(leaves)))
-        if not 1 < below.sum() < len(values) or not judged.labels.isin(values[below]).any():
-            continue
-        if node in labels:
-            raise TableError(
-                f"the hierarchy has a node {short_repr(node)}, as a value or another node is called; rename it"
-            )
-        labels.append(node)
-        columns.append(sp.csr_array(all_values.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
-    return SensitiveEvents(pd.Index(labels, dtype=object, name=judged.labels.name), sp.csr_array(sp.hstack(columns)))
-
-
-def in_words(label: object) -> str:
-    """Write a judged value: 'yes', or of several attributes 'Flu, high'."""
-    return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
+    codes, labels = zip(*(pd.factorize(values.get_level_values(i)) for i in range(values.nlevels)), strict=True)
+    starts = np.cumsum([0, *map(len, labels)])
+    names = [f"{name}={format_value(value)}" for name, own in zip(values.names, labels, strict=True) for value in own]
+    event = np.concatenate([code + start for code, start in zip(codes, starts, strict=False)])
+    return _grouped(pd.Index(names), np.tile(np.arange(len(values)), values.nlevels), event, len(values))
 
 
 def _each(values: pd.Index, mask: np.ndarray) -> SensitiveEvents:
-    """Each of some sensitive values on its own."""
+    """One event for each marked value."""
     return _grouped(values[mask], np.flatnonzero(mask), np.arange(int(mask.sum())), len(values))
 
 
-def _grouped(labels: pd.Index, value: np.ndarray, judged: np.ndarray, n_values: int) -> SensitiveEvents:
-    """Judge values by their positions, and by those of what they are judged as."""
-    return SensitiveEvents(labels, sp.csr_array((np.ones(len(value)), (value, judged)), shape=(n_values, len(labels))))
+def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: int) -> SensitiveEvents:
+    """Events from pairs of a value and the event that contains it."""
+    return SensitiveEvents(labels, sp.csr_array((np.ones(len(value)), (value, event)), shape=(n_values, len(labels))))
 
 
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
-    """Values of some attributes, added up over those of the others."""
+    """Values of some attributes, each event added up over the values of the others."""
     if not chosen:
-        raise StatementError("sensitive={} names no sensitive attribute; leave it out for all values")
+        raise StatementError("sensitive is an empty dictionary; name an attribute, or leave it out to judge all values")
     mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
-    for attribute, some in chosen.items():
+    for attribute, listed in chosen.items():
         if attribute not in names:
             raise unknown_name("sensitive attribute", attribute, names)
-        if some is not None:
-            mask &= choose(some, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
+        if listed is not None:
+            mask &= choose(listed, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
     if not mask.any():
-        raise StatementError(f"sensitive={short_repr(chosen)}: each value occurs, but nobody can have them together")
-    kept = [i for i, name in enumerate(names) if name in chosen]
-    labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i in kept])
-    of_kept = labels if len(kept) > 1 else labels.get_level_values(0)
-    distinct = of_kept[mask].unique()
-    return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_kept[mask]), len(values))
+        raise StatementError(f"sensitive={short_repr(chosen)}: each value occurs, but no combination of them does")
+    labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i, name in enumerate(names) if name in chosen])
+    of_chosen = labels if labels.nlevels > 1 else labels.get_level_values(0)
+    distinct = of_chosen[mask].unique()
+    return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_chosen[mask]), len(values))
 
 
-# The baseline that an inference is compared with: the shares in the release, or what is given.
-
-
-#: Probabilities that differ by less are the same but for rounding.
-
-
-@dataclass(frozen=True, eq=False)
-class Baseline:
-    """P0 of every judged value.
-
-    Attributes
-    ----------
-    p : ndarray, shape (1, judged values) if it is the same for everybody, or (rows, judged values)
-        Probabilities.
-    off : ndarray
-        How far each may be from what it stands for, which may be a certificate's bound; of the same shape.
-    called : str
-        Where its probabilities are, in words.
-    """
-
-    p: np.ndarray
-    off: np.ndarray
-    called: str
-
-    def reaches(self, threshold: float) -> np.ndarray:
-        """Mark what reaches a threshold for certain, but for rounding."""
-        return np.asarray(self.p - self.off >= threshold - ROUNDING)
-
-
-def baseline_of_all(
-    baseline: object, view: View | PartitionedRelease, judged: SensitiveEvents, values: pd.Index
-) -> Baseline:
-    """Read a baseline that is the same for everybody: "overall", or a Series.
-
-    Raises
-    ------
-    StatementError, TableError, BadProbability
-        If it is none, is not published, or does not fit the values.
-    """
-    if isinstance(baseline, str) and baseline == "overall":
-        n_s = view.n_s if isinstance(view, PartitionedRelease) else published(view)
-        if n_s is None:
-            raise StatementError(
-                f'baseline="overall": how many people have each value is not published by the {view.noun}; '
-                "give P(s) as a Series"
-            )
-        p, called = judged.of(n_s)[None] / n_s.sum(), "overall"
-    elif isinstance(baseline, pd.Series):
-        p, called = _of_series(baseline, judged, values)[None], "in the baseline"
-    else:
+def _with_nodes(
+    events: SensitiveEvents, every: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
+) -> SensitiveEvents:
+    """Add the nodes of a hierarchy that contain a judged value, except single values and the root."""
+    values = every.labels
+    if not values.isin(list(frozenset().union(*nodes.values()))).any():
         raise StatementError(
-            f'baseline={short_repr(baseline)}: "overall", a Series of P(s), a table of P(s | q), or a Posterior is expected'
+            f"within: the hierarchy contains none of the values of {values.name!r}, such as {join_names(values, 3)}"
         )
-    return Baseline(p, np.zeros(p.shape), called)
+    labels, columns = [*events.labels], [events.includes]
+    for node, leaves in nodes.items():
+        below = np.asarray(values.isin(list(leaves)))
+        if not 1 < below.sum() < len(values) or not events.labels.isin(values[below]).any():
+            continue
+        if node in labels:
+            raise TableError(f"within: the hierarchy has a node {short_repr(node)}, which is also a value; rename it")
+        labels.append(node)
+        columns.append(sp.csr_array(every.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
+    return SensitiveEvents(pd.Index(labels, dtype=object, name=events.labels.name), sp.csr_array(sp.hstack(columns)))
 
 
-def baseline_of(baseline: object, post: Posterior, rows: pd.DataFrame, judged: SensitiveEvents) -> Baseline:
-    """Read a baseline in any form, of the people of the rows.
-
-    Raises
-    ------
-    MaxEntError
-        If it is none, or does not fit the people and values.
-    """
-    if not isinstance(baseline, pd.DataFrame | QIDistribution | Posterior):
-        return baseline_of_all(baseline, post.space.view, judged, rows.columns)
-    try:
-        p, off = _by_tuple(baseline, rows, judged)
-    except MaxEntError as error:
-        raise type(error)(f"baseline: {error}") from None
-    return Baseline(p, off, "in the baseline")
-
-
-def _of_series(given: pd.Series, judged: SensitiveEvents, values: pd.Index) -> np.ndarray:
-    """P0 by label: of what is judged, or of every sensitive value that it includes; more of them play no role."""
-    if given.index.has_duplicates:
-        raise TableError(
-            f"the baseline has a value twice: {join_names(given.index[given.index.duplicated()].unique())}"
-        )
-    try:
-        p = given.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the baseline must hold numbers: {error}") from None
-    if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + ROUNDING * len(p):
-        raise BadProbability(
-            f"the baseline, a Series, must hold probabilities, which are at most 1 together, and is from {p.min():g} "
-            f"to {p.max():g} with the sum {p.sum():g}; of counts give baseline / baseline.sum()"
-        )
-    own = {*given.index.names}
-    if None not in own and own not in ({*judged.labels.names}, {*values.names}):
-        raise TableError(
-            f"the baseline is of {join_names(given.index.names)}, and {join_names(values.names)} is judged; rename its index"
-        )
-    if (at := _in_order(given.index, judged.labels.names).get_indexer(judged.labels)).min() >= 0:
-        return p[at]
-    at = _in_order(given.index, values.names).get_indexer(values)
-    if (lacking := judged.involved & (at < 0)).any():
-        raise TableError(
-            f"the baseline says nothing about {join_names(values[lacking])}; write 0 for what nobody would have"
-        )
-    return judged.of(np.where(at >= 0, p[at], 0.0))
-
-
-def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
-    """Put the levels of labels in the order of some names, where all have these names."""
-    wanted = list(names)
-    if index.nlevels > 1 and None not in index.names and {*index.names} == {*wanted}:
-        return index.reorder_levels(wanted)  # type: ignore[attr-defined]
-    return index
-
-
-def _by_tuple(
-    baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, judged: SensitiveEvents
-) -> tuple[np.ndarray, np.ndarray]:
-    """P0 of every row, and how far it may be off."""
-    index = rows.index if isinstance(rows.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([rows.index])
-    values, judged = rows.columns[judged.involved], judged.among_involved()
-    if not isinstance(baseline, Posterior):
-        if isinstance(baseline, pd.DataFrame):
-            baseline = baseline.set_axis(_in_order(baseline.columns, values.names), axis=1)
-        given = baseline if isinstance(baseline, QIDistribution) else QIDistribution(baseline)
-        p = judged.of(given.of_tuples(index, values))
-        return p, np.zeros(p.shape)
-    table, _, beliefs = inferred(baseline)
-    key: tuple[str, ...] = baseline.space.view.qi
-    if len(baseline.space.people):
-        if "who" not in rows.index.names:
-            raise StatementError("it names people, and what is judged does not; give its conditional()")
-        key = ("who", *key)
-    known = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
-    if {*table.columns.names} != {*values.names}:
-        raise TableError(f"it is of {join_names(table.columns.names)}, and {join_names(values.names)} is judged")
-    column = _in_order(table.columns, values.names).get_indexer(values)
-    if (column < 0).any():
-        raise TableError(f"it says nothing about {join_names(values[column < 0])}")
-    at = positions(known, index, key)
-    # What a certificate bounds is the error of any set of values, not of single ones only.
-    return judged.of(beliefs.p[at][:, column]), judged.largest(beliefs.off[at][:, column])
-
-
-# The scale that sensitive values lie on: numbers, times or ranks; and texts that only look like numbers.
-
-
-#: The default radius is the range of the values, divided by this.
-PARTS_OF_RANGE = 20
-#: Ordered values count within one rank of each other if there are so many ranks that three of them are not nearly all.
-MANY_RANKS = 5
-#: Values that occur so often or less are rare; so many rare values can make a table nearly unique.
-RARE, MANY_RARE = 2, 10
-#: The share of the people who have a rare value in such a table, at least.
-SHARE_OF_RARE = 0.1
-#: Fewer labels that look like numbers may be a coincidence; of two labels, neither lies between others.
-FEWEST_NUMBERS = 3
-
-#: Dates and times in the form of ISO 8601, which have one meaning only: 2024-05-31, 2024-05-31T12:00:00+02:00.
-ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?")
-#: A number with its separators, as 30,000 or 30.000,50; or a code, letters with digits after them, as A01 or B20.1.
-NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
-#: What may stand before a number without a space and is no code.
-CURRENCIES = re.compile(
-    "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|ZAR|RUB|TRY|KRW|US|RS|KR", re.I
-)
-#: Keeps the digits of a code apart from numbers.
-AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
+def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[SensitiveEvents, Intervals | None]:
+    """Read the parameters `sensitive` and `within`; the intervals are None where the values are labels."""
+    events = sensitive_events(values, sensitive)
+    is_zero = isinstance(within, numbers.Real) and within == 0
+    if events.labels.nlevels > 1:
+        if within is not None and not is_zero:
+            names = events.labels.names
+            raise StatementError(
+                f"within={short_repr(within)}: combinations of {', '.join(map(str, names))} are compared for equality; "
+                f"to compare distances judge one attribute, such as sensitive={{{names[0]!r}: None}}"
+            )
+        return events, None
+    attribute = events.labels.name
+    every = attribute_values(values, attribute)
+    if isinstance(within, Mapping | pd.DataFrame | PathLike):
+        return _with_nodes(events, every, read_hierarchies({str(attribute): within})[str(attribute)]), None
+    if (scale := scale_of(every.labels)) is None:
+        if within is not None and not is_zero:
+            raise StatementError(
+                f"within={short_repr(within)}: the values of {attribute!r} are neither numbers, dates nor an ordered "
+                "Categorical; convert them, or use 0 to compare for equality"
+            )
+        return events, None
+    radius = scale.default_radius() if within is None else scale.read_radius(within)
+    return events, Intervals(scale, radius, every.labels.get_indexer(events.labels), every, within is None)
 
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """The numbers that sensitive values are.
+    """Positions of sensitive values on a line: numbers in their unit, times in seconds, ranks; from the least one."""
 
-    Attributes
-    ----------
-    kind : str
-        "number", "time" or "rank".
-    position : ndarray of float
-        Of every value, above the least one: units, seconds, or ranks.
-    rounding : float
-        How far the difference of two positions may be from the difference of the values; 0 for whole numbers.
-    """
-
-    kind: str
+    kind: str  # "number", "time" or "rank"
     position: np.ndarray
-    rounding: float = 0.0
+    rounding: float = 0.0  # how far a difference of positions may be from the difference of the values
 
-    def default(self) -> float:
-        """A twentieth of the range; of many ranks one at least."""
+    def default_radius(self) -> float:
+        """A twentieth of the range; at least one rank if there are many."""
         radius = float(self.position.max(initial=0.0)) / PARTS_OF_RANGE
         if self.kind == "rank" and len(np.unique(self.position)) >= MANY_RANKS:
             return max(1.0, float(math.floor(radius)))
         return radius
 
-    def radius(self, within: object) -> float:
-        """Read a radius that was given: a number, of times a duration."""
+    def read_radius(self, within: object) -> float:
+        """Read a radius: a number, or for times a duration."""
         if self.kind != "time" or (isinstance(within, numbers.Real) and within == 0):
             return check_float(within, "within", 0.0, error=StatementError)
         if not isinstance(within, str | datetime.timedelta | np.timedelta64):
             raise StatementError(
-                f"within={short_repr(within)}: the sensitive values are dates or times, so a duration is expected, such as "
-                "pandas.Timedelta(days=30), or '30 days'"
+                f"within={short_repr(within)}: the sensitive values are dates or times, so within must be a duration "
+                "such as '30 days' or pandas.Timedelta(days=30)"
             )
         try:
             seconds = pd.Timedelta(within).total_seconds()
         except (ValueError, OverflowError) as error:
             raise StatementError(f"within={short_repr(within)} is not a duration such as '30 days': {error}") from error
         if not seconds >= 0:
-            raise StatementError(f"within={short_repr(within)}: a duration of at least 0 is expected")
+            raise StatementError(f"within={short_repr(within)}: the duration must not be negative")
         return seconds
 
-    def amount(self, position: float) -> float | pd.Timedelta:
+    def amount(self, difference: float) -> float | pd.Timedelta:
         """A difference of positions in the unit of the values."""
-        return pd.Timedelta(seconds=position) if self.kind == "time" else position
+        return pd.Timedelta(seconds=difference) if self.kind == "time" else difference
 
-    def in_words(self, position: float) -> str:
+    def in_words(self, difference: float) -> str:
         """Write a difference of positions: "4,500", "30 days" or "2 ranks"."""
         if self.kind == "rank":
-            return f"{position:.3g} rank{'s' * (position != 1)}"
+            return f"{difference:.3g} rank{'s' * (difference != 1)}"
         if self.kind == "number":
-            return f"{position:,.2f}".rstrip("0").rstrip(".") if position >= 1000 else f"{position:.3g}"
+            return f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
         for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
-            if position >= seconds:
-                return f"{position / seconds:.3g} {unit}{'s' * (position != seconds)}"
-        return f"{position:.3g} seconds"
+            if difference >= seconds:
+                return f"{difference / seconds:.3g} {unit}{'s' * (difference != seconds)}"
+        return f"{difference:.3g} seconds"
 
 
 def scale_of(values: pd.Index) -> Scale | None:
-    """Find the scale of the values of one attribute; None if they are labels without an order.
-
-    Numbers are on a scale, dates and times, texts that are dates in the form of ISO 8601, and the ranks of an ordered
-    Categorical whose categories are none of these.
-    """
+    """The scale of the values of one attribute: times, numbers, or ordered categories that are neither; else None."""
     if not len(values):
         return None
     plain = pd.Index(np.asarray(values)) if isinstance(values, pd.CategoricalIndex) else values
-    scale = _of_times(plain) or _of_numbers(plain)
+    scale = _time_scale(plain) or _number_scale(plain)
     if scale is None and isinstance(values, pd.CategoricalIndex) and values.ordered:
         return Scale("rank", (values.codes - values.codes.min()).astype(float))
     return scale
 
 
-def _of_times(values: pd.Index) -> Scale | None:
-    """Dates and times, by the seconds since the first."""
+def _time_scale(values: pd.Index) -> Scale | None:
     kind = pd.api.types.infer_dtype(values, skipna=False)
     times: Any
     if kind == "string" and all(ISO_DATE.fullmatch(text) for text in values):
@@ -484,13 +751,12 @@ def _of_times(values: pd.Index) -> Scale | None:
     return Scale("time", (times - times.min()).dt.total_seconds().to_numpy(float))
 
 
-def _of_numbers(values: pd.Index) -> Scale | None:
-    """Finite numbers, by how far they are above the least."""
+def _number_scale(values: pd.Index) -> Scale | None:
     try:
         found = as_numbers(values, "values")
     except TableError:
         return None
-    if found.dtype.kind != "f":  # whole numbers of any size: their differences are exact
+    if found.dtype.kind != "f":  # integers of any size: their differences are exact
         whole = found.astype(object)
         try:
             position = np.asarray(whole - whole.min(), dtype=float)
@@ -504,70 +770,15 @@ def _of_numbers(values: pd.Index) -> Scale | None:
     return Scale("number", position, 8 * np.finfo(float).eps * float(np.abs(found).max()))
 
 
-def look_like_numbers(values: pd.Index) -> list[object]:
-    """Find labels that look like numbers, dates or ranges with text around them, if at least half of all do.
-
-    Such a label begins with a number, whatever signs are before it, as "$30,000", "30k EUR" or "20-30 years"; or at
-    least three labels differ only in their numbers, as "EUR 30000" or "stage 2". "A01" and "B20" are codes.
-    """
-    texts = [_pattern(value) for value in values]
-    often = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
-    found = [v for v, text in zip(values, texts, strict=True) if text in often or re.match(r"[^\w#]*#", text)]
-    return found if len(found) >= max(FEWEST_NUMBERS, len(values) / 2) else []
-
-
-def _pattern(value: object) -> str:
-    """A label with # for each number: "$#", "#-# years", "stage #"."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
-        return "#"
-
-    def replaced(found: re.Match[str]) -> str:
-        is_code = found[1] is not None and not CURRENCIES.fullmatch(found[1])
-        return found[0].translate(AS_LETTERS) if is_code else "#"
-
-    text = unicodedata.normalize("NFKC", str(value)).replace("#", "").strip()
-    return NUMBER_OR_CODE.sub(replaced, text)
-
-
-def are_nearly_unique(n_s: np.ndarray | None, n_values: int, n_people: int) -> bool:
-    """Whether most values occur once or twice, and not only a few people have these."""
-    if n_s is None:
-        return n_values >= MANY_RARE and n_values > n_people / RARE
-    rare = (n_s > 0) & (n_s <= RARE)
-    many = rare.sum() >= MANY_RARE and rare.sum() > (n_s > 0).sum() / 2
-    return bool(many and n_s[rare].sum() >= SHARE_OF_RARE * n_s.sum())
-
-
-# Intervals around sensitive values that are numbers, times or ranks: their probabilities, and the best guess.
-
-
-#: Sums of probabilities that differ by less are the same but for rounding.
-ROUNDING = 1e-9
-
-
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The closed intervals [c - radius, c + radius] around some values c, the centres.
-
-    Attributes
-    ----------
-    scale : Scale
-        The positions of all values of the attribute.
-    radius : float
-        In positions of the scale.
-    centres : ndarray of int
-        Which of these values are centres.
-    all_values : JudgedValues
-        From the sensitive values, which of several attributes are combinations, to the values of the attribute.
-    is_default : bool
-        Whether nobody has given the radius.
-    """
+    """The closed intervals [c - radius, c + radius] around some values c, the centres."""
 
     scale: Scale
     radius: float
-    centres: np.ndarray
-    all_values: SensitiveEvents
-    is_default: bool
+    centres: np.ndarray  # positions among the values of the attribute
+    values: SensitiveEvents  # the values of the attribute
+    is_default: bool  # whether the radius is the default
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -581,15 +792,15 @@ class Intervals:
 
     @cached_property
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each centre, where its interval starts and stops among the sorted values."""
+        """For each centre, where its interval starts and stops among the sorted values."""
         at, reach = self.scale.position[self.centres], self.radius + self.scale.rounding
         return np.searchsorted(self.sorted, at - reach, "left"), np.searchsorted(self.sorted, at + reach, "right")
 
     @property
-    def hold_several(self) -> bool:
-        """Whether some interval holds more than one value."""
+    def are_single_values(self) -> bool:
+        """Whether every interval contains its centre only."""
         start, stop = self.ends
-        return bool((stop - start > 1).any())
+        return bool((stop - start <= 1).all())
 
     @property
     def involved(self) -> np.ndarray:
@@ -598,190 +809,236 @@ class Intervals:
         depth = np.zeros(len(self.order) + 1)
         np.add.at(depth, start, 1)
         np.add.at(depth, stop, -1)
-        reached = self.order[np.cumsum(depth)[:-1] > 0]
-        return np.asarray(self.all_values.includes[:, reached].sum(axis=1) > 0)
+        inside = self.order[np.cumsum(depth)[:-1] > 0]
+        return np.asarray(self.values.includes[:, inside].sum(axis=1) > 0)
 
-    def cumulative(self, p: np.ndarray) -> np.ndarray:
-        """Add up probabilities of values in their order, from 0 on: shape (rows, values + 1)."""
+    def _cumulative(self, p: np.ndarray) -> np.ndarray:
+        """Cumulative probabilities in order of position, from 0: shape (rows, values + 1)."""
         total = np.zeros((len(p), len(self.order) + 1))
         np.cumsum(p[:, self.order], axis=1, out=total[:, 1:])
         return total
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """Add up the probabilities of values, shape (rows, values), in each interval: shape (rows, centres)."""
-        total, (start, stop) = self.cumulative(p), self.ends
+        """Probabilities of the intervals, shape (rows, centres), from those of the values of the attribute."""
+        total, (start, stop) = self._cumulative(p), self.ends
         return total[:, stop] - total[:, start]
 
     def medians(self, p: np.ndarray) -> np.ndarray:
-        """The position of the median of every row, the guess with the least expected error."""
-        total = self.cumulative(p)[:, 1:]
+        """Position of the median of every row, the guess with the least expected error."""
+        total = self._cumulative(p)[:, 1:]
         return self.sorted[np.minimum((total < total[:, -1:] / 2).sum(axis=1), len(self.order) - 1)]
 
     def errors(self, p: np.ndarray) -> np.ndarray:
-        """The expected distance of the value from the median, of every row."""
+        """Expected distance of the value from the median, for every row."""
         far = np.abs(self.scale.position - self.medians(p)[:, None])
         return np.asarray(np.einsum("ij,ij->i", p, far) / p.sum(axis=1))
 
     def are_close(self, value: object, other: object) -> bool:
-        """Whether two values of the attribute count as the same."""
-        at = self.scale.position[self.all_values.labels.get_indexer(pd.Index([value, other]))]
+        """Whether two values of the attribute count as equal."""
+        at = self.scale.position[self.values.labels.get_indexer(pd.Index([value, other]))]
         return bool(abs(at[0] - at[1]) <= self.radius + self.scale.rounding)
 
-    def narrow(self, p: np.ndarray, p0: np.ndarray, least: float, most: float) -> np.ndarray:
-        """Mark rows in which an interval that is no wider than the radius has P >= least, and P0 < most.
+    def narrower_breach(self, p: np.ndarray, p0: np.ndarray, least: float, most: float) -> np.ndarray:
+        """Mark rows in which some interval, no wider than the radius, has P >= least and P0 < most.
 
-        Of the intervals that begin at a value, the shortest one with a centre and P >= least has the smallest P0.
+        Among the intervals that begin at a value, the shortest one with a centre and P >= least has the smallest P0.
         """
-        total, before, n = self.cumulative(p), self.cumulative(p0), len(self.order)
-        shift = 2.0 * np.arange(len(p))[:, None]  # one sorted list of all rows, in which each row has its own range
+        total, before, n = self._cumulative(p), self._cumulative(p0), len(self.order)
+        # One binary search for all rows: row i is shifted by 2 i, so that the concatenation of the rows is sorted.
+        shift = 2.0 * np.arange(len(p))[:, None]
         wanted = total[:, :-1] + max(least, 0.0)
         stop = np.searchsorted((total + shift).ravel(), (wanted + shift).ravel() - ROUNDING, "left")
         stop = stop.reshape(wanted.shape) - np.arange(len(p))[:, None] * (n + 1)
         centres = np.flatnonzero(np.isin(self.order, self.centres))
-        stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # holds a centre
+        stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # contains a centre
         possible, stop = stop <= n, np.minimum(stop, n)
         is_short = self.sorted[stop - 1] - self.sorted <= self.radius + self.scale.rounding
         inside = np.take_along_axis(np.broadcast_to(before, (len(p), n + 1)), stop, 1) - before[:, :-1]
         return np.asarray((possible & is_short & (inside < most)).any(axis=1))
 
 
-def judged_within(values: pd.Index, sensitive: object, within: object) -> tuple[SensitiveEvents, Intervals | None]:
-    """Read which values are judged, and the intervals around them, None where the values are labels.
+# ------------------------------------------------------------------------------------------------------------ the baseline
 
-    Parameters
-    ----------
-    values : Index
-        All sensitive values.
-    sensitive : object
-        Which are judged, as of :func:`judged_values`.
-    within : object
-        A radius; a hierarchy, whose nodes are judged, too; None for the default.
 
-    Raises
-    ------
-    UnknownName, StatementError, TableError
-        If something is not a value or attribute, or `within` does not fit the values.
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """P0 of the events, shape (1, events) if it is the same for everybody, else (rows, events).
+
+    `off` bounds the error of each probability; `called` is where the probabilities are, in words.
     """
-    judged = judged_values(values, sensitive)
-    is_zero = isinstance(within, numbers.Real) and within == 0
-    if judged.labels.nlevels > 1:
-        if within is not None and not is_zero:
+
+    p: np.ndarray
+    off: np.ndarray
+    called: str
+
+
+def read_baseline(
+    baseline: object, post: Posterior | PartitionedPosterior, rows: pd.DataFrame | None, events: SensitiveEvents
+) -> Baseline:
+    """Read the parameter `baseline` of :func:`exposed`; `rows` is P(s | q), None for a release in partitions."""
+    if rows is not None and isinstance(baseline, pd.DataFrame | QIDistribution | Posterior):
+        try:
+            p, off = _baseline_by_group(baseline, rows, events)
+        except MaxEntError as error:
+            raise type(error)(f"baseline: {error}") from None
+        return Baseline(p, off, "in the baseline")
+    view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    if isinstance(baseline, str) and baseline == "overall":
+        n_s = view.n_s if isinstance(post, PartitionedPosterior) else published(view)
+        if n_s is None:
             raise StatementError(
-                f"within={short_repr(within)}: combinations of {', '.join(map(str, judged.labels.names))} are judged by "
-                f"equal values; judge one attribute, sensitive={{{judged.labels.names[0]!r}: None}}"
+                f'baseline="overall": the {view.noun} does not publish how many people have each value; '
+                "give P(s) as a Series"
             )
-        return judged, None
-    attribute = judged.labels.name
-    every = values_of(values, attribute)
-    if isinstance(within, Mapping | pd.DataFrame | PathLike):
-        return with_nodes(judged, every, read_hierarchies({str(attribute): within})[str(attribute)]), None
-    if (scale := scale_of(every.labels)) is None:
-        if within is not None and not is_zero:
-            raise StatementError(
-                f"within={short_repr(within)}: the values of {attribute!r} are neither numbers, dates nor an ordered "
-                "Categorical; convert them, or give within=0 for equal values only"
-            )
-        return judged, None
-    radius = scale.default() if within is None else scale.radius(within)
-    return judged, Intervals(scale, radius, every.labels.get_indexer(judged.labels), every, within is None)
+        p, called = events.of(n_s)[None] / n_s.sum(), "overall"
+    elif isinstance(baseline, pd.Series):
+        values = view.sensitive_values if rows is None else rows.columns
+        p, called = _baseline_by_value(baseline, events, values)[None], "in the baseline"
+    else:
+        raise StatementError(
+            f'baseline={short_repr(baseline)}: expected "overall", a Series of P(s), a table of P(s | q), or a Posterior'
+        )
+    return Baseline(p, np.zeros(p.shape), called)
 
 
-# Who is exposed: the rule, applied to the probabilities of some people at a time, and what is counted of them.
+def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index) -> np.ndarray:
+    """P0 by label: of the events themselves, or of every value in one of them; further labels are ignored."""
+    if p0.index.has_duplicates:
+        raise TableError(f"the baseline has duplicate values: {join_names(p0.index[p0.index.duplicated()].unique())}")
+    try:
+        p = p0.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadProbability(f"the baseline must contain numbers: {error}") from None
+    if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + ROUNDING * len(p):
+        raise BadProbability(
+            f"the baseline must contain probabilities with a sum of at most 1, but they are from {p.min():g} to "
+            f"{p.max():g} with the sum {p.sum():g}; if these are counts, divide them by their sum"
+        )
+    names = {*p0.index.names}
+    if None not in names and names not in ({*events.labels.names}, {*values.names}):
+        raise TableError(
+            f"the baseline is indexed by {join_names(p0.index.names)}, but the sensitive values are of "
+            f"{join_names(values.names)}; rename its index"
+        )
+    if (at := _in_order(p0.index, events.labels.names).get_indexer(events.labels)).min() >= 0:
+        return p[at]
+    at = _in_order(p0.index, values.names).get_indexer(values)
+    if (lacking := events.involved & (at < 0)).any():
+        raise TableError(
+            f"the baseline has no probability for {join_names(values[lacking])}; write 0 for values that nobody has"
+        )
+    return events.of(np.where(at >= 0, p[at], 0.0))
 
 
-#: How many numbers can be added up, one array a partition, of the same judge.
-summed = partial(np.sum, axis=0)
-#: Probabilities that are judged at a time: a table of more is judged in parts.
-MOST_NUMBERS = 2**22
-#: How far rounding may move the sum of the probabilities of an interval.
-SUM_ROUNDING = 1e-12
+def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
+    """Put the levels of labels in the order of some names, if they have exactly these names."""
+    wanted = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*wanted}:
+        return index.reorder_levels(wanted)  # type: ignore[attr-defined]
+    return index
 
 
-def certified_error(post: Posterior) -> float:
+def _baseline_by_group(
+    baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, events: SensitiveEvents
+) -> tuple[np.ndarray, np.ndarray]:
+    """P0 of every row, and how far it may be off."""
+    index = rows.index if isinstance(rows.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([rows.index])
+    values, events = rows.columns[events.involved], events.among_involved()
+    if not isinstance(baseline, Posterior):
+        if isinstance(baseline, pd.DataFrame):
+            baseline = baseline.set_axis(_in_order(baseline.columns, values.names), axis=1)
+        prior = baseline if isinstance(baseline, QIDistribution) else QIDistribution(baseline)
+        p = events.of(prior.of_tuples(index, values))
+        return p, np.zeros(p.shape)
+    table, _, beliefs = inferred(baseline)
+    key: tuple[str, ...] = baseline.space.view.qi
+    if len(baseline.space.people):
+        if "who" not in rows.index.names:
+            raise StatementError("it refers to named people, but the posterior does not; give its conditional()")
+        key = ("who", *key)
+    known = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
+    if {*table.columns.names} != {*values.names}:
+        raise TableError(
+            f"its sensitive attributes are {join_names(table.columns.names)}, not {join_names(values.names)}"
+        )
+    column = _in_order(table.columns, values.names).get_indexer(values)
+    if (column < 0).any():
+        raise TableError(f"it has no probability for {join_names(values[column < 0])}")
+    at = positions(known, index, key)
+    # A certificate bounds the error of any set of values, so the error of an event is the largest of its values.
+    return events.of(beliefs.p[at][:, column]), events.largest(beliefs.off[at][:, column])
+
+
+# ---------------------------------------------------------------------------------------------------------------- the rule
+
+
+def certified_error(post: Posterior | PartitionedPosterior) -> float:
     """How far a P(s | q) may be from the maximum-entropy one; of a population P(s | q, in the release)."""
-    if OUTSIDE not in post.space.view.sensitive_values.to_flat_index():
-        return min(post.certificate.bound, 1.0)
-    return float(inferred(post)[2].off.max(initial=0.0))
+    if isinstance(post, Posterior) and OUTSIDE in post.space.view.sensitive_values.to_flat_index():
+        return float(inferred(post)[2].off.max(initial=0.0))
+    return min(post.certificate.bound, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class ExposureRule:
-    """A person is exposed if P(s | q) >= threshold while P0(s) < threshold, for one of the judged values s at least.
+    """A person is exposed if P(e | q) >= threshold and P0(e) < threshold for an event e, a value or an interval.
 
-    Where values are numbers, times or ranks, P(s | q) and P0(s) are those of the interval around s.
-
-    Attributes
-    ----------
-    threshold : float
-        A probability.
-    slack : float
-        The certificate's bound on P(s | q), which decides for exposure where it cannot be told.
-    values : Index
-        All sensitive values.
-    judged : JudgedValues
-        Those that count.
-    baseline : Baseline, optional
-        P0 of the units, of the same rows as what is judged, or the same for all; without one it is 0.
-    intervals : Intervals, optional
-        Around the judged values, where these are on a scale.
-    rho1 : float, optional
-        The largest P0 that counts; by default whatever is below the threshold.
+    Called with a block of P(s | q), shape (rows, values), and the number of people of each row, it returns sums by name.
     """
 
     threshold: float
-    slack: float
-    values: pd.Index
-    judged: SensitiveEvents
-    baseline: Baseline | None = None
-    intervals: Intervals | None = None
-    rho1: float | None = None
+    slack: float  # certified error of P(s | q), decided in favour of exposure
+    values: pd.Index  # all sensitive values
+    events: SensitiveEvents  # those that count; with windows, the centres
+    baseline: Baseline | None = None  # of the units; without one, P0 = 0
+    intervals: Intervals | None = None  # around the events, if the values are numbers, times or ranks
+    rho1: float | None = None  # the largest P0 that counts; by default anything below the threshold
 
     @cached_property
-    def by_interval(self) -> Intervals | None:
-        """The intervals, if one of them holds more than one value; else equal values are judged."""
-        return None if self.intervals is None or not self.intervals.hold_several else self.intervals
+    def windows(self) -> Intervals | None:
+        """The intervals, if they are the events, because one of them contains more than one value."""
+        return None if self.intervals is None or self.intervals.are_single_values else self.intervals
 
     @property
     def units(self) -> SensitiveEvents:
-        """What a baseline is read of: the judged values, or all values where intervals are judged."""
-        return self.judged if self.by_interval is None else self.by_interval.all_values
+        """What the baseline is read for: the events, or the values that the windows are summed from."""
+        return self.events if self.windows is None else self.windows.values
 
     @property
     def involved(self) -> np.ndarray:
-        """Mark the sensitive values that are judged at all."""
-        return self.judged.involved if self.by_interval is None else self.by_interval.involved
+        """Mark the sensitive values that are in some event."""
+        return self.events.involved if self.windows is None else self.windows.involved
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """P of each judged value, or of the interval around it, from P of all sensitive values."""
-        return self._within(self.units.of(p))
+        """P of each event from P of all sensitive values."""
+        return self._summed(self.units.of(p))
 
-    def _within(self, p: np.ndarray) -> np.ndarray:
-        """P of each judged value, or of the interval around it, from P of the units."""
-        return p if self.by_interval is None else self.by_interval.of(p)
+    def _summed(self, p: np.ndarray) -> np.ndarray:
+        return p if self.windows is None else self.windows.of(p)
 
     @cached_property
     def p0(self) -> np.ndarray:
-        """P0 of each judged value, or of the interval around it; one row if it is the same for all."""
+        """P0 of each event; one row if it is the same for everybody."""
         assert self.baseline is not None
-        return self._within(self.baseline.p)
+        return self._summed(self.baseline.p)
 
     @property
     def least_p0(self) -> np.ndarray:
-        """P0 less what a certificate leaves open."""
+        """P0 minus its certified error."""
         assert self.baseline is not None
         off = self.baseline.off  # bounds the error of any set of values
-        return self.p0 - (off if self.by_interval is None else off.max(axis=1, keepdims=True))
+        return self.p0 - (off if self.windows is None else off.max(axis=1, keepdims=True))
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Mark the judged values that count, of all (one row) or of every row: P0 is below the threshold."""
+        """Mark the events that count, P0 < threshold (or <= rho1): one row for all, or one per row."""
         if self.baseline is None:
-            return np.ones((1, len(self.judged.labels)), dtype=bool)
+            return np.ones((1, len(self.events.labels)), dtype=bool)
         least = self.least_p0
         return least < self.threshold - ROUNDING if self.rho1 is None else least <= self.rho1 + ROUNDING
 
-    def parts(self, n_rows: int) -> Iterator[tuple[slice, ExposureRule]]:
-        """Judge some rows at a time, so that memory holds: which rows, and the judge of these."""
+    def chunks(self, n_rows: int) -> Iterator[tuple[slice, ExposureRule]]:
+        """Slices of rows that fit into memory, each with the rule for these rows."""
         step = max(1, MOST_NUMBERS // max(len(self.values), 1))
         for start in range(0, max(n_rows, 1), step):
             rows = slice(start, start + step)
@@ -791,874 +1048,372 @@ class ExposureRule:
                 own = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
                 yield rows, replace(self, baseline=own)
 
-    def counted(self, p: np.ndarray) -> np.ndarray:
-        """P of judged values that count, and -1 of others, shape (rows, judged values)."""
-        asked = self.of(p)
-        return asked if self.baseline is None else np.where(self.counts, asked, -1.0)
+    def _counted(self, p: np.ndarray) -> np.ndarray:
+        """P of the events that count, -1 for others, shape (rows, events)."""
+        return self.of(p) if self.baseline is None else np.where(self.counts, self.of(p), -1.0)
 
     def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The largest P that counts of every row, and the position of its judged value: of intervals the middle one."""
-        counted = self.counted(p)
+        """The largest P that counts in every row, and the position of its event."""
+        surest = [rule._surest(p[rows]) for rows, rule in self.chunks(len(p))]
+        return np.concatenate([largest for largest, _ in surest]), np.concatenate([which for _, which in surest])
+
+    def _surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counted, windows = self._counted(p), self.windows
         largest = counted.max(axis=1, initial=-1.0)
-        if self.by_interval is None:
+        if windows is None:
             return largest, counted.argmax(axis=1)
-        near = self.by_interval
-        far = np.abs(near.scale.position[near.centres] - near.medians(near.all_values.of(p))[:, None])
+        # Several intervals may have the same probability: take the one whose centre is nearest to the median.
+        far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p))[:, None])
         return largest, np.where(counted >= largest[:, None] - ROUNDING, far, np.inf).argmin(axis=1)
 
-    def surest_of_all(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same of many rows, some at a time."""
-        found = [judge.surest(p[rows]) for rows, judge in self.parts(len(p))]
-        return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
-
     def counted_at(self, p: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """P of one judged value of every row, -1 where it does not count."""
-        found = [np.take_along_axis(judge.counted(p[rows]), which[rows, None], 1) for rows, judge in self.parts(len(p))]
-        return np.concatenate(found)[:, 0]
+        """P of one event in every row, -1 where it does not count."""
+        at = [np.take_along_axis(rule._counted(p[rows]), which[rows, None], 1) for rows, rule in self.chunks(len(p))]
+        return np.concatenate(at)[:, 0]
 
     def baseline_at(self, which: np.ndarray) -> np.ndarray:
-        """P0 of one judged value of every row."""
-        if len(self.p0) == 1:
-            return self.p0[0, which]
-        return self.p0[np.arange(len(which)), which]
+        """P0 of one event in every row."""
+        return self.p0[0 if len(self.p0) == 1 else np.arange(len(which)), which]
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
-        """Mark probabilities that reach the threshold, or cannot be told from such."""
-        slack = self.slack if self.by_interval is None else self.slack + SUM_ROUNDING
+        """Mark probabilities that reach the threshold, or are not proved to be below it."""
+        slack = self.slack if self.windows is None else self.slack + SUM_ROUNDING
         return np.asarray((p >= self.threshold - slack) & (p >= 0))
 
-    def certain(self, p: np.ndarray) -> np.ndarray:
-        """Mark probabilities that are 1, as far as can be told."""
+    def _certain(self, p: np.ndarray) -> np.ndarray:
+        """Mark probabilities that are 1 up to the certified error."""
         return np.asarray(p >= 1 - max(min(self.slack, ACCURACY), NEGLIGIBLE))
 
-    def _known_closer(self, p: np.ndarray, some: np.ndarray) -> np.ndarray:
-        """Mark rows, among some, that an interval narrower than the judged ones would expose."""
-        found = np.zeros(len(p), dtype=bool)
-        near, baseline = self.by_interval, self.baseline
-        if near is None or baseline is None or not some.any():
-            return found
-        same = len(baseline.p) == 1
-        p0, off = (baseline.p, baseline.off) if same else (baseline.p[some], baseline.off[some])
+    def _closer(self, p: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Mark rows, among some, that a narrower interval than the judged ones would expose."""
+        marked, windows, baseline = np.zeros(len(p), dtype=bool), self.windows, self.baseline
+        if windows is None or baseline is None or not rows.any():
+            return marked
+        is_same = len(baseline.p) == 1
+        p0, off = (baseline.p, baseline.off) if is_same else (baseline.p[rows], baseline.off[rows])
         most = self.threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
         least = self.threshold - self.slack - SUM_ROUNDING
-        found[some] = near.narrow(near.all_values.of(p[some]), p0, least, most + float(off.max(initial=0.0)))
-        return found
-
-    def sizes(self) -> list[int]:
-        """How many numbers each entry of a tally has."""
-        n, single = len(self.judged.labels), single_values(self.values)
-        return [1, 1, 1, 1, 10, n, n, n, n, len(self.values), 0 if single is None else len(single.labels), 1]
-
-    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Count people of some rows: the entries of a :class:`Tally`, one after another."""
-        found = np.zeros(sum(self.sizes()))
-        for rows, judge in self.parts(len(p)):
-            found += judge._counts_of(p[rows], people[rows].astype(float))
-        return found
-
-    def _counts_of(self, p: np.ndarray, ones: np.ndarray) -> np.ndarray:
-        """Count people of rows that fit into memory."""
-        asked = self.of(p)
-        counted = asked if self.baseline is None else np.where(self.counts, asked, -1.0)
-        largest = counted.max(axis=1, initial=-1.0)
-        exposed = self.reaches(largest)
-        # As the certificate's bound decides for exposure, it decides for the next tenth.
-        tenth = np.clip((largest * 10 + 10 * (self.slack + SUM_ROUNDING)).astype(int), 0, 9)
-        anyway = self.reaches(asked) & ~self.counts
-        closer = self._known_closer(p, ~exposed & anyway.any(axis=1))
-        unsure = exposed & (largest < self.threshold - NEGLIGIBLE)
-        errors = 0.0 if self.intervals is None else float(ones @ self.intervals.errors(self.intervals.all_values.of(p)))
-        is_certain, reached = self.certain(p), self.reaches(counted)
-        single, of_one = single_values(self.values), np.zeros(0)
-        uncounted = is_certain.any(axis=1) & ~exposed
-        if single is not None:
-            one = self.certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~exposed[:, None]
-            of_one, uncounted = ones @ one, uncounted | one.any(axis=1)
-        return np.concatenate(
-            [
-                [errors, ones[closer].sum(), ones[exposed].sum(), ones[unsure].sum()],
-                np.bincount(tenth, ones, 10),
-                ones @ reached,
-                ones @ (reached & self.certain(counted)),
-                ones @ anyway,
-                ones @ np.broadcast_to(~self.counts, asked.shape),
-                ones @ (is_certain & ~exposed[:, None]),
-                of_one,
-                [ones[uncounted].sum()],
-            ]
+        marked[rows] = windows.narrower_breach(
+            windows.values.of(p[rows]), p0, least, most + float(off.max(initial=0.0))
         )
+        return marked
+
+    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
+        """Sums over the people of a block, by name."""
+        return add_up([rule._sums(p[rows], people[rows].astype(float)) for rows, rule in self.chunks(len(p))])
+
+    def _sums(self, p: np.ndarray, people: np.ndarray) -> dict[str, Any]:
+        of_events = self.of(p)
+        counted = of_events if self.baseline is None else np.where(self.counts, of_events, -1.0)
+        largest = counted.max(axis=1, initial=-1.0)
+        is_exposed, reached = self.reaches(largest), self.reaches(counted)
+        # The certified error is decided in favour of the higher tenth, as it is in favour of exposure.
+        tenth = np.clip((largest * 10 + 10 * (self.slack + SUM_ROUNDING)).astype(int), 0, 9)
+        anyway = self.reaches(of_events) & ~self.counts
+        is_certain = self._certain(p)
+        not_exposed_but_certain = is_certain.any(axis=1) & ~is_exposed
+        single, of_attribute = values_of_each_attribute(self.values), np.zeros(0)
+        if single is not None:  # a value of one attribute may be certain where no combination is
+            of_one = self._certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~is_exposed[:, None]
+            of_attribute, not_exposed_but_certain = people @ of_one, not_exposed_but_certain | of_one.any(axis=1)
+        return {
+            "people": people[is_exposed].sum(),
+            "unsure": people[is_exposed & (largest < self.threshold - NEGLIGIBLE)].sum(),
+            "closer": people[self._closer(p, ~is_exposed & anyway.any(axis=1))].sum(),
+            "histogram": np.bincount(tenth, people, 10),
+            "exposed": people @ reached,
+            "certain": people @ (reached & self._certain(counted)),
+            "anyway": people @ anyway,
+            "not_counted": people @ np.broadcast_to(~self.counts, of_events.shape),
+            "uncounted": people @ (is_certain & ~is_exposed[:, None]),
+            "uncounted_of_attribute": of_attribute,
+            "uncounted_people": people[not_exposed_but_certain].sum(),
+            "error": 0.0 if self.intervals is None else people @ self.intervals.errors(self.intervals.values.of(p)),
+        }
+
+    @property
+    def meaning(self) -> str:
+        """What exposes somebody, in words."""
+        value, windows = "a value", self.windows
+        if windows is not None:
+            value += f", to within {windows.scale.in_words(windows.radius)},"
+        if self.baseline is not None:
+            limit = f"P < {self.threshold:g}" if self.rho1 is None else f"P <= {self.rho1:g}"
+            value += f" with {limit} {self.baseline.called}"
+        return f"{value} is inferred with P >= {self.threshold:g}"
 
 
-class ExposureCounts(NamedTuple):
-    """People, counted.
-
-    Attributes
-    ----------
-    errors : float
-        The expected distance of the value from the best guess, added up over all people; of labels 0.
-    closer : int
-        Those who are not exposed by an interval, and would be by a narrower one, whose baseline is smaller.
-    exposed, unsure : int
-        Those exposed, and those of them by the certificate's bound alone.
-    tenths : ndarray of int
-        By the largest probability of a value that counts.
-    by_value, certain : ndarray of int
-        Those exposed by each judged value, somebody perhaps by several, and those of them for whom it is certain.
-    anyway, not_counted : ndarray of int
-        By judged value: for whom it reaches the threshold, and does not count; and for whom it does not count.
-    uncounted, of_one : ndarray of int
-        By sensitive value, and by value of one of several attributes: who is not exposed, and for whom it is certain.
-    certain_uncounted : int
-        Of how many people, each counted once, one of these is certain.
-    """
-
-    errors: float
-    closer: int
-    exposed: int
-    unsure: int
-    tenths: np.ndarray
-    by_value: np.ndarray
-    certain: np.ndarray
-    anyway: np.ndarray
-    not_counted: np.ndarray
-    uncounted: np.ndarray
-    of_one: np.ndarray
-    certain_uncounted: int
-
-    @classmethod
-    def of(cls, judge: ExposureRule, counted: np.ndarray) -> Self:
-        """Take apart what a judge has counted."""
-        entries = np.split(counted, np.cumsum(judge.sizes())[:-1])
-        errors, *whole = entries[0], *(np.rint(entry).astype(int) for entry in entries[1:])
-        (closer,), (exposed,), (unsure,), tenths, by_value, certain, anyway, not_counted, uncounted, of_one, one = whole
-        return cls(
-            float(errors[0]), int(closer), int(exposed), int(unsure), tenths, by_value, certain, anyway, not_counted,
-            uncounted, of_one, int(one[0]),
-        )  # fmt: skip
-
-
-# Through what people are exposed: what is published alone, or some of the statements.
+# ------------------------------------------------------------------------------------------------ attribution to knowledge
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The rule and the answer that it was applied to, to be applied to answers with less knowledge.
-
-    Attributes
-    ----------
-    post : Posterior
-    judge : Judge
-    rows : DataFrame
-        P(s | q) as it was judged.
-    people : ndarray of int
-        Of each row.
-    """
+    """Re-evaluates the rule after removing statements. `rows` is P(s | q) with all of them, `people` per row."""
 
     post: Posterior
-    judge: ExposureRule
+    rule: ExposureRule
     rows: pd.DataFrame
     people: np.ndarray
 
-    @staticmethod
-    def checked(through: Attribution | None) -> Attribution:
-        """Say so where statements cannot be left out.
-
-        Raises
-        ------
-        StatementError
-            Of a release in partitions.
-        """
-        if through is None:
-            raise StatementError(
-                "of a release in partitions no statement is left out; solve the model without it, "
-                "model.remove(label), and compare"
-            )
-        return through
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the posterior knows its model; one that was loaded from a file does not."""
-        return self.post.model is not None
-
     @cached_property
     def published_alone(self) -> int:
-        """How many of the exposed people are so without any knowledge."""
-        return int(self.people[self._by_published].sum())
+        """Number of exposed people who are exposed without any knowledge."""
+        return int(self.people[self._by_release].sum())
 
     @cached_property
     def statements(self) -> pd.DataFrame:
-        """What is left without each statement, and what each one does alone."""
-        found = by_statement(self.post, self._left, self._alone)
+        """The table of :attr:`Exposure.statements`."""
+        rows = by_statement(self.post, self._without, self._alone)
         columns = ["statement", "people", "alone", "without", "raises", "message"]
-        table = pd.DataFrame(found, columns=columns).set_index("statement")
+        table = pd.DataFrame(rows, columns=columns).set_index("statement")
         return table.sort_values(["people", "alone", "raises"], ascending=False, kind="stable")
 
-    def in_words(self, alone: int, people: int) -> str:
-        """Say how many are exposed by what is published alone, and through how many statements the others are."""
+    def sentence(self, alone: int, people: int) -> str:
+        """How many are exposed by the release alone, in words."""
         model = model_of(self.post)
-        known = "what is published" if model.prior is None else "what is published and the prior"
+        release = "the release" if model.prior is None else "the release and the prior"
         if alone == people:
-            return f"They are exposed by {known} alone."
+            return f"All of them are exposed by {release} alone."
         names = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
-        what = names[0] if len(names) == 1 else f"the {len(names)} statements that are known besides"
-        return f"By {known} alone {alone} of them would be; the others are exposed through {what}."
-
-    @cached_property
-    def _by_published(self) -> np.ndarray:
-        """Mark who is exposed, and would be without any knowledge."""
-        exposed = self._exposed[2]
-        return exposed & self._likewise(*self._judged(without_knowledge(self.post))) if exposed.any() else exposed
+        known = f"{names[0]} is known" if len(names) == 1 else f"the {len(names)} statements are known"
+        if not alone:
+            return f"None of them is exposed by {release} alone; all are exposed once {known}."
+        are = "is" if alone == 1 else "are"
+        return f"{alone} of them {are} exposed by {release} alone; the others are exposed once {known}."
 
     @cached_property
     def _exposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The largest probability that counts, the value that has it, and who is exposed."""
-        largest, which = self.judge.surest_of_all(self.rows.to_numpy())
-        return largest, which, self.judge.reaches(largest)
+        """The largest probability that counts, its event, and who is exposed."""
+        largest, which = self.rule.surest(self.rows.to_numpy())
+        return largest, which, self.rule.reaches(largest)
 
-    def _judged(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
-        """The probability of the same value, and who is exposed, by another answer about the same people."""
+    @cached_property
+    def _by_release(self) -> np.ndarray:
+        """Mark who is exposed, and would be without any knowledge."""
+        is_exposed = self._exposed[2]
+        return (
+            is_exposed & self._likewise(*self._judge(without_knowledge(self.post))) if is_exposed.any() else is_exposed
+        )
+
+    def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
+        """From another posterior of the same people: P of the same event, and who is exposed."""
         table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0).to_numpy()
-        judge = replace(self.judge, slack=certified_error(post))
-        return judge.counted_at(table, self._exposed[1]), judge.reaches(judge.surest_of_all(table)[0])
+        rule = replace(self.rule, slack=certified_error(post))
+        return rule.counted_at(table, self._exposed[1]), rule.reaches(rule.surest(table)[0])
 
-    def _likewise(self, same: np.ndarray, exposed: np.ndarray) -> np.ndarray:
-        """Mark who would be exposed by the same value; where intervals are judged, by any, as they overlap."""
-        return self.judge.reaches(same) if self.judge.by_interval is None else exposed
+    def _likewise(self, p: np.ndarray, is_exposed: np.ndarray) -> np.ndarray:
+        """Mark who is exposed by the same value; for intervals by any, since intervals overlap."""
+        return self.rule.reaches(p) if self.rule.windows is None else is_exposed
 
-    def _left(self, post: Posterior) -> dict[str, Any]:
-        """What an answer without a statement leaves."""
-        largest, _, exposed = self._exposed
-        same, still = self._judged(post)
-        fall, weights = (largest - same)[exposed], self.people[exposed]
+    def _without(self, post: Posterior) -> dict[str, Any]:
+        """What changes without a statement."""
+        largest, _, is_exposed = self._exposed
+        p, still_exposed = self._judge(post)
+        fall, weights = (largest - p)[is_exposed], self.people[is_exposed]
         return {
-            "people": int(self.people[exposed & ~self._likewise(same, still)].sum()),
-            "without": int(self.people[still].sum()),
+            "people": int(self.people[is_exposed & ~self._likewise(p, still_exposed)].sum()),
+            "without": int(self.people[still_exposed].sum()),
             "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
         }
 
     def _alone(self, post: Posterior) -> dict[str, Any]:
-        """Whom a statement alone exposes, of those whom what is published does not."""
-        new = self._exposed[2] & ~self._by_published & self._likewise(*self._judged(post))
+        """How many of those whom the release does not expose are exposed by one statement."""
+        new = self._exposed[2] & ~self._by_release & self._likewise(*self._judge(post))
         return {"alone": int(self.people[new].sum())}
 
 
-@dataclass(frozen=True, eq=False)
-class Exposure(ReprMixin):
-    """The people who are exposed, and how often the likeliest value is the true one.
-
-    Attributes
-    ----------
-    threshold : float
-        The probability from which on a person counts as exposed.
-    people : int
-        How many people's most likely value, of those that count, has at least that probability.
-    who : DataFrame
-        Their QI tuples, and names where people are named (index), the value inferred, the likeliest of those that
-        count, its probability `P`, its `baseline` if there is one, and how many `people` each row is.
-    histogram : Series
-        People by their largest P(s | q), of values s that count, in tenths.
-    attack_success : float or None
-        Share of all people whose most likely value is their true one, P(argmax = truth); only given
-        the original records. A tie counts as a guess among its values; names are not used.
-    values : DataFrame
-        By judged value: its `baseline` P0, the mean over people; how many people are `exposed` by it, and for how many
-        of these it is `certain`; for how many it is `not_counted`, as their P0 reaches the threshold, and of how many
-        of these it is inferred `anyway` with that probability.
-    uncounted : DataFrame
-        By value: how many `people` who are not exposed have it for certain, P = 1, and `because` of what it does not
-        count. Look at these: a value that nobody took for sensitive is known of them.
-    warnings : tuple of str
-        What must be known beside the number of people, in sentences.
-    baseline : str or None
-        "overall" or "in the baseline", whichever P0 was.
-    within : float, Timedelta or None
-        Where the sensitive values are numbers, times or ranks: two that differ by no more count as the same. None where
-        they are labels.
-    expected_error : float, Timedelta or None
-        The expected distance of the value from the best guess, the median of P(s | q), mean over all people; of
-        numbers, times or ranks.
-    expected_error_before : float, Timedelta or None
-        The same of somebody who knows only how many people have each value, where that is published.
-    undecided : tuple of str
-        Those of the warnings for which "nobody is exposed" may be false: the values look like numbers and are judged as
-        labels, say. Give `within` to decide.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
-    >>> found = mx.measures.exposed(knows, threshold=0.8, original=hospital)
-    >>> print(found)
-    1 of 10 people exposed at P >= 0.8; guessing the likeliest value is right for 46.7%
-    >>> found.histogram[found.histogram > 0].to_list()             # people by tenths: 0.3 to 0.4, ..., 0.9 to 1
-    [2, 5, 2, 1]
-
-    Beside what is known of everybody, and why:
-
-    >>> found = mx.measures.exposed(knows, threshold=0.8, baseline="overall")
-    >>> found.published_alone, found.statements["people"].to_dict()
-    (0, {'P(Breast Cancer | Gender=male) = 0': 1})
-    """
-
-    threshold: float
-    people: int
-    who: pd.DataFrame
-    histogram: pd.Series
-    attack_success: float | None
-    values: pd.DataFrame = field(default_factory=pd.DataFrame)
-    uncounted: pd.DataFrame = field(default_factory=pd.DataFrame)
-    warnings: tuple[str, ...] = ()
-    baseline: str | None = None
-    within: float | pd.Timedelta | None = None
-    expected_error: float | pd.Timedelta | None = None
-    expected_error_before: float | pd.Timedelta | None = None
-    undecided: tuple[str, ...] = ()
-    _intervals: Intervals | None = field(default=None, init=False)
-    _meaning: str = field(default="", init=False)
-    _scale: tuple[str, ...] = field(default=(), init=False)
-    _verdict: tuple[str, ...] = field(default=(), init=False)
-    _through: Attribution | None = field(default=None, init=False)
-
-    @property
-    def total(self) -> int:
-        """How many people there are."""
-        return int(self.histogram.sum())
-
-    @property
-    def meaning(self) -> str:
-        """What exposes somebody, in words: "a value that has P < 0.8 overall is inferred with P >= 0.8"."""
-        return self._meaning or f"a value is inferred with P >= {self.threshold:g}"
-
-    @property
-    def closeness(self) -> str:
-        """How far from a value others count as the same, in words: "4,500", "30 days"; empty for equal values only."""
-        return "" if self._intervals is None else self._intervals.scale.in_words(self._intervals.radius)
-
-    @property
-    def distances(self) -> tuple[str, ...]:
-        """Which values count as the same, and how far off the best guess is, in sentences; empty for labels."""
-        return self._scale
-
-    @property
-    def lift(self) -> pd.Series:
-        """How many times as large as its baseline the probability of each row of `who` is; empty without a baseline."""
-        if "baseline" not in self.who:
-            return pd.Series(dtype=float, name="lift")
-        with np.errstate(divide="ignore"):
-            return pd.Series(self.who["P"].to_numpy() / self.who["baseline"].to_numpy(), self.who.index, name="lift")
-
-    @cached_property
-    def published_alone(self) -> int:
-        """How many of the exposed people would be exposed if nothing were known but what is published, and a prior.
-
-        Raises
-        ------
-        StatementError
-            Of a release in partitions, or if the posterior was loaded from a file without `verify`.
-        SolverError
-            If the model without knowledge could not be solved.
-        """
-        return Attribution.checked(self._through).published_alone
-
-    @cached_property
-    def statements(self) -> pd.DataFrame:
-        """Through which statements people are exposed: with less knowledge the model is solved again, on first reading.
-
-        A row a statement, that without which fewest people stay exposed first; if the knowledge has more than 50 rows,
-        a row a source:
-
-        * `people`: how many of those exposed are not, once this statement alone is left out: it is necessary;
-        * `alone`: how many of those exposed are so by what is published and this statement only, and not by what is
-          published: it is sufficient;
-        * `without`: how many are exposed without it, who may be others;
-        * `raises`: by how much it raises P(s | q) of the value that exposes them, mean over the exposed people;
-        * `message`: why there is no answer, or "".
-
-        Of two statements that imply the same, neither is necessary and both are sufficient; of two that expose somebody
-        together, the other way round. So neither column adds up to the exposed people. The multipliers of statements,
-        ``post.prices()``, say something else: what a small change of their values does to the entropy.
-
-        Raises
-        ------
-        StatementError
-            Of a release in partitions, or if the posterior was loaded from a file without `verify`.
-        SolverError
-            If none of the models could be solved.
-        """
-        return Attribution.checked(self._through).statements
-
-    def __str__(self) -> str:
-        sentences = [*self._sentences(), *(f"Warning: {one}" for one in self.warnings)]
-        return "\n".join(str(one_line(sentence)) for sentence in sentences)  # labels may hold line breaks
-
-    def __repr__(self) -> str:
-        return f"<Exposure: {self}>"
-
-    def _tables(self) -> Iterable[TablePreview]:
-        return [TablePreview(self.who, "exposed groups")] if len(self.who) else []
-
-    def _sentences(self) -> list[str]:
-        """The verdict; with a baseline also how much of it what is published says by itself."""
-        first, *others = self._verdict or [f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}"]
-        if self.attack_success is not None:
-            right = f"guessing the likeliest value is right for {self.attack_success:.1%}"
-            if self.baseline is None:
-                first += f"; {right}"
-            else:
-                others.append(f"{right[0].upper()}{right[1:]}.")
-        if len(lift := self.lift):
-            least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
-            times = f"{least} times" if least == most else f"{least} to {most} times"
-            others.append(f"P is {times} the baseline.")
-        others += self._scale
-        if self.baseline is not None and self.people and self._through is not None and self._through.is_known:
-            try:
-                others.append(self._through.in_words(self.published_alone, self.people))
-            except SolverError:
-                others.append("How many are exposed by what is published alone could not be found out.")
-        return [first, *others]
+# ------------------------------------------------------------------------------------------------------------ the sentences
 
 
-def same_value(found: Exposure, value: object, other: object) -> bool:
-    """Whether two sensitive values of the release count as the same."""
-    near = found._intervals
-    return value == other if near is None else near.are_close(value, other)
-
-
-# What exposure says in plain words.
-
-
-#: Values that are certain and not counted, each of which has a sentence.
-NAMED = 10
-
-
-def meaning(judge: ExposureRule) -> str:
-    """Say what exposes somebody: "a value that has P < 0.8 overall is inferred with P >= 0.8"."""
-    return f"{_value(judge)}{_that_has(judge)} is inferred with P >= {judge.threshold:g}"
-
-
-def _value(judge: ExposureRule) -> str:
-    """A value, or an interval around one."""
-    near = judge.by_interval
-    return "a value" if near is None else f"a value, to within {near.scale.in_words(near.radius)},"
-
-
-def _that_has(judge: ExposureRule) -> str:
-    """Which baseline a value that counts has."""
-    if judge.baseline is None:
-        return ""
-    least = f"P < {judge.threshold:g}" if judge.rho1 is None else f"P <= {judge.rho1:g}"
-    return f" that has {least} {judge.baseline.called}"
-
-
-def distance_in_words(judge: ExposureRule) -> Iterator[str]:
-    """Say which values count as the same, where they are on a scale."""
-    if (near := judge.intervals) is None:
-        return
-    text = near.scale.in_words(near.radius)
-    if near.is_default:
-        most = "twentieth of their range"
-        how = f"the default, one rank or a {most}" if near.scale.kind == "rank" else f"the default, a {most}"
-        text += f" ({how}; within=...)"
-    if near is judge.by_interval:
-        yield f"Values count as inferred if they are within {text}."
-    elif near.radius > 0:
-        yield f"Only equal values count as inferred: no two of them are within {text}."
-
-
-def verdict(judge: ExposureRule, tally: ExposureCounts, total: int, values: pd.DataFrame, whom: str) -> Iterator[str]:
-    """Say how many people are exposed by what, and what is not counted; sentences. `whom` is who all people are."""
-    at, baseline = f"P >= {judge.threshold:g}", judge.baseline
-    if baseline is None:
-        yield f"{tally.exposed} of {total} people exposed at {at}"
-        return
-    if tally.exposed:
-        yield f"{tally.exposed} of {total} {whom} ({tally.exposed / total:.1%}) exposed: {meaning(judge)}."
-    else:
-        yield f"0 of {total} {whom} exposed: no{meaning(judge).removeprefix('a')}."
-    if judge.by_interval is not None:
-        if some := int((values["anyway"] > 0).sum()):
-            yield (
-                f"{pluralize(some, 'interval')} {'does' if some == 1 else 'do'} not count, as the baseline is too large; "
-                f"the most frequent is inferred with {at} of {_people(values['anyway'].max())}."
-            )
-        return
-    same = len(baseline.p) == 1
-    for label, row in values[values["exposed"] > 0].iterrows():
-        before = f", P = {row['baseline']:.3g} {baseline.called}," if same else ""
-        sure = f", of {int(row['certain'])} for certain" if row["certain"] else ""
-        yield f"{in_words(label)}{before} is inferred of {_people(row['exposed'])}{sure}."
-    for label, row in values[values["not_counted"] > 0].iterrows():
-        whom = "" if same else f" of {_people(row['not_counted'])}"
-        has = f"P = {row['baseline']:.3g}" if same else at
-        yield (
-            f"{in_words(label)} is not counted{whom}, as it has {has} {baseline.called}; it is inferred with {at} of "
-            f"{_people(row['anyway'])}."
-        )
+def _in_quotes(label: object) -> str:
+    """Write an event: 'yes', or for several attributes 'Flu, high'."""
+    return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
 
 
 def _people(n: float) -> str:
-    """Word a number of people."""
     return pluralize(int(n), "person", "people")
 
 
-def uncounted_table(judge: ExposureRule, tally: ExposureCounts) -> pd.DataFrame:
-    """Values that are certain of people who are not exposed: how many these are, and why that does not count."""
-    judged, single = judge.involved, single_values(judge.values)
+def _verdict(rule: ExposureRule, exposure: Exposure, whom: str) -> Iterator[str]:
+    """How many people are exposed by which values, and which values are excluded."""
+    at, baseline, values, total = f"P >= {rule.threshold:g}", rule.baseline, exposure.values, exposure.total
+    if baseline is None:
+        yield f"{exposure.people} of {total} people exposed at {at}"
+        return
+    if exposure.people:
+        yield f"{exposure.people} of {total} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
+    else:
+        yield f"0 of {total} {whom} exposed: no{rule.meaning.removeprefix('a')}."
+    if rule.windows is not None:
+        if n := int((values["anyway"] > 0).sum()):
+            are = "interval is excluded because its" if n == 1 else "intervals are excluded because their"
+            yield (
+                f"{n:,} {are} baseline probability is too large; the most frequent has {at} for "
+                f"{_people(values['anyway'].max())}."
+            )
+        return
+    is_same = len(baseline.p) == 1
+    for label, row in values[values["exposed"] > 0].iterrows():
+        before = f" (P = {row['baseline']:.3g} {baseline.called})" if is_same else ""
+        certain = f", for {int(row['certain'])} with certainty" if row["certain"] else ""
+        yield f"{_in_quotes(label)}{before} is inferred for {_people(row['exposed'])}{certain}."
+    for label, row in values[values["not_counted"] > 0].iterrows():
+        if is_same:
+            excluded = f"is excluded (baseline probability {row['baseline']:.3g})"
+        else:
+            limit = f">= {rule.threshold:g}" if rule.rho1 is None else f"> {rule.rho1:g}"
+            excluded = f"is excluded for {_people(row['not_counted'])} (baseline probability {limit})"
+        n, value = int(row["anyway"]), _in_quotes(label)
+        yield f"{value} {excluded}; {_people(n)} {'has' if n == 1 else 'have'} P({value}) >= {rule.threshold:g}."
+
+
+def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
+    """Which values count as equal, and how far off the best guess is, where they are on a scale."""
+    intervals = rule.intervals
+    if intervals is None:
+        return
+    write, default = intervals.scale.in_words, ""
+    if intervals.is_default:
+        rank = "one rank or " if intervals.scale.kind == "rank" else ""
+        default = f" (the default, {rank}a twentieth of their range)"
+    if intervals is rule.windows:
+        yield f"Values within {write(intervals.radius)} of each other count as equal{default}."
+    elif intervals.radius > 0:
+        yield f"Only equal values count as equal: no two are within {write(intervals.radius)} of each other{default}."
+    errors = [exposure.expected_error, exposure.expected_error_before]
+    off, before = (
+        None if error is None else write(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
+        for error in errors
+    )
+    yield f"The best guess is off by {off} on average" + (
+        "." if before is None else f"; without the release, by {before}."
+    )
+
+
+def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFrame:
+    """Values that are certain for people who are not exposed: for how many, and why that does not count."""
+    single = values_of_each_attribute(rule.values)
     rows = [
-        (label, int(n), "its baseline reaches the threshold" if of_judged else "it is not among the sensitive values")
-        for label, n, of_judged in zip(judge.values.to_flat_index(), tally.uncounted, judged, strict=True)
+        (label, int(n), "its baseline reaches the threshold" if is_judged else "it is not among the sensitive values")
+        for label, n, is_judged in zip(rule.values.to_flat_index(), counts["uncounted"], rule.involved, strict=True)
         if n
     ]
     if single is not None:
         rows += [
             (label, int(n), "it is not judged by itself, or its baseline reaches the threshold")
-            for label, n in zip(single.labels, tally.of_one, strict=True)
+            for label, n in zip(single.labels, counts["uncounted_of_attribute"], strict=True)
             if n
         ]
     table = pd.DataFrame(rows, columns=["value", "people", "because"]).set_index("value")
-    table.attrs["people"] = tally.certain_uncounted  # of whom several values may be certain
+    table.attrs["people"] = int(counts["uncounted_people"])  # several values may be certain for one person
     return table
 
 
-def warnings_of(judge: ExposureRule, tally: ExposureCounts, uncounted: pd.DataFrame) -> Iterator[str]:
-    """What a reader of the verdict must know besides; sentences."""
-    for label, row in uncounted.head(NAMED).iterrows():
-        yield f"{in_words(label)} is certain (P = 1) of {_people(row['people'])} not counted: {row['because']}."
-    if len(uncounted) > NAMED:
-        yield f"{len(uncounted) - NAMED} more values are certain of people not counted."
-    if tally.unsure:
+def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Iterator[str]:
+    """What a reader of the verdict must know besides."""
+    for label, row in uncounted.head(MOST_WARNINGS).iterrows():
+        n = int(row["people"])
         yield (
-            f"{tally.unsure} of the exposed people are counted only because the certificate's bound, "
-            f"{judge.slack:.2g}, does not prove that they are below the threshold."
+            f"{_in_quotes(label)} is certain (P = 1) for {_people(n)} who {'is' if n == 1 else 'are'} not counted: "
+            f"{row['because']}."
+        )
+    if len(uncounted) > MOST_WARNINGS:
+        yield f"{len(uncounted) - MOST_WARNINGS} more values are certain for people who are not counted."
+    if unsure:
+        yield (
+            f"{unsure} of the exposed people are counted only because the certified error ({rule.slack:.2g}) is too large "
+            "to prove that their probability is below the threshold."
         )
 
 
-def undecided_of(
-    judge: ExposureRule, tally: ExposureCounts, n_s: np.ndarray | None, n_people: int, is_given: bool
+def _doubts(
+    rule: ExposureRule, closer: int, n_s: np.ndarray | None, n_people: int, *, is_given: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Say why "nobody is exposed" may be false of such values; sentences, and whether the verdict is open with each.
-
-    Parameters
-    ----------
-    judge : Judge
-    tally : Tally
-    n_s : ndarray or None
-        How many people have each sensitive value, if it is known.
-    n_people : int
-        How many people there are.
-    is_given : bool
-        Whether the user has given `within`, and so looked at the values.
-    """
-    if tally.closer:
-        near = judge.by_interval
-        assert near is not None
+    """Why "nobody is exposed" may be wrong for such values; with each sentence, whether it leaves the verdict open."""
+    if closer:
+        windows = rule.windows
+        assert windows is not None
         yield (
-            f"A narrower interval than +-{near.scale.in_words(near.radius)} would expose {_people(tally.closer)} not "
-            f"counted: the baseline of the wider ones is too large for P >= {judge.threshold:g} to count. Give a "
-            "smaller within=...",
+            f"A narrower interval than +-{windows.scale.in_words(windows.radius)} would expose {_people(closer)} who "
+            "are not counted because the baseline probability of the wider interval is too large. Choose a smaller "
+            "distance (within).",
             True,
         )
-    if is_given:
+    if is_given:  # the user has looked at the values
         return
-    names = list(judge.judged.labels.names)
+    names = list(rule.events.labels.names)
     for name in names:
-        every = values_of(judge.values, name)
-        own = None if n_s is None else every.of(n_s[None])[0]
-        unique = are_nearly_unique(own, len(every.labels), n_people)
-        texts = look_like_numbers(every.labels)
-        rare = f"Most values of {name!r} occur once or twice"
-        choose = "give within=0 if only equal values matter"
-        if len(names) > 1 and _has_intervals(every.labels):
+        every = attribute_values(rule.values, name)
+        numbers_of_people = None if n_s is None else every.of(n_s[None])[0]
+        is_unique = _are_nearly_unique(numbers_of_people, len(every.labels), n_people)
+        texts = _look_like_numbers(every.labels)
+        rare = f"Most values of {name!r} occur only once or twice"
+        otherwise = "set the distance (within) to 0 if only equal values matter"
+        if len(names) > 1 and _has_default_intervals(every.labels):
             yield (
-                f"Combinations of {', '.join(map(str, names))} are judged by equal values, and {name!r} is a number, "
-                f"date or rank: close values count as different. Judge it by itself, sensitive={{{name!r}: None}}, or "
-                f"{choose}.",
+                f"Combinations of {', '.join(map(str, names))} are compared for equality, although {name!r} is a number, "
+                f"date or rank, so close values count as different. Judge {name!r} alone, or {otherwise}.",
                 True,
             )
-        elif judge.by_interval is not None:
-            if unique:
-                yield f"{rare}: whether somebody is exposed depends on within=...; choose one that matters.", False
-        elif judge.intervals is None and texts:
+        elif rule.windows is not None:
+            if is_unique:
+                yield (
+                    f"{rare}: whether anybody is exposed depends on the distance (within); choose it deliberately.",
+                    False,
+                )
+        elif rule.intervals is None and texts:
             yield (
                 f"{len(texts)} of {len(every.labels)} values of {name!r} look like numbers, dates or ranges, such as "
-                f"{short_repr(texts[0])}, and are judged as unrelated labels: close values count as different. Convert them "
-                f"to numbers or dates, or {choose}.",
+                f"{short_repr(texts[0])}, but are treated as unrelated labels, so close values count as different. "
+                f"Convert them to numbers or dates, or {otherwise}.",
                 True,
             )
-        elif unique:
+        elif is_unique:
             yield (
-                f"{rare}, and only equal values count, so that hardly anybody's can be inferred, whatever is known. "
-                f"Group the values, or {choose}.",
+                f"{rare}, and only equal values count, so hardly any value can be inferred, whatever is known. Group "
+                f"the values, or {otherwise}.",
                 True,
             )
 
 
-def _has_intervals(values: pd.Index) -> bool:
-    """Whether some values of an attribute count as the same by default."""
+def _has_default_intervals(values: pd.Index) -> bool:
+    """Whether some values of an attribute count as equal by default."""
     scale = scale_of(values)
     if scale is None:
         return False
-    every = values_of(values, values.name)
-    return Intervals(scale, scale.default(), np.arange(len(values)), every, is_default=True).hold_several
+    every = attribute_values(values, values.name)
+    return not Intervals(scale, scale.default_radius(), np.arange(len(values)), every, True).are_single_values
 
 
-# Exposure: how many people's values an adversary infers with at least a given probability, and whose.
+def _are_nearly_unique(n_s: np.ndarray | None, n_values: int, n_people: int) -> bool:
+    """Whether most values occur once or twice, and not only a few people have these."""
+    if n_s is None:
+        return n_values >= MANY_RARE and n_values > n_people / RARE
+    rare = (n_s > 0) & (n_s <= RARE)
+    many = rare.sum() >= MANY_RARE and rare.sum() > (n_s > 0).sum() / 2
+    return bool(many and n_s[rare].sum() >= SHARE_OF_RARE * n_s.sum())
 
 
-#: QI tuples that are listed of a release in partitions.
-LISTED = 1000
-#: Columns of `who` besides the sensitive attributes.
-OWN = frozenset({"P", "baseline", "people"})
+def _look_like_numbers(values: pd.Index) -> list[object]:
+    """Labels that look like numbers, dates or ranges with text around them, if at least half of all do.
 
-
-def exposed(
-    post: Posterior | PartitionedPosterior,
-    threshold: float = 0.8,
-    original: pd.DataFrame | None = None,
-    *,
-    sensitive: object = None,
-    baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
-    within: object = None,
-    rho1: float | None = None,
-) -> Exposure:
-    """Count the people of whom some sensitive value s has P(s | q) >= threshold while its baseline P0(s) < threshold.
-
-    Of values that are numbers, dates or ranks the rule is about intervals: ``P(|S - s| <= within | q) >= threshold``
-    while ``P0(|S - s| <= within) < threshold``, for some s that occurs.
-
-    Without a baseline P0 is 0, and whoever's value is likely counts, also where it is as likely for everybody. With a
-    baseline, P0 just below the threshold and P(s | q) just above it count as well: ``.lift`` is P / P0 of each group,
-    and `rho1` asks for a smaller P0.
-
-    Parameters
-    ----------
-    post : Posterior or PartitionedPosterior
-        What the adversary infers. Of a release in partitions, up to 1,000 QI tuples are listed, the surest.
-    threshold : float
-        A probability. One that is below it by no more than the certificate's bound counts as reaching it.
-    original : DataFrame, optional
-        The records that were published, to measure the attack's success.
-    sensitive : object, optional
-        The values that count: one, or a list of them; by default all. Of several sensitive attributes a tuple is a
-        combination of their values; ``{"Disease": ["HIV", "Flu"]}`` is these values, whatever the others are, and
-        ``{"Disease": None}`` all values of the attribute. Of numbers they are the centres s of the intervals, which
-        hold other values, too.
-    baseline : "overall", Series, DataFrame, QIDistribution or Posterior, optional
-        P0: "overall", the distribution of the values in the release, everybody in it included; P(s) by value, a
-        Series, which may have
-        values that nobody in the release has; P(s | q) by some of the QI attributes; or what is inferred of somebody
-        who is not in the release, a posterior. Of a release in partitions "overall" or a Series. It reaches the
-        threshold if it does so, but for rounding of 1e-9, whatever its own certificate's bound.
-    within : float, Timedelta, dict or DataFrame, optional
-        Two values that differ by no more count as the same. Numbers: in their unit. Dates and times, also as text in
-        the form of ISO 8601: a Timedelta, or a text such as "30 days". An ordered Categorical: in ranks. 0 is equal
-        values only. By default a twentieth of the range of the values in the release; of ordered values a twentieth of
-        the ranks, and at least one rank if five or more occur; ``.within`` and the verdict say which. For labels, a
-        hierarchy as of :meth:`maxent_cvx.Release.from_generalized`: its nodes, all but the root, count besides the
-        values. Combinations of several attributes are compared by equal values only.
-    rho1 : float, optional
-        Only values with P0 <= rho1 count; by default those with P0 < threshold.
-
-    Returns
-    -------
-    Exposure
-        With ``.people``, ``.who``, ``.values``, ``.warnings``, ``.statements`` and, given the original records,
-        ``.attack_success``; of numbers ``.within`` and ``.expected_error``. ``str()`` of it is the verdict in words.
-        ``.undecided`` holds the warnings with which "nobody is exposed" cannot be believed.
-
-    Raises
-    ------
-    StatementError
-        If `post` is no posterior; if the baseline is none, or is not published; of a release in partitions, if
-        `original` or a baseline that is not the same for everybody is given; if `within` does not fit the values.
-    BadProbability
-        If the threshold or `rho1` is not between 0 and 1, or the baseline does not hold probabilities.
-    UnknownName, TableError
-        If `sensitive` or the baseline do not fit the sensitive values, or the baseline the people; if an attribute is
-        called P, baseline or people, as a column of `who` is; if the original records lack a column, or are not the
-        people of the release.
-
-    Notes
-    -----
-    Evfimievski, Gehrke and Srikant (2003): an upward rho1-to-rho2 privacy breach has P0(s) <= rho1 and
-    P(s | q) >= rho2. Here rho2 is the threshold; without `rho1` any P0 below it counts.
-
-    A label that looks like a number ("$30,000", "20-30 years") is not read as one, and values most of which occur once
-    or twice are hardly ever inferred exactly: ``.undecided`` says so unless `within` is given. It also says how many
-    people are not counted because the baseline of the interval reaches the threshold, although a narrower interval
-    would expose them.
-
-    Of a population
-    (:class:`maxent_cvx.GroupedRelease`) P(s | q, in the release) is judged, of everybody in the population who may be
-    in the release, and "overall" is of the people in it.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> hospital = mx.datasets.load_hospital()
-    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> knows = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
-    >>> print(mx.measures.exposed(knows, threshold=0.8).who.round(2))
-                         Disease    P  people
-    Gender Degree
-    female junior  Breast Cancer  1.0       1
-
-    Compared with the shares of the values in the release:
-
-    >>> print(mx.measures.exposed(knows, threshold=0.8, sensitive=["Breast Cancer", "HIV"], baseline="overall"))
-    1 of 10 people (10.0%) exposed: a value that has P < 0.8 overall is inferred with P >= 0.8.
-    'Breast Cancer', P = 0.2 overall, is inferred of 1 person, of 1 for certain.
-    P is 5 times the baseline.
-    By what is published alone 0 of them would be; the others are exposed through P(Breast Cancer | Gender=male) = 0.
-
-    Salaries that are all different, and known within 50:
-
-    >>> import pandas as pd
-    >>> pay = pd.DataFrame({"age": [30] * 3 + [40] * 3, "pay": [30_000, 30_020, 30_050, 70_000, 70_010, 70_050]})
-    >>> pay["bucket"] = pay["age"]
-    >>> post = mx.MaxEnt(mx.Release.from_buckets(pay, qi="age", sa="pay", bucket="bucket")).solve()
-    >>> mx.measures.exposed(post, baseline="overall", within=0).people
-    0
-    >>> print(mx.measures.exposed(post, baseline="overall"))
-    6 of 6 people (100.0%) exposed: a value, to within 2,002.5, that has P < 0.8 overall is inferred with P >= 0.8.
-    P is 2 times the baseline.
-    Values count as inferred if they are within 2,002.5 (the default, a twentieth of their range; within=...).
-    The best guess is off by 16.7 on average; without the release, by 19,998.33.
-    They are exposed by what is published alone.
+    Such a label begins with a number, after any signs, as "$30,000" or "20-30 years"; or at least three labels differ
+    only in their numbers, as "EUR 30000" or "stage 2". "A01" and "B20" are codes.
     """
-    check_float(threshold, "threshold", 0.0, 1.0)
-    if rho1 is not None:
-        check_float(rho1, "rho1", 0.0, 1.0)
-    if isinstance(post, PartitionedPosterior):
-        return _of_parts(post, threshold, original, sensitive, baseline, within, rho1)
-    check_instance(post, Posterior, "post")
-    rows, people = of_those_inside(post)
-    _names_are_free(rows.columns.names, rows.index.names)
-    judged, intervals = judged_within(rows.columns, sensitive, within)
-    judge = ExposureRule(threshold, certified_error(post), rows.columns, judged, None, intervals, rho1)
-    if baseline is not None:
-        judge = replace(judge, baseline=baseline_of(baseline, post, rows, judge.units))
-    p = rows.to_numpy()
-    largest, which = judge.surest_of_all(p)
-    who = judged.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
-    if baseline is not None:
-        who["baseline"] = judge.baseline_at(which)
-    surest_first = np.lexsort((-people, -largest))
-    found = who.assign(people=people).iloc[surest_first[judge.reaches(largest)[surest_first]]]
-    tally = ExposureCounts.of(judge, judge(p, people, np.arange(len(people))))
-    success = None if original is None else _success(post, original, judge.slack)
-    n_s = published(post.space.view)
-    return _told(judge, tally, people, n_s, within is not None, found, success, Attribution(post, judge, rows, people))
+    texts = [_pattern(value) for value in values]
+    frequent = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
+    found = [v for v, text in zip(values, texts, strict=True) if text in frequent or re.match(r"[^\w#]*#", text)]
+    return found if len(found) >= max(FEWEST_NUMBERS, len(values) / 2) else []
 
 
-def _names_are_free(*names: Iterable[object]) -> None:
-    """Refuse attributes that are called as a column of ``Exposure.who`` is: one of the two would be lost."""
-    if taken := [name for some in names for name in some if name in OWN]:
-        raise TableError(
-            f"an attribute is called {taken[0]!r}, as a column of those who are exposed is; rename it in the table"
-        )
+def _pattern(value: object) -> str:
+    """A label with # for each number: "$#", "#-# years", "stage #"."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
+        return "#"
 
+    def replaced(match: re.Match[str]) -> str:
+        is_code = match[1] is not None and not CURRENCIES.fullmatch(match[1])
+        return match[0].translate(AS_LETTERS) if is_code else "#"
 
-def _success(post: Posterior, original: pd.DataFrame, slack: float) -> float:
-    """P(argmax = truth), over all people."""
-    p = post.conditional().to_numpy()  # the records do not say which of them is a named person's
-    guess = p >= (p.max(axis=1) - slack)[:, None]
-    right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
-    return float(right.sum() / post.space.view.n_records)
-
-
-def _of_parts(
-    post: PartitionedPosterior,
-    threshold: float,
-    original: pd.DataFrame | None,
-    sensitive: object,
-    baseline: object,
-    within: object,
-    rho1: float | None,
-) -> Exposure:
-    """Those of all partitions, of whom the surest are listed."""
-    if original is not None:
-        raise StatementError("an attack is scored in memory: of a release in partitions, leave original= out")
-    values = post.release.sensitive_values
-    _names_are_free(values.names, post.release.qi)
-    judged, intervals = judged_within(values, sensitive, within)
-    if baseline is not None and not isinstance(baseline, str | pd.Series):
-        raise StatementError(
-            'of a release in partitions the baseline is the same for everybody: "overall", or a Series of P(s)'
-        )
-    judge = ExposureRule(threshold, min(post.certificate.bound, 1.0), values, judged, None, intervals, rho1)
-    if baseline is not None:
-        judge = replace(judge, baseline=baseline_of_all(baseline, post.release, judge.units, values))
-    tally = ExposureCounts.of(judge, np.asarray(post.reduce(judge, summed)))
-    surest = surest_of(post, LISTED, judge.surest_of_all, judged.labels)
-    if baseline is not None:
-        inferred = pd.MultiIndex.from_frame(surest[list(judged.labels.names)])
-        which = judged.labels.get_indexer(inferred if judged.labels.nlevels > 1 else inferred.get_level_values(0))
-        surest.insert(len(surest.columns) - 1, "baseline", judge.baseline_at(which))
-    who = surest[judge.reaches(surest["P"].to_numpy())]
-    return _told(judge, tally, post.release.n_q, post.release.n_s, within is not None, who, None, None)
-
-
-def _told(
-    judge: ExposureRule,
-    tally: ExposureCounts,
-    people: np.ndarray,
-    n_s: np.ndarray | None,
-    is_given: bool,
-    who: pd.DataFrame,
-    success: float | None,
-    through: Attribution | None,
-) -> Exposure:
-    """Put together what was counted, and the words for it."""
-    bins = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
-    histogram = pd.Series(tally.tenths, index=bins, name="people")
-    p0 = np.nan
-    if judge.baseline is not None:
-        p = judge.p0
-        p0 = p[0] if len(p) == 1 else people @ p / people.sum()
-    values = pd.DataFrame(
-        {
-            "baseline": p0, "exposed": tally.by_value, "certain": tally.certain,
-            "not_counted": tally.not_counted, "anyway": tally.anyway,
-        },
-        index=judge.judged.labels,
-    )  # fmt: skip
-    uncounted = uncounted_table(judge, tally)
-    is_population = through is not None and OUTSIDE in through.post.space.view.sensitive_values.to_flat_index()
-    whom = "people who may be in the release" if is_population else "people"
-    total = int(histogram.sum())
-    said = tuple(verdict(judge, tally, total, values, whom))
-    doubts = list(undecided_of(judge, tally, n_s, total, is_given))
-    warnings = (*warnings_of(judge, tally, uncounted), *(text for text, _ in doubts))
-    undecided = tuple(text for text, is_open in doubts if is_open)
-    called = None if judge.baseline is None else judge.baseline.called
-    found = Exposure(
-        judge.threshold,
-        tally.exposed,
-        who,
-        histogram,
-        success,
-        values,
-        uncounted,
-        warnings,
-        called,
-        undecided=undecided,
-    )
-    near, scale = judge.intervals, list(distance_in_words(judge))
-    if near is not None:
-        error, amount = tally.errors / max(total, 1), near.scale.amount
-        vars(found).update(within=amount(near.radius), expected_error=amount(error))
-        text = f"The best guess is off by {near.scale.in_words(error)} on average"
-        if n_s is not None:
-            before = float(near.errors(near.all_values.of(n_s[None].astype(float)))[0])
-            vars(found).update(expected_error_before=amount(before))
-            text += f"; without the release, by {near.scale.in_words(before)}"
-        scale += [f"{text}."]
-    # What it says and knows by itself, and nobody hands over.
-    vars(found).update(
-        _verdict=said, _through=through, _scale=tuple(scale), _meaning=meaning(judge), _intervals=judge.by_interval
-    )
-    return found
+    text = unicodedata.normalize("NFKC", str(value)).replace("#", "").strip()
+    return NUMBER_OR_CODE.sub(replaced, text)

@@ -26,11 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """Probabilities, shape (rows, values), each within `off` of what it stands for.
-
-    `bound` is the largest of `off`, and bounds the error of a row's probability of any set of values, too: what a
-    certificate bounds is the distance of distributions (Pinsker's inequality), not of single entries only.
-    """
+    """Probabilities, shape (rows, values), each within `off` of what it stands for."""
 
     p: np.ndarray
     off: np.ndarray
@@ -98,7 +94,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
 
 
 def _overall(post: Posterior) -> np.ndarray:
-    """P(s) among all people of what is published."""
+    """P(s) among all people of the release."""
     n_s = published(post.space.view)
     if n_s is None:
         raise StatementError(
@@ -221,10 +217,7 @@ def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
 
 
 def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
-    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values.
-
-    The best of these is Dantzig's for the knapsack problem: values in the order of P1 / P0, until rho1 is spent.
-    """
+    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values."""
     if math.isnan(of_values.value):
         return of_values
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
@@ -293,7 +286,7 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
 
 #: The largest gain: 1e308 is the largest number there is, and as many people are far more than there are.
 LARGEST = 1e280
-#: Gains g(guess, value): a function, or a table with a row a guess and a column a value; None is 1 for the right value.
+#: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None is 1 for the right value.
 Gain = Callable[[object, object], float] | pd.DataFrame | None
 
 
@@ -340,10 +333,7 @@ def _checked(gained: np.ndarray) -> np.ndarray:
 
 
 def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:
-    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s).
-
-    If no set of values is off by more than B, an expected gain is by at most B times the width of the gains and 0.
-    """
+    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s)."""
     value = float(people @ (beliefs.p @ gain.T).max(axis=1) / people.sum())
     width = max(float(gain.max()), 0.0) - min(float(gain.min()), 0.0)
     low, high = value - beliefs.bound * width, value + beliefs.bound * width
@@ -360,29 +350,29 @@ def leakage(
     d: float = 0.1,
     distance: str = "auto",
 ) -> pd.DataFrame:
-    """Compare P0(s | q), believed before, with P1(s | q), inferred after: one row a measure, larger is worse.
+    """Compare a prior P0(s | q) with the posterior P1(s | q) in the measures of several fields; larger is worse.
 
     Parameters
     ----------
     prior : Posterior, QIDistribution, DataFrame, Series or "overall"
         P0: a posterior with less knowledge; P(s | q) by some of the QI attributes; the same P(s) for everybody, by
-        value; or "overall", how frequent each value is in what is published.
+        value; or "overall", the shares of the values in the release.
     post : Posterior
         P1.
     gain : function or DataFrame, optional
-        g(w, s), what guessing w gains if s is true: a function of two values, or a table, a row a guess and a column a
+        g(w, s), what guessing w gains if s is true: a function of two values, or a table, one row per guess and one column per
         value. By default 1 if they are the same, 0 otherwise.
     rho1, d : float
-        The thresholds of (rho1, rho2) and of (d, gamma), probabilities.
+        Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
     distance : {"auto", "equal", "ordered"}
         Of t, as in :func:`disclosure`.
 
     Returns
     -------
     DataFrame
-        A row a measure: its `value`; `low` and `high`, between which it is for the exact maximum-entropy answers, from
-        their certificates; `unit`; `q` and `s`, the people, as in ``post.inferences()``, and the value that attain it;
-        and what it `says`. The mean over people is M, the largest entry over q and s is max.
+        One row per measure: its `value`; `low` and `high`, bounds on the measure of the exact maximum-entropy answers, from
+        their certificates; its `unit`; `q` and `s`, the group (as in ``post.inferences()``) and the value that attain it;
+        and what it `says`. M denotes the mean over people, max the maximum over q and s.
 
         prior Bayes vulnerability, posterior Bayes vulnerability
             V0 = M max_s P0(s | q) and V1 = M max_s P1(s | q): how often the best guess is right.
@@ -410,10 +400,10 @@ def leakage(
     Raises
     ------
     StatementError, TableError, UnknownName
-        If `post` is no Posterior, the prior or the gains are not of its people and values, or the overall distribution
+        If `post` is not a Posterior, the prior or the gains are not of its people and values, or the overall distribution
         is not published.
     BadProbability
-        If a prior is no distribution, or a threshold or a gain no number in its range.
+        If a prior is not a distribution, or a threshold or a gain is out of range.
 
     Notes
     -----
@@ -476,7 +466,7 @@ def leakage(
 
 
 #: What a measure says that is NaN.
-UNDEFINED = "there is no such number here"
+UNDEFINED = "not defined here"
 #: A measure's name, what was measured, its unit, and what that says, with a place for the value.
 Row = tuple[str, Measured, str, str]
 

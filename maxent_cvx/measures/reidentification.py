@@ -39,38 +39,28 @@ __all__ = [
 
 
 def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
-    """Count the records of every class, and the population's people, if a population is given as a table.
-
-    Returns
-    -------
-    DataFrame
-        A row a class; `records`, and of a population `people`.
-
-    Raises
-    ------
-    StatementError, TableError, UnknownName
-        If it is nothing that has classes, or the population lacks somebody.
-    """
+    """Count the records of every class, and the population's people, if a population is given as a table."""
     if isinstance(published, Posterior):
         published = published.space.view
     elif isinstance(published, PartitionedPosterior):
         published = published.release
     if isinstance(published, pd.DataFrame):
         if qi is None:
-            raise StatementError("which columns of the table are quasi-identifiers? Say so with qi=[...]")
+            raise StatementError("the quasi-identifiers of the table must be given (qi)")
         code, tuples = _tuples(published, names(qi, "qi"), "the table")
         found = pd.DataFrame({"records": np.bincount(code)}, index=tuples)
     elif isinstance(published, View | PartitionedRelease) and not isinstance(published, ReleaseSeries):
         if qi is not None:
-            raise StatementError(f"qi= is of a table; the {published.noun} has {list(published.qi)}")
+            raise StatementError(
+                f"qi must not be given for a {published.noun}, whose quasi-identifiers are {list(published.qi)}"
+            )
         if isinstance(published, GroupedRelease):
             return _of_groups(published, population)
         found = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
     else:
-        series = "; of a series give one of its releases" * isinstance(published, ReleaseSeries)
+        series = "; for a series give one of its releases" * isinstance(published, ReleaseSeries)
         raise StatementError(
-            f"records are counted in a DataFrame, a release or a table of quasi-identifiers, not in {short_repr(published)}"
-            + series
+            f"published must be a DataFrame, a release or a table of quasi-identifiers, not {short_repr(published)}{series}"
         )
     if isinstance(population, pd.DataFrame | QITable):
         found["people"] = _found_in(population, found)
@@ -80,7 +70,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
     """Groups of a generalised release, and how many of its population each covers."""
     if population is not None:
-        raise StatementError("the release has its population already; leave population= out")
+        raise StatementError("the release has its own population; leave population out")
     inside = np.asarray(release.buckets != OUTSIDE)
     records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
     table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)
@@ -93,8 +83,8 @@ def _found_in(population: pd.DataFrame | QITable, found: pd.DataFrame) -> np.nda
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(found.index.names):
             raise StatementError(
-                f"the population has {list(tuples.names)}, and the records {list(found.index.names)}; the same "
-                "quasi-identifiers are expected"
+                f"the population has the quasi-identifiers {list(tuples.names)}, and the records "
+                f"{list(found.index.names)}; they must be the same"
             )
         tuples = tuples.reorder_levels(list(found.index.names)) if tuples.nlevels > 1 else tuples
     else:
@@ -104,18 +94,18 @@ def _found_in(population: pd.DataFrame | QITable, found: pd.DataFrame) -> np.nda
     people = np.where(at >= 0, n[at], 0)
     if (lacking := people < found["records"].to_numpy()).any():
         raise TableError(
-            f"the population lacks people of {pluralize(int(lacking.sum()), 'class', 'classes')} of {len(found)}: it must "
-            "hold everybody of the release, with the same quasi-identifiers; of generalised records make the release "
-            "with Release.from_generalized(records, population=...)"
+            f"the population lacks people of {int(lacking.sum())} of {pluralize(len(found), 'class', 'classes')}: it must "
+            "contain everybody in the release, with the same quasi-identifiers; if the records are generalized, make a "
+            "release of them and the population with Release.from_generalized"
         )
     return np.asarray(people)
 
 
 def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct quasi-identifiers of a table, a row a person."""
+    """Number the distinct quasi-identifiers of a table with one row per person."""
     check_columns(table, {"qi": qi}, what)
     repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-    check_no_count(table, {"qi": qi}, f"{what}, of a row a person,", repeat)
+    check_no_count(table, {"qi": qi}, f"{what}, with one row per person,", repeat)
     return sort_distinct(table[list(qi)])
 
 
@@ -127,27 +117,7 @@ HALF = 0.5
 
 
 def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
-    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        f, the records of each class in the sample.
-    share : float
-        p, the probability with which somebody of the population is in the sample, above 0.
-
-    Returns
-    -------
-    ndarray
-        Probabilities.
-
-    Notes
-    -----
-    P(F = h | f) = C(h - 1, f - 1) p^f (1 - p)^(h - f): every person is in the sample with the same probability,
-    whoever else is, and before it is seen a class of h people is as likely as 1 / h (Benedetti and Franconi, 1998;
-    Franconi and Polettini, 2004, the individual risk of mu-Argus and sdcMicro). Their (p^f / f) 2F1(f, f; f + 1; 1 - p)
-    is the same by Euler's transformation and his integral.
-    """
+    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial."""
     if share > HALF:
         return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
     # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
@@ -176,31 +146,14 @@ PRECISION = 1e-7
 
 
 def log_likelihood(alpha: float, theta: float, sizes: np.ndarray, classes: np.ndarray) -> float:
-    """The logarithm of Pitman's sampling formula, up to a constant, nats.
-
-    sum_{i=1}^{u-1} ln(theta + i alpha) - sum_{i=1}^{n-1} ln(theta + i) + sum_j sum_{i=1}^{f_j - 1} ln(i - alpha), of n
-    records in u classes of f_j (Pitman, 1995; Hoshino, 2001).
-
-    Parameters
-    ----------
-    alpha, theta : float
-        0 <= alpha < 1 and theta > -alpha.
-    sizes, classes : ndarray of int
-        The sizes that classes have, records, and how many classes have each.
-    """
+    """The logarithm of Pitman's sampling formula, up to a constant, nats."""
     opened = np.log(theta + alpha * np.arange(1, classes.sum())).sum()
     joined = (classes * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
     return float(opened + joined - (gammaln(theta + sizes @ classes) - gammaln(theta + 1)))
 
 
 def fitted(records: np.ndarray) -> tuple[float, float]:
-    """The parameters alpha and theta of the largest likelihood.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        Of each class, of which one at least has one record, and one has several.
-    """
+    """The parameters alpha and theta of the largest likelihood."""
     sizes, classes = np.unique(records, return_counts=True)
 
     def parameters(x: np.ndarray) -> tuple[float, float]:
@@ -213,45 +166,19 @@ def fitted(records: np.ndarray) -> tuple[float, float]:
     share = float((records == 1).mean())  # alpha itself, of an infinite sample
     start = np.array([logit(np.clip(share, 0.05, 0.95)), math.log(len(records))])
     options: Any = {"xatol": PRECISION, "fatol": PRECISION, "maxfev": MOST_EVALUATIONS}
-    with np.errstate(all="ignore"):  # far away the likelihood may overflow; that is no maximum
+    with np.errstate(all="ignore"):  # far away the likelihood may overflow; this is not a maximum
         found = minimize(loss, start, method="Nelder-Mead", options=options)
     return parameters(found.x)
 
 
 def still_unique(alpha: float, theta: float, n: float, n_population: float) -> float:
-    """The probability that a record that is unique among n is unique among the N people of the population.
-
-    prod_{i=n}^{N-1} (theta + alpha + i - 1) / (theta + i): nobody of the others joins its class.
-
-    Parameters
-    ----------
-    alpha, theta : float
-    n, n_population : float
-        Records of the sample, and people of the population.
-    """
+    """The probability that a record that is unique among n is unique among the N people of the population."""
     a = 1 - alpha
     return float(np.exp(betaln(theta + n_population - a, a) - betaln(theta + n - a, a)))
 
 
 def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_population: float) -> np.ndarray:
-    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records.
-
-    X is beta-binomial with N - n draws and the parameters f - alpha and theta + n - f + alpha: each joins a class of m
-    with probability (m - alpha) / (theta + i), as the i-th after the first (Pitman, 1995).
-
-    Parameters
-    ----------
-    alpha, theta : float
-    sizes : ndarray of int
-        f, records of each class.
-    n, n_population : float
-        Records of the sample, and people of the population.
-
-    Returns
-    -------
-    ndarray
-        Probabilities.
-    """
+    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records."""
     others = n_population - n
     a, b = sizes - alpha, theta + n - sizes + alpha
     mean = sizes + others * a / (a + b)
@@ -286,27 +213,27 @@ OF_SAMPLE = 6
 
 @dataclass(frozen=True, eq=False)
 class Reidentification(ReprMixin):
-    """How likely it is that a record is taken for the person whose it is.
+    """Risks that a record is linked with the person whom it belongs to.
 
     Attributes
     ----------
     measures : DataFrame
-        A row a measure: its `value`, its `unit`, and what it `says`.
+        One row per measure: its `value`, its `unit`, and what it `says`.
     classes : DataFrame
-        By quasi-identifiers, the smallest class first: `records` that have them; of a population `people` who do; and
-        of each record of the class the `risk`: 1 / people, or else 1 / records; where only the number of people is
+        By quasi-identifiers, the smallest class first: the number of `records`, and of `people` in the population; and
+        the `risk` of each record in the class: 1 / people, or else 1 / records; if only the size of the population is
         known, Pitman's individual risk, or else Benedetti and Franconi's.
     k : int
-        Below how many records, or people, a class is small.
+        A class of fewer records, or people, is small.
 
     Examples
     --------
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
-    >>> found = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], k=3)
-    >>> print(found)
+    >>> risks = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], k=3)
+    >>> print(risks)
     7 of 10 records in classes of fewer than 3, 3 unique; risk of a record 0.6 on average, 1 at most
-    >>> found.classes.head(2)
+    >>> risks.classes.head(2)
                      records  risk
     Gender Degree
     female graduate        1   1.0
@@ -338,26 +265,7 @@ class Reidentification(ReprMixin):
 
 
 def share_unique(records: np.ndarray, n_population: int) -> float:
-    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule.
-
-    Parameters
-    ----------
-    records : ndarray of int
-        Of each class of the sample, of which one at least has one record.
-    n_population : int
-        N, the people of the population.
-
-    Returns
-    -------
-    float
-        A probability.
-
-    Notes
-    -----
-    Zayatz (1991): P(F = i) is taken to be the share of the sample's classes that have i records, and P(f = 1 | F = i)
-    is hypergeometric, for a simple random sample of n of N people. As a class of the population is larger than that of
-    the sample, it is too high where the sample is a small share.
-    """
+    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule."""
     n = int(records.sum())
     size = np.arange(1, int(records.max()) + 1)
     share = np.bincount(records)[1:] / len(records)
@@ -383,69 +291,72 @@ def reidentification(
     population: pd.DataFrame | QITable | int | None = None,
     k: int = 5,
 ) -> Reidentification:
-    """1 / f of prosecutors, 1 / F of journalists: risks of records whose class has f records, and F people to be of.
+    """Re-identification risk: prosecutor 1 / f, journalist 1 / F; f records in a class, F people in the population.
 
-    Whoever looks for somebody who is in the release, a prosecutor, finds the f records that have their
-    quasi-identifiers; whoever looks for anybody of the population of whom a record can be, a journalist, finds F
-    people. A marketer links all records, and is right for sum f / F of them. What is inferred of people without finding
-    their record is another risk, :func:`exposed`.
+    A prosecutor looks for a person who is known to be in the release, and finds the f records with the person's
+    quasi-identifiers. A journalist looks for anybody to whom a record may belong, and finds F people of the population.
+    A marketer links all records at random within their classes, and is right for the share mean(1 / F). Inferring a
+    person's value without finding the record is another risk, see :func:`exposed`.
 
     Parameters
     ----------
     published : DataFrame, Release, GroupedRelease, QITable, PartitionedRelease, or a posterior of one
-        A row a person. Generalised values are values: records that have the same ones are a class, "*" too.
+        One row per person. Records with the same (possibly generalized) quasi-identifiers form a class.
     qi : str or several, optional
-        Of a DataFrame its quasi-identifiers.
+        The quasi-identifiers, if `published` is a DataFrame.
     population : DataFrame, QITable or int, optional
-        Everybody, the people of the release among them, by the same quasi-identifiers; or only how many they are, and
-        then F is estimated. A :class:`maxent_cvx.GroupedRelease` has its own.
+        The population, which includes the people of the release, with the same quasi-identifiers; or only its size, from
+        which F is then estimated. A :class:`maxent_cvx.GroupedRelease` has its own population.
     k : int
-        Classes of fewer than k are small, risks above 1 / k high.
+        Classes of fewer than k records (or people) are small, and risks above 1 / k high.
 
     Returns
     -------
     Reidentification
-        With the table ``.measures``, a row each, and ``.classes``:
+        With the tables ``.measures`` and ``.classes``. The measures are:
 
         classes, k, records below k
-            How many classes; the smallest, the k of k-anonymity (Samarati, 2001); records in classes of fewer than k.
+            The number of classes; the size of the smallest, the k of k-anonymity (Samarati, 2001); the number of records
+            in classes of fewer than k.
         sample uniques
-            Records of which no other has the same quasi-identifiers.
+            Number of records whose quasi-identifiers no other record has.
         prosecutor risk, highest prosecutor risk
-            The mean of 1 / f over records, classes by records; and the largest.
+            The mean of 1 / f over records, which is classes / records; and the largest.
         population k, records below k in the population, population uniques
             The smallest F, the k of k-map (Sweeney, 2002); records with F < k; records with F = 1.
         journalist risk, highest journalist risk
             The mean over records of 1 / F, and the largest (El Emam and Dankar, 2008).
         individual risk, highest individual risk (Benedetti-Franconi)
-            E[1 / F | f] where only the number of people N is given; its mean over records, and the largest. Everybody
-            is in the release with probability n / N, and each class stands for itself (Benedetti and Franconi, 1998,
-            the individual risk of mu-Argus and sdcMicro): too low where many people are unique.
+            E[1 / F | f], if only the size N of the population is given; its mean over records, and the largest. It
+            assumes that everybody is in the release with probability n / N, and treats each class separately
+            (Benedetti and Franconi, 1998, the individual risk of mu-Argus and sdcMicro). It is too low if many people
+            are unique.
         individual risk, highest individual risk, population uniques (Pitman)
-            The same, and how many sample uniques are expected to be unique among N people, of a simple random sample of
-            people who fall into classes as in Pitman's sampling formula, its parameters being those of the largest
-            likelihood (Pitman, 1995; Hoshino, 2001). Nothing is learnt from one class, or from classes of one record.
+            The same, and the expected number of sample uniques that are unique in the population, for a simple random
+            sample of people who fall into classes by Pitman's sampling formula, with maximum-likelihood parameters
+            (Pitman, 1995; Hoshino, 2001). Not available for a single class, or if all classes have one record.
         population uniques (Zayatz)
-            The same number if the population's classes were of as many people as the sample's are of records, which is
-            too high where n / N is small (Zayatz, 1991). ARX offers both estimates.
+            The same number, if the sizes of the population's classes were distributed like those of the sample, which is
+            too high if n / N is small (Zayatz, 1991). ARX offers both estimates.
         marketer risk
-            The share of all records that are linked rightly with the population, by whoever chooses at random within a
-            class: the mean of 1 / F over records (Dankar and El Emam, 2010), of a number of people Pitman's, or else
-            Benedetti and Franconi's; without a population that of 1 / f.
+            The share of records that are linked correctly with the population if one chooses at random within a class:
+            the mean of 1 / F over records (Dankar and El Emam, 2010); estimated by Pitman's formula, or else by
+            Benedetti and Franconi's, if only N is given; the mean of 1 / f without a population.
 
     Raises
     ------
     StatementError
-        If it is nothing that has classes, `qi` is lacking or too much, or `k` or the number of people is out of range.
+        If `published` cannot be divided into classes, `qi` is missing or not allowed, or `k` or the size of the
+        population is out of range.
     UnknownName, TableError
-        If a column is lacking or misses values, or the population lacks people of the release.
+        If a column is missing or has missing values, or the population lacks people of the release.
 
     Examples
     --------
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
-    >>> found = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], population=100)
-    >>> print(found.measures[["value", "unit"]].round(3).tail(7))
+    >>> risks = mx.measures.reidentification(hospital, qi=["Gender", "Degree"], population=100)
+    >>> print(risks.measures[["value", "unit"]].round(3).tail(7))
                                                   value         unit
     measure
     individual risk (Benedetti-Franconi)          0.124  probability
@@ -472,7 +383,7 @@ def reidentification(
     else:
         risk = 1 / records
     marketer = float(records @ risk / records.sum())
-    rows.append(("marketer risk", marketer, "share", f"{_percent(marketer)} of all records would be linked rightly"))
+    rows.append(("marketer risk", marketer, "share", f"{_percent(marketer)} of all records would be linked correctly"))
     index = pd.Index([name for name, *_ in rows], name="measure")
     measures = pd.DataFrame([row for _, *row in rows], index=index, columns=["value", "unit", "says"])
     return Reidentification(measures, classes.assign(risk=risk), k)
@@ -486,9 +397,9 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
     yield "classes", len(records), "classes", f"{n} records have {len(records)} different quasi-identifiers"
     yield "k", least, "records", f"{least}-anonymous: the smallest class"
     yield "records below k", below, "records", f"{_percent(below / n)} of all are in classes of fewer than {k}"
-    yield "sample uniques", unique, "records", f"{_percent(unique / n)} of all are like no other"
-    yield "prosecutor risk", mean, "probability", "of a record that is known to be in the release, on average"
-    yield "highest prosecutor risk", 1 / least, "probability", "of a record that is known to be in the release"
+    yield "sample uniques", unique, "records", f"{_percent(unique / n)} of all have unique quasi-identifiers"
+    yield "prosecutor risk", mean, "probability", "for a person known to be in the release, on average"
+    yield "highest prosecutor risk", 1 / least, "probability", "for a person known to be in the release"
 
 
 def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[Row]:
@@ -496,16 +407,16 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
     n, least = int(records.sum()), int(people.min())
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
     mean = float(records @ (1 / people) / n)
-    yield "population k", least, "people", "the fewest people of whom a record can be"
+    yield "population k", least, "people", "least number of people to whom a record may belong"
     yield (
         "records below k in the population",
         below,
         "records",
-        f"{_percent(below / n)} can be of fewer than {k} people",
+        f"{_percent(below / n)} may belong to fewer than {k} people",
     )
-    yield "population uniques", unique, "records", f"{_percent(unique / n)} can be of one person only"
-    yield "journalist risk", mean, "probability", "of a record of anybody in the population, on average"
-    yield "highest journalist risk", 1 / least, "probability", "of a record of anybody in the population"
+    yield "population uniques", unique, "records", f"{_percent(unique / n)} can belong to one person only"
+    yield "journalist risk", mean, "probability", "for anybody in the population, on average"
+    yield "highest journalist risk", 1 / least, "probability", "for anybody in the population"
 
 
 def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.ndarray]:
@@ -523,14 +434,14 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
         says = f"{_percent(value / n)} of all are expected to be unique among {n_population} people"
-        nothing = "nothing can be learnt of it from one class, or from classes of one record each"
+        nothing = "not available for a single class, or if all classes have one record"
         rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
     return rows, by_class
 
 
 def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
     """The mean and the largest of an estimate of 1 / F."""
-    mean, says = float(records @ risk / records.sum()), "of a record of anybody in the population, estimated"
+    mean, says = float(records @ risk / records.sum()), "estimated, for anybody in the population"
     yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
     yield f"highest individual risk ({name})", float(risk.max()), "probability", says
 

@@ -33,10 +33,7 @@ __all__ = [
 
 
 def estimated_counts(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets.
-
-    n(b) is how many values the bucket holds, which counterfeits make more than its people.
-    """
+    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets."""
     if isinstance(published, Posterior):
         return published.table
     n_b = np.asarray(published.n_sb.sum(axis=0))
@@ -44,22 +41,7 @@ def estimated_counts(published: Release | Posterior) -> np.ndarray:
 
 
 def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> np.ndarray:
-    """The share of each exact value in each published one, which may be generalised; shape (published, exact).
-
-    Parameters
-    ----------
-    published, values : Index
-        Values as they are published, and exact ones.
-    attribute : str
-        For errors, and to find its hierarchy.
-    nodes : dict of dict
-        What the nodes of each attribute's hierarchy stand for.
-
-    Raises
-    ------
-    TableError
-        If a published value stands for none of the exact ones, or can be read in two ways.
-    """
+    """The share of each exact value in each published one, which may be generalised; shape (published, exact)."""
     same = published.dtype == values.dtype
     at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
     if (at >= 0).all():
@@ -100,7 +82,7 @@ def marginal_distance(
     Returns
     -------
     DataFrame
-        A row a marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
+        One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
         share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both from 0, the
         same, to 1, nothing in common.
 
@@ -109,7 +91,7 @@ def marginal_distance(
     UnknownName, TableError
         If the original lacks a column, has another number of records, or holds other values.
     StatementError
-        If `published` is neither a release nor a posterior, or an attribute is no quasi-identifier of it.
+        If `published` is neither a release nor a posterior, or an attribute is not one of its quasi-identifiers.
 
     Notes
     -----
@@ -133,10 +115,12 @@ def marginal_distance(
     check_instance(published, (Release, Posterior), "published")
     view = published.space.view if isinstance(published, Posterior) else published
     nodes = read_hierarchies(hierarchies)
-    asked = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, asked, view.sensitive)
-    if strangers := [name for name in asked if name not in view.qi]:
-        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+    qi = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, qi, view.sensitive)
+    if strangers := [name for name in qi if name not in view.qi]:
+        raise StatementError(
+            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
+        )
     inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
     estimate = estimated_counts(published)[:, inside]
     n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
@@ -152,7 +136,7 @@ def marginal_distance(
         )
     s, sensitive = place[s], ", ".join(view.sensitive)
     found = {}
-    for name in asked:
+    for name in qi:
         i = view.qi.index(name)
         published_values = view.quasi_identifiers.levels[i]
         code, exact = pd.factorize(original[name], sort=True)
@@ -167,7 +151,7 @@ def marginal_distance(
         found[name] = truth.sum(axis=1), of_both.sum(axis=1)
         found[f"{name}, {sensitive}"] = truth, of_both
     found[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
-    order = [*asked, sensitive, *(f"{name}, {sensitive}" for name in asked)]
+    order = [*qi, sensitive, *(f"{name}, {sensitive}" for name in qi)]
     distances = [_distances(*found[name]) for name in order]
     index = pd.Index(order, name="marginal")
     return pd.DataFrame(distances, columns=["total_variation", "hellinger"], index=index)
@@ -182,9 +166,9 @@ def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
 # The utility of a release: the relative error of random count queries.
 
 
-#: The most queries that can be asked for; more would take days.
+#: The most queries that can be qi for; more would take days.
 MOST_QUERIES = 10**7
-#: How many times as many queries are drawn as are asked for, before giving up because they count no record.
+#: How many times as many queries are drawn as are qi for, before giving up because they count no record.
 DRAWS = 50
 #: Queries that are answered in one batch.
 AT_ONCE = 200
@@ -227,7 +211,7 @@ def query_error(
     Returns
     -------
     DataFrame
-        A row a query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
+        One row per query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
         ``.error.mean()``, or ``.error.median()``, with the same seed.
 
     Raises
@@ -236,7 +220,7 @@ def query_error(
         If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
         kind counts anybody.
     StatementError
-        If `published` is neither a release nor a posterior, an attribute is no quasi-identifier of it, or `queries`,
+        If `published` is neither a release nor a posterior, an attribute is not one of its quasi-identifiers, or `queries`,
         `dimensions` or `seed` is out of range.
     BadProbability
         If the selectivity is not above 0 and at most 1.
@@ -250,8 +234,8 @@ def query_error(
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> asked = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
-    >>> print(asked.round(3))
+    >>> errors = mx.measures.query_error(release, hospital, queries=3, selectivity=0.3)
+    >>> print(errors.round(3))
       attributes  actual  estimate  error
     0     Degree       4     4.083  0.021
     1     Degree       8     8.000  0.000
@@ -261,15 +245,17 @@ def query_error(
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
     view = published.space.view if isinstance(published, Posterior) else published
     if not isinstance(published, Release | Posterior):
-        raise StatementError(f"queries are asked of a Release or a Posterior, not of {short_repr(published)}")
+        raise StatementError(f"published must be a Release or a Posterior, not {short_repr(published)}")
     if not 0 < check_number(selectivity, "selectivity") <= 1:
-        raise BadProbability(f"selectivity={selectivity!r}: a share of all people is expected, above 0 and at most 1")
-    asked = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, asked, view.sensitive)
-    if strangers := [name for name in asked if name not in view.qi]:
-        raise StatementError(f"{strangers[0]!r} is no quasi-identifier of the {view.noun}, which has {list(view.qi)}")
+        raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
+    qi = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, qi, view.sensitive)
+    if strangers := [name for name in qi if name not in view.qi]:
+        raise StatementError(
+            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
+        )
     if dimensions is not None:
-        check_int(dimensions, "dimensions", 1, len(asked))
+        check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_int(seed, "seed", 0))
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
@@ -285,12 +271,12 @@ def query_error(
     estimate = estimated_counts(published)[:, place]
     cover = [
         shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
-        for i, name in enumerate(asked)
+        for i, name in enumerate(qi)
     ]
-    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in asked]
+    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in qi]
     found: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
-        chosen, of_values = _drawn(rng, asked, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
+        chosen, of_values = _drawn(rng, qi, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
         truly = np.ones((len(tuples), AT_ONCE))
         about = np.ones((len(view.quasi_identifiers), AT_ONCE))
         for i, inside in enumerate(chosen):
@@ -299,31 +285,28 @@ def query_error(
         counted = np.einsum("qk,qs,sk->k", truly, actual, of_values, optimize=True)
         guessed = np.einsum("qk,qs,sk->k", about, estimate, of_values, optimize=True)
         named = np.array([~inside.all(axis=0) for inside in chosen])
-        which = [", ".join(np.array(asked)[column]) for column in named.T]
+        which = [", ".join(np.array(qi)[column]) for column in named.T]
         table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
         found.append(table[counted > 0])
         if sum(map(len, found)) >= queries:
             break
     else:
-        raise TableError("hardly any query counts anybody; ask with fewer dimensions=, or a larger selectivity=")
+        raise TableError("hardly any random query counts anybody; use fewer dimensions or a larger selectivity")
     table = pd.concat(found, ignore_index=True).head(queries)
     return table.assign(error=(table["estimate"] - table["actual"]).abs() / table["actual"])
 
 
 def _drawn(
     rng: np.random.Generator,
-    asked: tuple[str, ...],
+    qi: tuple[str, ...],
     sizes: list[int],
     n_values: int,
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one.
-
-    An attribute that a query does not name has all of its values.
-    """
-    d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(asked) + 1, AT_ONCE)
-    named = np.argsort(rng.random((len(asked), AT_ONCE)), axis=0) < d
+    """Plot queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
+    d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(qi) + 1, AT_ONCE)
+    named = np.argsort(rng.random((len(qi), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))
 
     def some(size: int) -> np.ndarray:
@@ -350,20 +333,20 @@ def risk_utility(
     k: int = 5,
     hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """List the risks of a release, and its utility, a row a measure: as of R-U confidentiality maps.
+    """List the risks of a release and its utility, one row per measure, as in R-U confidentiality maps.
 
     Parameters
     ----------
     post : Posterior or PartitionedPosterior
         What the adversary infers.
     original : DataFrame, optional
-        The records; what is measured against the truth needs them.
+        The original records, which some measures need.
     threshold, sensitive, baseline, within
-        Of :func:`exposed`. Where how many people have each value is not published, give P(s), or None.
+        See :func:`exposed`. If the number of people with each value is not published, the baseline must be P(s) or None.
     population, k
-        Of :func:`reidentification`.
+        See :func:`reidentification`.
     hierarchies : dict, optional
-        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalized attributes, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
@@ -372,23 +355,24 @@ def risk_utility(
         its `unit`, and what it `says`.
 
         inference risk
-            Of :func:`exposed`: people who are exposed, and those for whom a value is certain that does not count; of
-            :func:`disclosure` the worst of all people; how often the likeliest value is right, as the adversary
-            believes (Bayes vulnerability), without the release, too; and given the original of a release whose
-            quasi-identifiers are not generalised, as it is, and how far the inference is from the truth
+            From :func:`exposed`: the number of exposed people, and of people for whom a value is certain that does not
+            count. From :func:`disclosure`: the worst of all people. How often the likeliest value is right, as the
+            adversary expects (Bayes vulnerability), with and without the release. Given the original records of a release
+            whose quasi-identifiers are not generalized: how often it is really right, and the divergence from the truth
             (:func:`overall_divergence`).
         re-identification risk
-            Of :func:`reidentification`; not of a series, whose releases are asked one by one.
+            From :func:`reidentification`; not for a series of releases.
         utility
-            Of a release in memory and its original: the relative error of random counts (:func:`query_error`) and the
-            distance of marginals (:func:`marginal_distance`), as its users estimate who know no more than it says.
+            For a release in memory and its original records: the relative error of random counting queries
+            (:func:`query_error`) and the distance of marginals (:func:`marginal_distance`), for users who know only the
+            release.
 
     Raises
     ------
     StatementError
-        If `post` is no posterior; of a release in partitions, if the original is given.
+        If `post` is not a posterior; for a release in partitions, if the original records are given.
     MaxEntError
-        As the measures that it lists.
+        As raised by the measures that are listed.
 
     Notes
     -----
@@ -400,19 +384,19 @@ def risk_utility(
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
-    >>> found = mx.measures.risk_utility(post, hospital)
-    >>> print(found.loc["inference risk", ["value", "unit"]].round(2).head(3))
+    >>> table = mx.measures.risk_utility(post, hospital)
+    >>> print(table.loc["inference risk", ["value", "unit"]].round(2).head(3))
                           value         unit
     measure
     exposed people          1.0       people
     certain, not counted    0.0       people
     largest probability     1.0  probability
-    >>> print(found.loc[("inference risk", "exposed people"), "says"])
-    10.0% of all: a value that has P < 0.8 overall is inferred with P >= 0.8
+    >>> print(table.loc[("inference risk", "exposed people"), "says"])
+    10.0% of all: a value with P < 0.8 overall is inferred with P >= 0.8
     """
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     if original is not None and isinstance(post, PartitionedPosterior):
-        raise StatementError("of a release in partitions the original is not compared: leave original= out")
+        raise StatementError("a release in partitions cannot be compared with the original records; leave them out")
     view = post.release if isinstance(post, PartitionedPosterior) else post.space.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
@@ -436,7 +420,7 @@ def _inference(
     uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
     which = ", ".join(map(str, verdict.uncounted.index[:3]))
     says = (
-        f"of whom a value is certain that does not count: {which}"
+        f"people for whom a value is certain that does not count: {which}"
         if which
         else "no value is certain that does not count"
     )
@@ -447,18 +431,33 @@ def _inference(
         far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
         yield INFERENCE, "expected error", far, unit, " ".join(verdict.distances)
     worst = disclosure(post, worst=True).iloc[0]
-    yield INFERENCE, "largest probability", worst["max_p"], "probability", f"P({worst['value']} | q), of somebody"
-    yield INFERENCE, "distinct l", worst["distinct_l"], "values", "at least so many are possible: distinct l-diversity"
-    yield INFERENCE, "entropy l", worst["entropy_l"], "values", "exp of the least entropy: entropy l-diversity"
+    yield INFERENCE, "largest probability", worst["max_p"], "probability", f"the largest P({worst['value']} | q)"
+    yield (
+        INFERENCE,
+        "distinct l",
+        worst["distinct_l"],
+        "values",
+        "least number of possible values: distinct l-diversity",
+    )
+    yield (
+        INFERENCE,
+        "entropy l",
+        worst["entropy_l"],
+        "values",
+        "exp of the least entropy of P(. | q): entropy l-diversity",
+    )
     if not np.isnan(worst["t"]):
-        yield INFERENCE, "t", worst["t"], "distance", "the largest, of P(. | q) from P(.): t-closeness"
+        yield INFERENCE, "t", worst["t"], "distance", "largest distance of P(. | q) from P(.): t-closeness"
     if isinstance(post, Posterior):
         yield from _of_guesses(post)
     if verdict.attack_success is not None and original is not None:
-        success, says = verdict.attack_success, "of people whose likeliest value is their true one"
+        success, says = verdict.attack_success, "share of people whose likeliest value is their true one"
         yield INFERENCE, "attack success", success, "share", says
     if original is not None:
-        far, says = overall_divergence(post, original), "of the truth from what is inferred; 0 is all known"
+        far, says = (
+            overall_divergence(post, original),
+            "divergence of the inference from the truth; 0 means that it is known",
+        )
         yield INFERENCE, "overall divergence", far, "bits", says
 
 
@@ -466,7 +465,13 @@ def _of_guesses(post: Posterior) -> Iterator[Row]:
     """How often the likeliest value is right, as is believed with the release and without it."""
     rows, people = of_those_inside(post)
     with_it = float(people @ rows.to_numpy().max(axis=1) / people.sum())
-    yield INFERENCE, "best guess", with_it, "probability", "that the likeliest value is right, mean over people"
+    yield (
+        INFERENCE,
+        "best guess",
+        with_it,
+        "probability",
+        "probability that the likeliest value is right, mean over people",
+    )
     if (n_s := published(post.space.view)) is not None:
         without = float(n_s.max() / n_s.sum())
         yield (
@@ -481,14 +486,14 @@ def _of_guesses(post: Posterior) -> Iterator[Row]:
 def _utility(release: Release, original: pd.DataFrame, hierarchies: Mapping[str, object] | None) -> Iterator[Row]:
     """What the release is good for."""
     error = query_error(release, original, hierarchies=hierarchies)["error"]
-    counts = "of random counts by attributes, relative"
+    counts = "relative error of random counting queries"
     yield UTILITY, "median query error", float(error.median()), "ratio", f"{counts}, the median"
     yield UTILITY, "mean query error", float(error.mean()), "ratio", f"{counts}, the mean"
     far = marginal_distance(release, original, hierarchies=hierarchies)
     single, both = far.iloc[: len(release.qi) + 1], far.iloc[len(release.qi) + 1 :]
     for name, table in (("attribute", single), ("attribute with the sensitive values", both)):
         variation, hellinger = table["total_variation"], table["hellinger"]
-        worst = f"the largest of {len(table)}, of {variation.idxmax()}"
+        worst = f"largest of {len(table)} marginals, for {variation.idxmax()}"
         yield UTILITY, f"total variation, {name}", float(variation.max()), "distance", worst
-        worst = f"the largest of {len(table)}, of {hellinger.idxmax()}"
+        worst = f"largest of {len(table)} marginals, for {hellinger.idxmax()}"
         yield UTILITY, f"Hellinger distance, {name}", float(hellinger.max()), "distance", worst

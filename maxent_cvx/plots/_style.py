@@ -1,4 +1,4 @@
-"""Styles of lines, labels beside points, and texts that fit their axes."""
+"""What all plots share: axes that fit their text, styles of lines, legends, and names beside points."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import StatementError, TableError, join_names
-from .._utils.errors import short_repr as written
+from .._utils.errors import StatementError, TableError, join_names, short_repr
 from .._utils.tables import check_labels
 from .._utils.validation import check_dataframe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
 __all__ = [
     "AGAINST",
@@ -32,6 +29,7 @@ __all__ = [
     "MARKERS",
     "READABLE",
     "STYLES",
+    "as_floats",
     "axes_for",
     "check_table",
     "legend_beside",
@@ -40,140 +38,117 @@ __all__ = [
     "shortened",
 ]
 
-# Figures as large as their text needs, and legends beside the data.
+#: Characters of a line of a title or of a label below, of a label on the left, and of a legend.
+WRAPPED_ACROSS, WRAPPED_UPWARDS, WRAPPED_LEGEND = 56, 42, 34
+#: Lines of text in a column of a legend, which is then about as high as the axes.
+LEGEND_LINES = 16
+#: Inches between the text and the edge of a new figure.
+PADDING = 0.08
+#: Rows of a plot with readable labels.
+READABLE = 40
+#: Size of the axes of lines or points, inches.
+LINES = (5.4, 3.6)
+#: Longest name beside an axis, in characters: a third of the width of a page.
+LONGEST = 44
 
 
-#: Inches that a new figure is larger than the box of its data, until its labels are measured.
-ROOM = 9.0
-#: How often sizes are measured at most: ticks change with the size, and labels with the ticks.
-MEASURED = 5
-#: Inches that the box may miss its size by.
-PRECISE = 0.02
-#: Characters of a line of a title or of a label below, and of a label on the left.
-WRAPPED_ACROSS, WRAPPED_UPWARDS = 56, 42
-#: Characters of a line of a legend.
-WRAPPED = 34
-#: Lines of text in a column of a legend, which then is about as high as the box of the data.
-COLUMN = 16
+def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tuple[str, ...] = ()) -> None:
+    """Check that something is the table that another function returns; `numbers` are its numeric columns."""
+    table = check_dataframe(table, f"the table of {maker}")
+    if missing := [name for name in columns if name not in table.columns]:
+        raise TableError(f"the table has no column {join_names(missing)}; give the table that {maker} returns")
+    for name in columns:
+        column = table[name]
+        if isinstance(column, pd.DataFrame):
+            raise TableError(f"the table has several columns {name!r}; give the table that {maker} returns")
+        check_labels(column, f"a cell of column {name!r} of the table")
+        if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
+            raise TableError(f"column {name!r} of the table must contain numbers, not {column.dtype}")
 
 
-def fit(ax: Axes, width: float, height: float) -> None:
-    """Make the figure as large as a box of the data of this size, inches, needs with all that is written around it.
+def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
+    """The finite numbers of a table or a column."""
+    try:
+        found = data.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise TableError(f"{what} must be numbers: {error}") from error
+    if (missing := ~np.isfinite(found)).any():
+        rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
+        raise TableError(f"{what} must be finite, and are not for {join_names(rows, 3)}; leave these out")
+    return found
 
-    Constrained layout takes what labels and legends need from the box; here the figure grows instead. That layout does
-    not measure titles and labels of axes along their axis: long ones are wrapped, and the box is as long as they are.
-    """
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    for text, most in ((ax.title, WRAPPED_ACROSS), (ax.xaxis.label, WRAPPED_ACROSS), (ax.yaxis.label, WRAPPED_UPWARDS)):
-        lines = text.get_text().splitlines()
-        text.set_text("\n".join(textwrap.fill(line, most, break_long_words=False) for line in lines))
-    wanted = np.array([width, height])
-    for _ in range(MEASURED):
+
+@contextmanager
+def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """Yield the given axes, or new ones of this size in inches, whose figure in the end fits all text around them."""
+    if ax is not None:
+        if not callable(getattr(ax, "set_xlabel", None)):
+            raise StatementError(f"ax must be a Matplotlib Axes, not {short_repr(ax)}")
+        yield ax
+        _disable_mathtext(ax)
+        _keep_legend(ax)
+        return
+    import matplotlib.pyplot as plt  # takes half a second, and no other part needs it
+
+    figure = plt.figure(figsize=(width, height))
+    new = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    try:
+        yield new
+        _disable_mathtext(new)
+        for text, most in (
+            (new.title, WRAPPED_ACROSS),
+            (new.xaxis.label, WRAPPED_ACROSS),
+            (new.yaxis.label, WRAPPED_UPWARDS),
+        ):
+            lines = text.get_text().splitlines()
+            text.set_text("\n".join(textwrap.fill(line, most, break_long_words=False) for line in lines))
+        # The size of the axes stays the same, so that its ticks do; the figure grows by what is written around it.
         figure.draw_without_rendering()
-        box = ax.get_window_extent()
-        wanted = np.maximum(wanted, _longest(ax) / figure.dpi)
-        missing = wanted - np.array([box.width, box.height]) / figure.dpi
-        if np.abs(missing).max() < PRECISE:
-            break
-        figure.set_size_inches(np.maximum(figure.get_size_inches() + missing, 0.5))
+        box = new.get_tightbbox()
+        assert box is not None
+        left, bottom, right, top = np.array(box.padded(PADDING * figure.dpi).extents) / figure.dpi
+        figure.set_size_inches(right - left, top - bottom)
+        new.set_position(
+            (-left / (right - left), -bottom / (top - bottom), width / (right - left), height / (top - bottom))
+        )
+    except BaseException:
+        plt.close(figure)
+        raise
 
 
-def _longest(ax: Axes) -> np.ndarray:
-    """How wide the title and the label below are, and how high the label on the left is, pixels."""
-    across, below, left = (text.get_window_extent() for text in (ax.title, ax.xaxis.label, ax.yaxis.label))
-    return np.array([max(across.width, below.width), left.height])
-
-
-def disable_mathtext(ax: Axes) -> None:
-    """Show names with dollar signs as they are, where Matplotlib would read formulas; ticks say it themselves."""
+def _disable_mathtext(ax: Axes) -> None:
+    """Show dollar signs in names as they are; tick labels are created without mathtext."""
     legend = ax.get_legend()
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())):
         text.set_parse_math(False)
 
 
 def legend_beside(ax: Axes) -> None:
-    """Write the legend to the right of the axes, where no data are, from above; long names are wrapped.
-
-    Axes of somebody else's figure that leaves no room there have it inside, where the fewest data are.
-    """
+    """Put the legend to the right of the axes; long names are wrapped."""
     handles, labels = ax.get_legend_handles_labels()
-    names = [textwrap.fill(label, WRAPPED) if len(label) > WRAPPED else label for label in labels]
-    columns = math.ceil(sum(name.count("\n") + 1 for name in names) / COLUMN)
-    common: dict[str, Any] = {"fontsize": "small", "ncols": columns}
-    ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False, **common)
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    disable_mathtext(ax)
-    if figure.get_layout_engine() is None and not _inside(ax, figure):
-        ax.legend(handles, names, loc="best", **common)
+    names = [textwrap.fill(label, WRAPPED_LEGEND) if len(label) > WRAPPED_LEGEND else label for label in labels]
+    columns = math.ceil(sum(name.count("\n") + 1 for name in names) / LEGEND_LINES)
+    ax.legend(
+        handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
+        ncols=columns,
+    )  # fmt: skip
 
 
-def _inside(ax: Axes, figure: Figure) -> bool:
-    """Whether the legend is on the canvas."""
-    figure.draw_without_rendering()
-    legend = ax.get_legend()
-    assert legend is not None
-    box, canvas = legend.get_window_extent().extents, figure.bbox.extents
-    return bool(np.all(box[:2] >= canvas[:2]) and np.all(box[2:] <= canvas[2:]))
-
-
-# What every plot needs: Axes to draw in, as large as its text needs; a check of the table; names cut to a length.
-
-
-#: QI tuples that a heat map still shows with readable labels.
-READABLE = 40
-#: The size of the box of lines or points, inches, without its labels and legend.
-LINES = (5.4, 3.6)
-#: Characters of a name beside an axis: a third of what a page is wide.
-LONGEST = 44
-
-
-def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tuple[str, ...] = ()) -> None:
-    """Check that something is the table that another function makes; `numbers` are its columns of numbers."""
-    check_dataframe(table, f"what is drawn, a table of {maker},")
-    if missing := [name for name in columns if name not in table.columns]:  # type: ignore[attr-defined]
-        raise TableError(f"the table has no column {join_names(missing)}; what {maker} returns is drawn")
-    assert isinstance(table, pd.DataFrame)
-    for name in columns:
-        column = table[name]
-        if isinstance(column, pd.DataFrame):
-            raise TableError(f"the table has more than one column {name!r}; what {maker} returns is drawn")
-        check_labels(column, f"a cell of column {name!r} of the table")
-        if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
-            raise TableError(f"column {name!r} of the table must hold numbers, not {column.dtype}")
-
-
-@contextmanager
-def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Lend the given axes, or new ones whose figure in the end has room for all text around a box of this size, inches.
-
-    Where drawing fails, no figure is left behind.
-    """
-    if ax is not None:
-        if not callable(getattr(ax, "set_xlabel", None)):
-            raise StatementError(f"ax must be Axes of Matplotlib, not {written(ax)}")
-        yield ax
-        disable_mathtext(ax)
+def _keep_legend(ax: Axes) -> None:
+    """Move the legend of given axes inside them if their figure has no space for it beside them."""
+    figure, legend = ax.get_figure(root=True), ax.get_legend()
+    if legend is None or figure is None or figure.get_layout_engine() is not None:
         return
-    import matplotlib.pyplot as plt  # half a second to load, which no other part needs
-
-    figure, new = plt.subplots(figsize=(width + ROOM, height + ROOM), layout="constrained")
-    try:
-        yield new
-        disable_mathtext(new)
-        fit(new, width, height)
-    except BaseException:
-        plt.close(figure)
-        raise
+    figure.draw_without_rendering()
+    box, canvas = legend.get_window_extent().extents, figure.bbox.extents
+    if np.any(box[:2] < canvas[:2]) or np.any(box[2:] > canvas[2:]):
+        legend.set_bbox_to_anchor(None)
+        legend.set_loc("best")
+        legend.set_frame_on(True)
 
 
 def shortened(name: object, longest: int = LONGEST) -> str:
-    """Write a name; of a long one its beginning and its end, which often is what tells two names apart.
-
-    >>> shortened("P(Flu | Degree=graduate, Gender=male) = 0.3", 20)
-    'P(Flu | Degre…= 0.3'
-    """
+    """Write a name; of a long one the beginning and the end, which often distinguishes two names."""
     text = " ".join(str(name).split())
     if len(text) <= longest:
         return text
@@ -181,33 +156,26 @@ def shortened(name: object, longest: int = LONGEST) -> str:
     return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 
 
-# What tells lines and points apart: colour, line style and marker together, for every eye and in grey.
-
-
-#: Colours in turn, by Okabe and Ito (2008, "Color Universal Design"), without their yellow, which is too pale for a
-#: line on white: told apart with any deficiency of colour vision.
+#: Colours in turn, by Okabe and Ito (2008, "Color Universal Design"), distinguishable with any deficiency of colour
+#: vision; without their yellow, which is too pale on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#E69F00", "#CC79A7", "#56B4E9")
 #: Markers in turn, as many as colours.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-#: Line styles in turn. Their number and that of the markers have no common divisor: 28 lines differ in one or both.
+#: Line styles in turn. Their number and that of the markers are coprime, so that 28 lines differ in one or both.
 STYLES = ("-", "--", "-.", ":")
-#: The two colours of what is good and bad, more and less, before and after.
+#: The two colours of good and bad, more and less, before and after.
 FOR, AGAINST = COLOURS[:2]
-#: The hatches of bars of these two colours, which tell them apart in grey.
+#: The hatches of bars of these two colours, which distinguish them in grey.
 BARS = {FOR: "", AGAINST: "////"}
-#: The grey of what is there for comparison.
+#: The grey of lines for comparison.
 FAINT = "0.5"
-#: Markers of a line, about: more would hide its style.
+#: About how many points of a line are marked: more would hide its style.
 MARKED = 12
 
 
 def line_style(number: int, points: int = 0) -> dict[str, Any]:
-    """How the line of a number looks: arguments of ``Axes.plot``; of many points, some are marked.
-
-    >>> line_style(1)["color"], line_style(1)["linestyle"], line_style(1)["marker"]
-    ('#D55E00', '--', 's')
-    """
-    apart = max(points // MARKED, 1)
+    """The style of the n-th line, as arguments of ``Axes.plot``; of many points some are marked."""
+    step = max(points // MARKED, 1)
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": STYLES[number % len(STYLES)],
@@ -215,7 +183,7 @@ def line_style(number: int, points: int = 0) -> dict[str, Any]:
         "markersize": 5,
         "linewidth": 1.6,
         # Lines that lie on each other are marked in different places.
-        "markevery": (number * apart // 4 % apart, apart),
+        "markevery": (number * step // 4 % step, step),
     }
 
 
@@ -223,48 +191,30 @@ def line_style(number: int, points: int = 0) -> dict[str, Any]:
 BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def name_points(ax: Axes, points: np.ndarray, names: list[str], path: np.ndarray | None = None) -> None:
-    """Write a name beside each point, or further away where it would cover a point, a path or other text."""
+def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
+    """Write a name beside each point, or further away if it would cover a point or another name."""
+    from matplotlib.text import Text
+
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # only a layout tells where things are
-    half = 5 * figure.dpi / 72  # half a marker, and some air
-    places = ax.transData.transform(points)
-    taken = [*np.c_[places - half, places + half], *_along(ax, path)]
-    inside = ax.get_window_extent().extents
+    half = 5 * figure.dpi / 72  # half a marker, with some distance
+    at = ax.transData.transform(points)
+    taken, inside = [*np.c_[at - half, at + half]], ax.get_window_extent().extents
+    common: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
     for point, name in zip(points, names, strict=True):
         for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
             text = ax.annotate(
-                name, point, (away * right, away * up), textcoords="offset points", fontsize="small", parse_math=False,
+                name, point, (away * right, away * up), **common,
                 ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
                 arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
             )  # fmt: skip
-            text.set_in_layout(False)
-            box = _extent(text)
+            text.get_window_extent()  # puts the text in its place; the box does not include the line
+            box = np.asarray(Text.get_window_extent(text).extents)
             covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in taken)
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
                 break
             text.remove()
-        else:  # no free place is left: better over another label than none
-            ax.annotate(
-                name, point, (6, 0), textcoords="offset points", fontsize="small", parse_math=False, va="center"
-            )
+        else:  # no space is left: better over another label than none
+            ax.annotate(name, point, (6, 0), **common, va="center")
         taken.append(box)
-
-
-def _along(ax: Axes, path: np.ndarray | None) -> np.ndarray:
-    """Boxes of two pixels along a path of straight lines, close to each other."""
-    if path is None or len(path) < 2:
-        return np.empty((0, 4))
-    corners = ax.transData.transform(path)
-    part = np.linspace(0, 1, 100, endpoint=False)[:, None]
-    dots = np.vstack([(1 - part) * a + part * b for a, b in itertools.pairwise(corners)])
-    return np.c_[dots - 1, dots + 1]
-
-
-def _extent(text: Annotation) -> np.ndarray:
-    """The box of a text, pixels: left, bottom, right, top; without its line."""
-    from matplotlib.text import Text
-
-    text.get_window_extent()  # with its line; puts the text where it belongs
-    return np.asarray(Text.get_window_extent(text).extents)

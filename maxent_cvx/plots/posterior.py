@@ -19,6 +19,7 @@ from ._style import (
     FOR,
     LINES,
     READABLE,
+    as_floats,
     axes_for,
     check_table,
     legend_beside,
@@ -39,9 +40,6 @@ __all__ = [
     "sweep",
 ]
 
-# Pairs of probabilities as dumbbells: from a hollow point to a filled one, a row each.
-
-
 #: The size of the rows, inches: their length, and the height that each takes.
 LENGTH, EACH = 5.0, 0.32
 
@@ -49,7 +47,7 @@ LENGTH, EACH = 5.0, 0.32
 def draw_dumbbells(
     ax: Axes | None, rows: Sequence[object], first: np.ndarray, second: np.ndarray, labels: tuple[str, str], title: str
 ) -> Axes:
-    """Draw a row for each pair of probabilities, the first row on top."""
+    """Plot a row for each pair of probabilities, the first row on top."""
     place = np.arange(len(rows))
     with axes_for(ax, LENGTH, EACH * (len(rows) + 0.5)) as drawn:
         drawn.hlines(place, first, second, color=FAINT, linewidth=2, zorder=2)
@@ -66,9 +64,6 @@ def draw_dumbbells(
     return drawn
 
 
-# What is inferred of one person, before and after.
-
-
 #: Values that are drawn by default.
 MOST_VALUES = 20
 
@@ -82,7 +77,7 @@ def before_and_after(
     labels: tuple[str, str] = ("before", "after"),
     max_rows: int = MOST_VALUES,
 ) -> Axes:
-    """Draw P(s | who) of two posteriors for one person: a row a sensitive value, from a hollow point to a filled one.
+    """Plot P(s | who) of two posteriors for one person: one row per sensitive value, from a hollow point to a filled one.
 
     Parameters
     ----------
@@ -93,11 +88,11 @@ def before_and_after(
         Whom it is about: QI attribute to value, ``{"Gender": "male"}``; or the name of a person, or a pseudonym, whom
         both posteriors know.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     labels : tuple of two str
         What the two are called in the legend.
     max_rows : int
-        With more values than this, those that change most are shown, and the title says so.
+        If there are more values, those that change most are shown, and the title says so.
 
     Returns
     -------
@@ -107,8 +102,8 @@ def before_and_after(
     Raises
     ------
     StatementError
-        If something is no Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
-        two texts, `max_rows` is no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If something is not a Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
+        two texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
     UnknownName
         If there is no such attribute, value or person.
 
@@ -155,25 +150,22 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
     """P(s | who) of every sensitive value."""
     space, values = post.space, post.space.view.sensitive_values
     names = space.view.sensitive
-    asked = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
+    events = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
     whose: dict[str, Any] = {"given": who} if isinstance(who, Mapping) else {"who": who}
-    return pd.Series([post.prob(value, **whose) for value in asked], index=values)
-
-
-# Inference channels: what one release says of a person, and what all say together.
+    return pd.Series([post.prob(value, **whose) for value in events], index=values)
 
 
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P_u(s | i) of one release and P(s | i) of all: a row a channel, from a hollow point to a filled one.
+    """Plot P_u(s | i) of one release and P(s | i) of all: one row per channel, from a hollow point to a filled one.
 
     Parameters
     ----------
     table : DataFrame
         What :func:`maxent_cvx.inference_channels` returns; the largest change is at the top.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more channels than this, those that change most are shown, and the title says so.
+        If there are more channels, those that change most are shown, and the title says so.
 
     Returns
     -------
@@ -182,8 +174,8 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
-        integer of at least 1, or `ax` no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
+        integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -200,13 +192,12 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     check_table(table, ("person", "value", "release", "alone", "together"), "inference_channels")
     check_int(max_rows, "max_rows", 1)
     if table.empty:
-        raise StatementError("there is no inference channel to draw: every release alone says what all say together")
-    try:
-        p = table[["alone", "together"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"alone and together must be probabilities: {error}") from error
-    if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():
-        raise TableError("alone and together must be probabilities, from 0 to 1, and none may be missing")
+        raise StatementError(
+            "there is no inference channel to plot: each release alone implies the same as all together"
+        )
+    p = as_floats(table[["alone", "together"]], "alone and together")
+    if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():  # the precision of a certified answer
+        raise TableError("alone and together must be probabilities, from 0 to 1")
     order = np.argsort(-np.abs(p[:, 1] - p[:, 0]), kind="stable")[:max_rows]
     alone, together = p[order].T
     rows = [
@@ -218,14 +209,11 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     return draw_dumbbells(ax, rows, alone, together, labels, f"inference channels{of_all}")
 
 
-# P(s | q) as a heat map.
-
-
 #: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
 CELL, BARE = (0.75, 0.32), 0.3
 #: Values of which cells show their number; more are too narrow.
 NUMBERED = 16
-#: Rows that a heat map has room for at least: its colour bar has as many numbers.
+#: Least number of rows that a heat map is high: its colour bar has as many numbers.
 LEAST = 4
 #: Characters of a label that fits below its cell and is not turned.
 ACROSS = 6
@@ -236,13 +224,13 @@ WHITE_ABOVE = 0.6
 
 
 def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw P(s | q) as a heat map: a row a QI tuple, a column a sensitive value.
+    """Plot P(s | q) as a heat map: one row per QI tuple, one column per sensitive value.
 
     Parameters
     ----------
     post : Posterior
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
         With more tuples than this, the ones with the largest probability are shown, and the title says so.
 
@@ -253,7 +241,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     Raises
     ------
     StatementError
-        If `post` is no Posterior, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If `post` is not a Posterior, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -285,9 +273,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
         if numbers:
             _write(drawn, conditional.to_numpy())
         drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
-        bar = min(height, LONGEST_BAR)
-        place: dict[str, Any] = {"shrink": bar / height, "aspect": bar / THICKNESS, "anchor": (0.0, 1.0), "pad": 0.02}
-        drawn.figure.colorbar(image, ax=drawn, label="probability", **place)
+        if ax is None:  # in inches, beside the axes
+            bar = min(height, LONGEST_BAR)
+            cax = drawn.inset_axes((1 + 0.12 / width, 1 - bar / height, THICKNESS / width, bar / height))
+            drawn.figure.colorbar(image, cax=cax, label="probability")
+        else:
+            drawn.figure.colorbar(image, ax=drawn, label="probability")
     return drawn
 
 
@@ -303,19 +294,13 @@ def _write(ax: Axes, p: np.ndarray) -> None:
         ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")
 
 
-# Intervals of probabilities, and the estimates inside.
-
-
-#: The size of the rows, inches: their length, and the height that each takes.
-
-
 def intervals(
     bounds: pd.DataFrame,
     estimates: Posterior | pd.Series | None = None,
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Draw what the rows alone imply, low <= P <= high, as a line a probability, and the estimate as a point on it.
+    """Plot what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
 
     A line is what is certain; where on it the point is, is what maximum entropy adds.
 
@@ -326,9 +311,9 @@ def intervals(
     estimates : Posterior or Series, optional
         The posterior of the same model; or probabilities, by the index of `bounds`.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more intervals than this, those with the largest lower ends are shown, and the title says so.
+        If there are more intervals, those with the largest lower ends are shown, and the title says so.
 
     Returns
     -------
@@ -337,9 +322,9 @@ def intervals(
     Raises
     ------
     TableError
-        If `bounds` is no such table, or empty, or an estimate is missing.
+        If `bounds` is not such a table or is empty, or an estimate is missing.
     StatementError
-        If `estimates` is something else, `max_rows` no integer of at least 1, or `ax` no Axes of Matplotlib.
+        If `estimates` is something else, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -373,17 +358,14 @@ def _read(bounds: object) -> np.ndarray:
     assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
         raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
-    try:
-        ends = bounds[["low", "high"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"low and high must be numbers: {error}") from error
-    if not np.isfinite(ends).all() or (ends[:, 0] > ends[:, 1]).any():
-        raise TableError("low and high must be numbers, the first not above the second, and none may be missing")
+    ends = as_floats(bounds[["low", "high"]], "low and high")
+    if (ends[:, 0] > ends[:, 1]).any():
+        raise TableError("low must not be above high")
     return ends
 
 
 def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
-    """Draw lines with ticks at their ends, and points."""
+    """Plot lines with ticks at their ends, and points."""
     place, (low, high) = np.arange(len(ends)), ends.T
     ax.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
     ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
@@ -419,26 +401,20 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
             f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
             "that was bounded, or one probability for each row of the bounds"
         )
-    try:
-        return found.to_numpy(dtype=float)[at]
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"estimates must be numbers: {error}") from error
-
-
-# How sure inferences are: of how many records the likeliest value has at least a probability.
+    return as_floats(found.iloc[at], "estimates")
 
 
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the share of records with max P(value | of whom) >= t against t, a line a table.
+    """Plot the share of records with max P(value | group) >= t against t, one line per table.
 
     Parameters
     ----------
     tables : dict of str to DataFrame
-        Legend to probabilities, a row each of whom, a column a value; all with the same rows.
+        Legend to probabilities, one row per group, one column per value; all with the same rows.
     records : Series, optional
-        How many records each row is of; by default one.
+        Number of records that each row stands for; by default one.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -447,8 +423,8 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     Raises
     ------
     StatementError, TableError
-        If there is no table, one has no rows or is no table of numbers, `records` does not have a row for each of
-        theirs, or `ax` is no Axes.
+        If there is no table, one has no rows or contains something else than numbers, `records` does not have a row for each of
+        theirs, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -464,7 +440,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     """
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
-        raise StatementError("there is no table to draw; give {name: table of probabilities}")
+        raise StatementError("there is no table to plot; give {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (probability, share)) in enumerate(lines.items()):
@@ -479,15 +455,9 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
 
 def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.ndarray]:
     """The probabilities in order, and the share of records that have at least as much."""
-    held = check_dataframe(table, "what is drawn, a table of probabilities,")
-    try:
-        p = held.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"a table of probabilities holds something that is no number: {error}") from error
+    p = as_floats(check_dataframe(table, "a table of probabilities"), "probabilities")
     if not p.size:
-        raise TableError("a table of probabilities has no rows or no columns; give one row each of whom")
-    if not np.isfinite(p).all():
-        raise TableError("a table of probabilities has missing or infinite ones; leave those rows out")
+        raise TableError("a table of probabilities has no rows or no columns; one row per group is expected")
     weight = np.ones(len(p)) if records is None else _weights(records, len(p))
     largest = p.max(axis=1)
     order = np.argsort(largest)
@@ -499,32 +469,25 @@ def _weights(records: object, rows: int) -> np.ndarray:
     """How many records each row is of, some."""
     if not isinstance(records, pd.Series) or len(records) != rows:
         raise TableError(f"records must be a Series with a count for each of the {rows} rows of a table")
-    try:
-        weight = records.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"records must be counts: {error}") from error
-    if not (weight >= 0).all() or not weight.sum() > 0 or not np.isfinite(weight).all():
+    weight = as_floats(records, "records")
+    if not (weight >= 0).all() or not weight.sum() > 0:
         raise TableError("records must be counts, none negative, not all of them 0")
     return weight
 
 
-# Shadow prices of statements, as bars.
-
-
 #: Characters of a statement that are drawn.
 LONGEST_NAME = 60
-#: The size of the bars, inches: their length, and the height that each takes.
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Draw the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
+    """Plot the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
 
     Parameters
     ----------
     table : DataFrame
         What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     max_rows : int
         With more statements than this, the dearest are shown, and the title says so.
 
@@ -535,7 +498,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Raises
     ------
     TableError, StatementError
-        If the table is none of prices, or empty; `max_rows` is no integer of at least 1, or `ax` no Axes.
+        If the table is not one of prices, or empty; `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -549,7 +512,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     check_table(table, ("side", "price"), "Posterior.prices", ("price",))
     check_int(max_rows, "max_rows", 1)
     if table.empty:
-        raise StatementError("there is no price to draw: the model holds no knowledge")
+        raise StatementError("there is no price to plot: the model contains no knowledge")
     shown = table.head(max_rows)
     price = shown["price"].to_numpy()
     finite = np.abs(price[np.isfinite(price)])
@@ -577,7 +540,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Draw what a sweep measured against eps, a line a value; or against the value, a line an eps.
+    """Plot what a sweep measured against eps, one line per value; or against the value, one line per eps.
 
     Parameters
     ----------
@@ -586,7 +549,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     measured : str
         The column to draw.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -595,7 +558,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     Raises
     ------
     TableError, UnknownName, StatementError
-        If the table is none of a sweep, which measured nothing of that name; or `ax` is no Axes of Matplotlib.
+        If the table is not one of a sweep, which measured nothing of that name; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------

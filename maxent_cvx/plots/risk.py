@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import StatementError, TableError, join_names
+from .._utils.errors import StatementError, TableError
 from .._utils.validation import check_bool, check_instance, check_mapping, check_str
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
-from ..measures.exposure import ROUNDING, ExposureRule, baseline_of, certified_error, judged_within
+from ..measures.exposure import ROUNDING, ExposureRule, certified_error, read_baseline, read_events
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ._style import (
@@ -24,6 +24,7 @@ from ._style import (
     FAINT,
     FOR,
     LINES,
+    as_floats,
     axes_for,
     check_table,
     legend_beside,
@@ -44,18 +45,16 @@ __all__ = [
     "worst_case",
 ]
 
-# H(eps) as steps, the area below them shaded (CAE, Figs. 1 and 3).
-
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
-    """Draw H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
+    """Plot H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
 
     Parameters
     ----------
     curves : Equivocation, or dict of str to Equivocation
         What :func:`maxent_cvx.measures.equivocation` returns, by the name that the legend shows.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -64,7 +63,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Raises
     ------
     StatementError, GroupTooLarge
-        If there is no curve, or `ax` is no Axes of Matplotlib; or a curve takes too long.
+        If there is no curve, or `ax` is not a Matplotlib Axes; or a curve takes too long.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     """
     named = {"": curves} if isinstance(curves, Equivocation) else curves
     if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
-        raise StatementError("equivocation has no curve to draw; give one, or {name: equivocation(values, p)}")
+        raise StatementError("equivocation has no curve to plot; give one, or {name: equivocation(values, p)}")
     curves_of = {name: cae.curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
         for i, (name, cae) in enumerate(named.items()):
@@ -101,9 +100,6 @@ def _labelled(name: str, cae: Equivocation) -> str:
     return f"{name}: {area}" if name else area
 
 
-# How many people are exposed, as the threshold varies.
-
-
 def exposure(
     posteriors: Posterior | Mapping[str, Posterior],
     ax: Axes | None = None,
@@ -112,7 +108,7 @@ def exposure(
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
     within: object = None,
 ) -> Axes:
-    """Draw how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
+    """Plot how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
 
     The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
     not fall: a value begins to count where t is above its baseline.
@@ -122,7 +118,7 @@ def exposure(
     posteriors : Posterior, or dict of str to Posterior
         What is inferred; several by the name that the legend shows, a line each.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     sensitive, baseline, within
         As of :func:`maxent_cvx.measures.exposed`: the values that count, what they are compared with, P0, and how close
         numbers are to count as the same. Of one posterior the people who would be exposed without the baseline are
@@ -135,7 +131,7 @@ def exposure(
     Raises
     ------
     StatementError, UnknownName, TableError, BadProbability
-        If there is no posterior, `sensitive` or `baseline` does not fit one, or `ax` is no Axes of Matplotlib.
+        If there is not a posterior, `sensitive` or `baseline` does not fit one, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -152,7 +148,7 @@ def exposure(
     """
     named = {"": posteriors} if isinstance(posteriors, Posterior) else posteriors
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("exposure has no line to draw; give a posterior, or {name: posterior}")
+        raise StatementError("exposure has no line to plot; give a posterior, or {name: posterior}")
     lines = {}
     for name, post in named.items():
         check_instance(post, Posterior, "a posterior to draw")
@@ -178,18 +174,15 @@ def exposure(
 def _exposure_steps(
     post: Posterior, sensitive: object, baseline: object, within: object
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds in order, and how many people are exposed at each and below it, down to the one before.
-
-    Somebody is exposed by s for P0(s) < t <= P(s | q): the union of these intervals over the values that count.
-    """
+    """Thresholds in order, and how many people are exposed at each and below it, down to the one before."""
     rows, people = of_those_inside(post)
-    judged, intervals = judged_within(rows.columns, sensitive, within)
-    judge = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
-    right = np.minimum(judge.of(rows.to_numpy()) + judge.slack, 1.0)
+    judged, intervals = read_events(rows.columns, sensitive, within)
+    rule = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
+    right = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
     left = np.full(right.shape, -1.0)
     if baseline is not None:
-        judge = replace(judge, baseline=baseline_of(baseline, post, rows, judge.units))
-        left = np.broadcast_to(judge.least_p0 + ROUNDING, right.shape)
+        rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
+        left = np.broadcast_to(rule.least_p0 + ROUNDING, right.shape)
     left, right = _apart(left, right)
     weight = np.broadcast_to(people[:, None], left.shape)
     some = right > left
@@ -213,26 +206,23 @@ def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
 
 
-# Releases as points: how risky each is, and how useful.
-
-
-#: Characters of a name beside a point, which has less room than one beside an axis.
+#: Characters of a name beside a point, which has less space than one beside an axis.
 LONGEST_NAME = 28
 
 
 def risk_utility(
     table: pd.DataFrame, risk: str = "risk", utility: str = "utility", ax: Axes | None = None, *, loss: bool = False
 ) -> Axes:
-    """Draw the risk of each release against its utility, and the efficient frontier: no release is better in both.
+    """Plot the risk of each release against its utility, and the efficient frontier: no release is better in both.
 
     Parameters
     ----------
     table : DataFrame
-        A row a release, named by the index.
+        One row per release, named by the index.
     risk, utility : str
         The columns of what is large where a release is dangerous, and where it is useful; they label the axes.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     loss : bool
         Whether `utility` is what is lost, such as the error of queries: the less, the better.
 
@@ -244,9 +234,9 @@ def risk_utility(
     Raises
     ------
     TableError
-        If there is no row or no such column, or something is no finite number.
+        If there is no row or no such column, or a value is not a finite number.
     StatementError
-        If `risk` or `utility` is no text, `loss` not True or False, or `ax` no Axes of Matplotlib.
+        If `risk` or `utility` is not a text, `loss` is not a bool, or `ax` is not a Matplotlib Axes.
 
     Notes
     -----
@@ -266,9 +256,9 @@ def risk_utility(
     check_bool(loss, "loss")
     check_str(risk, "risk"), check_str(utility, "utility")
     check_table(table, (risk, utility), "several releases, a row each,")
-    x, y = _numbers(table, utility), _numbers(table, risk)
+    x, y = (as_floats(table[name], f"column {name!r}") for name in (utility, risk))
     if not len(x):
-        raise TableError("there is no release to draw; give a table with a row each")
+        raise TableError("there is no release to plot; give a table with one row per release")
     efficient = _efficient(y, -x if not loss else x)
     with axes_for(ax, *LINES) as drawn:
         drawn.scatter(x[efficient], y[efficient], marker="o", s=50, color=FOR, label="efficient", zorder=3)
@@ -284,7 +274,7 @@ def risk_utility(
         drawn.margins(0.15)
         drawn.grid(alpha=0.3)
         legend_beside(drawn)
-    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index], path)
+    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index])
     return drawn
 
 
@@ -299,21 +289,6 @@ def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
     return corners
 
 
-def _numbers(table: pd.DataFrame, column: str) -> np.ndarray:
-    """A column of finite numbers."""
-    try:
-        found = table[column].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"column {column!r} must hold numbers: {error}") from error
-    if found.ndim > 1:
-        raise TableError(f"there are several columns {column!r}; rename all but one")
-    if (missing := ~np.isfinite(found)).any():
-        raise TableError(
-            f"column {column!r} is missing or infinite for {join_names(table.index[missing])}; leave these out"
-        )
-    return found
-
-
 def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
     """Mark the points to which no other is preferable: none has at most as much of both, and less of one."""
     at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # of a row: what the column's point is at most
@@ -321,15 +296,12 @@ def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
     return np.asarray(~(at_most & less).any(axis=1))
 
 
-# Receiver operating characteristics as lines.
-
-
 #: The size of the box, inches: square, since both axes are shares.
 SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the share of true positives against that of false ones, a line a group; on the diagonal nothing is told.
+    """Plot the share of true positives against that of false ones, one line per group; on the diagonal nothing is told.
 
     Parameters
     ----------
@@ -337,7 +309,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`: columns `group`, `threshold`, `false_positive`
         and `true_positive`, shares, rising in each group from 0 to 1.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -346,7 +318,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table has no such columns, no rows, or something else than shares; or `ax` is no Axes of Matplotlib.
+        If the table has no such columns, no rows, or something else than shares; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -361,10 +333,10 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     shares = ("false_positive", "true_positive")
     check_table(table, ("group", *shares), "attacks.aggregates(...).roc", shares)
     if not len(table):
-        raise TableError("the table has no rows: in no group there are people with the value and without")
+        raise TableError("the table has no rows: no group has both people with the value and people without it")
     rates = table[list(shares)]
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
-        raise TableError("shares of false and of true positives must be from 0 to 1, and none may be missing")
+        raise TableError("false and true positive rates must be from 0 to 1, and none may be missing")
     with axes_for(ax, *SQUARE) as drawn:
         for number, (group, part) in enumerate(table.groupby("group", sort=False)):
             x, y = (part[name].to_numpy(dtype=float) for name in rates)
@@ -381,18 +353,15 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return drawn
 
 
-# The curves of the paper: scores against bounds of knowledge (Privacy-MaxEnt, Fig. 5).
-
-
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Draw scores against the number of associations known, a curve a table of :func:`~maxent_cvx.quantify` (Fig. 5).
+    """Plot scores against the number of associations known, one curve per table of :func:`~maxent_cvx.quantify` (Fig. 5).
 
     Parameters
     ----------
     curves : dict of str to DataFrame
         Legend to table, with the columns "K+", "K-" and "score".
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
     base : float
         Of the score's logarithm, for the label: 2 is bits, ``math.e`` is nats.
 
@@ -403,7 +372,8 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If there is no curve, a table is none of :func:`maxent_cvx.quantify`, `ax` is no Axes, or the base is at most 1.
+        If there is no curve, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base
+        is at most 1.
 
     Examples
     --------
@@ -420,7 +390,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     for table in curves.values():
         check_table(table, ("K+", "K-", "score"), "quantify", ("K+", "K-", "score"))
     if not curves:
-        raise StatementError("quantification has no curve to draw; give {name: table of quantify}")
+        raise StatementError("quantification has no curve to plot; give {name: table of quantify}")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
     with axes_for(ax, *LINES) as drawn:
         for number, (name, table) in enumerate(curves.items()):
@@ -433,7 +403,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
-    """Draw the largest disclosure against k, the pieces of knowledge: a line a release, low and late is better.
+    """Plot the largest disclosure against k, the pieces of knowledge: one line per release, low and late is better.
 
     Parameters
     ----------
@@ -441,7 +411,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
         What :func:`maxent_cvx.attacks.worst_case` returns, by the name that the legend shows; or another table with the
         columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a column renamed.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -450,7 +420,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     Raises
     ------
     StatementError, TableError
-        If there is no table, or one lacks a column, rows or numbers; or `ax` is no Axes of Matplotlib.
+        If there is no table, or one lacks a column, rows or numbers; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -468,7 +438,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     """
     named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to draw; give {name: what attacks.worst_case returns}")
+        raise StatementError("worst_case has no line to plot; give {name: what attacks.worst_case returns}")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
@@ -489,11 +459,8 @@ def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of a line, by k."""
     check_table(table, ("k", "disclosure"), "attacks.worst_case")
     assert isinstance(table, pd.DataFrame)
-    try:
-        numbers = table[["k", "disclosure"]].to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"k and disclosure must be numbers: {error}") from error
-    if not len(numbers) or not np.isfinite(numbers).all():
-        raise TableError("a table has no rows, or k or disclosure is missing; give what attacks.worst_case returns")
+    numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
+    if not len(numbers):
+        raise TableError("the table has no rows; give what attacks.worst_case returns")
     k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
     return k, disclosure

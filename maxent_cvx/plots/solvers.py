@@ -19,22 +19,19 @@ __all__ = [
     "solver_comparison",
 ]
 
-# Performance profiles as steps.
-
-
 #: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
 BEYOND = 1.3
 
 
 def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the fraction of models that each solver solves within tau times the best cost; up and to the left is better.
+    """Plot the fraction of models that each solver solves within tau times the best cost; up and to the left is better.
 
     Parameters
     ----------
     table : DataFrame
         What :func:`maxent_cvx.performance_profile` returns.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -43,7 +40,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.performance_profile`; or `ax` is no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.performance_profile`; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -82,19 +79,19 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 #: The least seconds, and the least error of a probability, that are drawn; less is drawn as these.
 SHORTEST, FINEST = 1e-4, 1e-16
-#: Characters of a name beside a point, which has less room than one beside an axis.
+#: Characters of a name beside a point, which has less space than one beside an axis.
 LONGEST_NAME = 28
 
 
 def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw how far each solver's answer can be off against the seconds it took; down and to the left is better.
+    """Plot how far each solver's answer can be off against the seconds it took; down and to the left is better.
 
     Parameters
     ----------
     table : DataFrame
         What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -103,7 +100,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is none of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is no Axes of Matplotlib.
+        If the table is not one of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -120,7 +117,7 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     answered = table[table["bound"].notna()]
     if answered.empty:
-        raise StatementError("no solver of the table has an answer to draw; its column 'message' says why")
+        raise StatementError("no solver in the table has an answer to plot; see its column 'message'")
     # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
     seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
     bound = answered["bound"].clip(FINEST, 1.0).to_numpy()

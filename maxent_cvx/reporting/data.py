@@ -1,4 +1,4 @@
-"""The data of a report: settings, answers, and the attempts to merge buckets."""
+"""The data of a report: its settings, what is computed of each posterior, and releases with merged buckets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import MaxEntError, StatementError
+from .._utils.errors import MaxEntError
 from .._utils.formatting import as_label
 from ..measures.exposure import Exposure, exposed
 from ..measures.utility import risk_utility
@@ -25,47 +25,21 @@ __all__ = [
     "Attempt",
     "ReportData",
     "Settings",
-    "again",
-    "in_one_bucket",
-    "merged_once",
+    "merge_buckets",
+    "solve_again",
 ]
 
-# What somebody asked of a report.
-
-
-#: From what is published to what an attack infers of it, a result of :mod:`maxent_cvx.attacks` or a table.
+#: From a release to what an attack infers from it: a result of :mod:`maxent_cvx.attacks`, or a table.
 Attack: TypeAlias = Callable[[Any], Any]
+#: Why some questions have no answer for a release in partitions.
+IN_MEMORY = "it is available for releases in memory only, and this release is in partitions"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The arguments of :func:`maxent_cvx.report`, read.
-
-    Attributes
-    ----------
-    threshold : float
-        A probability, from which on somebody is exposed.
-    sensitive : object
-        The values that must not be inferred; None is all.
-    baseline : object
-        What an inference is compared with; None is nothing.
-    within : object
-        How close two values are to count as the same; None is the default.
-    original : DataFrame or None
-        The records that were published.
-    population : object
-        Everybody of whom the people of the release are some, or how many they are; None if that is not known.
-    records : bool
-        Whether some of them may be shown.
-    attacks : dict of str to callable
-        By name.
-    about : dict of str to str
-        Where everything is from.
-    rows : int
-        Rows of a table that are shown.
-    time_limit : float
-        Seconds for each question that takes linear programs.
-    """
+    """The arguments of :func:`maxent_cvx.report`."""
 
     threshold: float = 0.8
     sensitive: object = None
@@ -80,25 +54,16 @@ class Settings:
     time_limit: float = 60.0
 
 
-# One answer that is reported: the posterior, its view and model, and what is computed of it once for all sections.
-
-
-T = TypeVar("T")
-
-#: Why questions of linear programs, and of logic, have no answer of a release in partitions.
-IN_MEMORY = "it is worked out for releases in memory only, and this one is in partitions"
-
-
 @dataclass(frozen=True)
 class Attempt(Generic[T]):
-    """What came of a computation: its value, or why there is none."""
+    """The value of a computation, or why there is none."""
 
     value: T | None
     why: str = ""
 
     @classmethod
     def of(cls, compute: Callable[[], T]) -> Attempt[T]:
-        """Compute something; an error of this package says why it cannot be."""
+        """Compute something; an error of this package becomes the reason."""
         try:
             return cls(compute())
         except MaxEntError as error:
@@ -107,23 +72,26 @@ class Attempt(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """An answer under its name.
-
-    Attributes
-    ----------
-    name : str
-    post : Posterior or PartitionedPosterior
-    asked : Settings
-    """
+    """A posterior under its name, and what several sections need of it, computed once."""
 
     name: str
     post: Posterior | PartitionedPosterior
-    asked: Settings
+    settings: Settings
+
+    @property
+    def view(self) -> Any:
+        """The release."""
+        return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view
 
     @property
     def in_partitions(self) -> bool:
-        """Whether it is of a release in partitions."""
+        """Whether the release is in partitions."""
         return isinstance(self.post, PartitionedPosterior)
+
+    @property
+    def model(self) -> Any:
+        """The model that was solved; None for a posterior from a file, or in partitions."""
+        return None if isinstance(self.post, PartitionedPosterior) else self.post.model
 
     @property
     def names_people(self) -> bool:
@@ -133,27 +101,25 @@ class ReportData:
 
     @property
     def n_named(self) -> int:
-        """How many people the adversary knows by name; of a release in partitions this is not counted."""
+        """Number of people that the adversary knows by name; not counted in partitions."""
         return 0 if isinstance(self.post, PartitionedPosterior) else len(self.post.space.people)
 
     @property
+    def n_statements(self) -> int | None:
+        """Number of rows and convex constraints of knowledge; None if the model is not known."""
+        if self.model is None:
+            return None
+        form = self.model.form
+        return int(form.shape[0] - form.n_facts + len(self.model.convex))
+
+    @property
     def has_prior(self) -> bool:
-        """Whether the adversary believed something before the release."""
+        """Whether the adversary has a prior."""
         return self.model is not None and self.model.prior is not None
 
     @property
-    def view(self) -> Any:
-        """What is published."""
-        return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view
-
-    @property
-    def model(self) -> Any:
-        """The model as it was solved; None of an answer from a file, or in partitions."""
-        return None if isinstance(self.post, PartitionedPosterior) else self.post.model
-
-    @property
     def exact(self) -> float:
-        """What every probability is proved to be exact within."""
+        """The certified error of a probability."""
         return min(self.post.certificate.bound, 1.0)
 
     @property
@@ -161,116 +127,109 @@ class ReportData:
         """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
         return ", ".join(map(as_label, self.view.sensitive))
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether there is a baseline: the overall distribution is not always published."""
+        baseline = self.settings.baseline
+        return baseline is not None and not (isinstance(baseline, str) and self.view.n_s is None)
+
+    @property
+    def _judged(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "threshold": settings.threshold, "sensitive": settings.sensitive, "within": settings.within,
+            "baseline": settings.baseline if self.is_compared else None,
+        }  # fmt: skip
+
     @cached_property
     def exposure(self) -> Exposure:
         """Who is exposed."""
         return self.exposed(self.post)
 
     def exposed(self, post: Posterior | PartitionedPosterior) -> Exposure:
-        """Who would be exposed by another answer, judged alike."""
-        asked = self.asked
-        baseline: Any = asked.baseline if self.is_compared else None
-        return exposed(post, asked.threshold, sensitive=asked.sensitive, baseline=baseline, within=asked.within)
-
-    @property
-    def is_compared(self) -> bool:
-        """Whether inferences are compared with a baseline: the overall distribution is not always published."""
-        return self.asked.baseline is not None and not (isinstance(self.asked.baseline, str) and self.view.n_s is None)
+        """Who is exposed according to another posterior."""
+        return exposed(post, **self._judged)
 
     @cached_property
     def certain(self) -> Attempt[pd.DataFrame]:
         """What is certain, and why."""
-        post, seconds = self.post, self.asked.time_limit
+        post, seconds = self.post, self.settings.time_limit
         if isinstance(post, PartitionedPosterior):
             return Attempt(None, IN_MEMORY)
         return Attempt.of(lambda: post.certain(False, time_limit=seconds))
 
     @cached_property
     def intervals(self) -> Attempt[pd.DataFrame]:
-        """The least and the largest P(s | q) that all rows permit."""
+        """The interval of every P(s | q)."""
         if self.in_partitions:
             return Attempt(None, IN_MEMORY)
         if self.model is None:
-            return Attempt(None, "the answer was read from a file, which does not hold what the adversary knows")
-        return Attempt.of(lambda: self.model.bounds(time_limit=self.asked.time_limit, progress=False))
+            return Attempt(None, "the answer was read from a file, which does not contain the adversary's knowledge")
+        return Attempt.of(lambda: self.model.bounds(time_limit=self.settings.time_limit, progress=False))
 
     @cached_property
     def figures(self) -> Attempt[pd.DataFrame]:
-        """The measures of risk and of utility that users of disclosure control expect."""
-        asked = self.asked
-        baseline: Any = asked.baseline if self.is_compared else None
-        population: Any = asked.population
-        judged = {
-            "threshold": asked.threshold,
-            "sensitive": asked.sensitive,
-            "baseline": baseline,
-            "within": asked.within,
-        }
-        return Attempt.of(lambda: risk_utility(self.post, asked.original, population=population, **judged))
+        """Measures of risk and utility."""
+        settings, population = self.settings, self.settings.population
+        return Attempt.of(
+            lambda: risk_utility(self.post, settings.original, population=population, **self._judged)  # type: ignore[arg-type]
+        )
 
     @cached_property
     def prices(self) -> Attempt[pd.DataFrame]:
-        """What a unit of each statement is worth."""
+        """The price of every statement."""
         return Attempt.of(self.post.prices)
 
+    def figures_of(self, kind: str) -> pd.DataFrame | None:
+        """The measures of a kind, if there are any."""
+        if self.figures.value is None:
+            return None
+        table = self.figures.value
+        table = table[table.index.get_level_values("kind") == kind].droplevel("kind")
+        return table if len(table) else None
 
-@dataclass(frozen=True, eq=False)
-class Merged:
-    """A release some buckets of which were merged.
 
-    Attributes
-    ----------
-    release : Release
-    names : list of str
-        What was merged with what: "bucket 2 with bucket 1".
+def merge_buckets(release: Release, exposed: Sequence[int] | None) -> tuple[Release, list[str]]:
+    """Merge each of some buckets with the one whose values differ most from its own, or all buckets into one.
+
+    A bucket that is not among them is preferred as a partner, and each is used once, so that few buckets grow.
+    Returns the release, and what was merged: "bucket 2 with bucket 1".
     """
-
-    release: Release
-    names: list[str]
-
-
-def merged_once(release: Release, exposed: Sequence[int]) -> Merged:
-    """Merge each of some buckets with the one whose values differ most from its own, each with another one.
-
-    Parameters
-    ----------
-    release : Release
-    exposed : sequence of int
-        Positions of the buckets.
-
-    Raises
-    ------
-    StatementError
-        If there are not two buckets.
-    """
-    if len(release.buckets) < 2:
-        raise StatementError("all people are in one bucket already")
+    into, names = np.arange(len(release.buckets)), list[str]()
+    if exposed is None:
+        into[:] = 0
+        return _joined(release, into), names
     counts = release.n_sb.toarray().astype(float)
     shares = counts / counts.sum(axis=0)
-    into, free = np.arange(len(release.buckets)), np.ones(len(release.buckets), dtype=bool)
+    free = np.ones(len(into), dtype=bool)
     free[list(exposed)] = False
-    names = []
     for bucket in exposed:
         if into[bucket] != bucket:
             continue
         others = free if free.any() else (np.arange(len(into)) != bucket) & (into == np.arange(len(into)))
         if not others.any():
             break
-        apart = np.where(others, np.abs(shares - shares[:, [bucket]]).sum(axis=0), -1.0)
-        partner = int(apart.argmax())
+        difference = np.where(others, np.abs(shares - shares[:, [bucket]]).sum(axis=0), -1.0)
+        partner = int(difference.argmax())
         free[partner] = False
         into[into == bucket] = partner
         names.append(f"bucket {release.buckets[bucket]} with bucket {release.buckets[partner]}")
-    return Merged(_joined(release, into), names)
+    return _joined(release, into), names
 
 
-def in_one_bucket(release: Release) -> Merged:
-    """Merge all buckets."""
-    return Merged(_joined(release, np.zeros(len(release.buckets), dtype=np.int64)), ["all buckets"])
+def _joined(release: Release, into: np.ndarray) -> Release:
+    """The release in which bucket b is part of bucket into[b]."""
+    kept, place = np.unique(into, return_inverse=True)
+    n = len(into)
+    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(kept)))
+    return replace(
+        release, buckets=release.buckets[kept], n_qb=sp.csr_array(release.n_qb @ join),
+        n_sb=sp.csr_array(release.n_sb @ join), persons=None,
+    )  # fmt: skip
 
 
-def again(post: Posterior, release: Release) -> Posterior:
-    """Solve the same adversary's model of another release of the same people."""
+def solve_again(post: Posterior, release: Release) -> Posterior:
+    """The posterior of the same adversary for another release of the same people."""
     model, people = post.model, post.space.people
     assert model is not None
     described = pd.DataFrame(
@@ -281,14 +240,3 @@ def again(post: Posterior, release: Release) -> Posterior:
         if label not in other.knowledge:
             other.add(source, label=label)
     return other.solve()
-
-
-def _joined(release: Release, into: np.ndarray) -> Release:
-    """The release whose buckets are others; each is called as the one that it went into."""
-    kept, place = np.unique(into, return_inverse=True)
-    n = len(into)
-    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(kept)))
-    return replace(
-        release, buckets=release.buckets[kept], n_qb=sp.csr_array(release.n_qb @ join),
-        n_sb=sp.csr_array(release.n_sb @ join), persons=None,
-    )  # fmt: skip

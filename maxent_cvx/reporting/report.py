@@ -1,4 +1,8 @@
-"""``mx.report``: the report of one answer, or of several side by side, as a page of HTML."""
+"""``mx.report``: the report of one posterior, or of several side by side, as one HTML page.
+
+Each section has a function, which computes what it shows of one posterior, and a template of its own, in which its
+sentences stand. Jinja escapes every value; labels of other writing directions are isolated.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
-from .._utils.errors import StatementError
+from .._utils.errors import StatementError, pluralize
 from .._utils.files import path_of, write_beside
-from .._utils.formatting import escaped, isolated
+from .._utils.formatting import as_label, escaped, isolated
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_bool,
@@ -33,86 +39,260 @@ from .._utils.validation import (
     check_seconds,
     check_str,
 )
+from ..attacks.definetti import definetti
+from ..attacks.result import AttackResult
+from ..attacks.worst_case import worst_case
 from ..measures.exposure import Exposure
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
+from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
-from .data import Attack, ReportData, Settings
-from .tables import (
-    KNOWN,
-    Block,
-    Table,
-    answer,
-    assumptions,
-    attacks,
-    certain,
-    changes,
-    exactness,
-    exposed_people,
-    glance,
-    intervals,
-    making,
-    prices,
-    recognised,
-    threshold_curve,
-    useful,
-)
+from ..releases.release import Release
+from ..releases.series import ReleaseSeries
+from . import tables
+from .data import Attack, Attempt, ReportData, Settings, merge_buckets, solve_again
+from .tables import percent
 
 __all__ = [
     "report",
 ]
 
-# From sections to a page: one file of HTML, with its style and its script in it; jinja2 escapes every value.
-
-
-#: Characters of a description that can still be read in half the width of a page.
+#: Attacks that can be requested by name.
+KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
+#: Values, groups and statements that are named in a sentence.
+NAMED = 3
+#: How often buckets are merged, and the largest model, in terms, that is solved again to try it.
+ROUNDS, LARGEST = 3, 200_000
+#: Exposure is attributed to statements if their number times that of the terms is at most this.
+MOST_WORK = 300_000
+#: The longest description that can be read in half the width of a page, in characters.
 LONGEST = 60
+#: The first measures of inference count the exposed people, which stands above already.
+COUNTED = 2
 
 
-@dataclass(frozen=True)
-class Part:
-    """What a section says of one answer.
-
-    Attributes
-    ----------
-    name : str
-        The answer's; empty if there is one only, or if all are meant.
-    blocks : sequence of Block
-    wide : bool
-        Whether it stands above what is side by side.
-    """
-
-    name: str
-    blocks: Sequence[Block]
-    wide: bool = False
+# ------------------------------------------------------------------------------------------- sections: what they show
 
 
-@dataclass(frozen=True)
-class Section:
-    """A section of the page, for all answers side by side.
+def _answer(data: ReportData) -> dict[str, Any]:
+    """The verdict."""
+    exposure = data.exposure
+    certificate_holds = data.post.certificate.holds
+    status = "bad" if exposure.people else "open" if exposure.warnings else "good"
+    values = tables.who_values(data)
+    who, excluded = exposure.who, exposure.values[exposure.values["anyway"] > 0]
+    surest = None
+    if len(values):
+        p, people = who["P"].to_numpy(float), int(who["people"].iloc[0])
+        surest = {
+            "group": tables.group_name(who.index, 0), "value": tables.value_name(data.view.sensitive, values[0]),
+            "people": people, "p": p[0], "ties": len(p) > 1 and p[1] >= p[0] - data.exact,
+            "baseline": who["baseline"].iloc[0] if "baseline" in who else None,
+        }  # fmt: skip
+    return {
+        "exposure": exposure, "status": status if certificate_holds else "open", "certified": certificate_holds,
+        "caveat": bool((exposure.warnings and not exposure.people) or not certificate_holds),
+        "surest": surest, "about": f" to within {exposure.closeness}" if exposure.closeness else "",
+        "excluded": [
+            (tables.value_name(data.view.sensitive, value), int(row["anyway"]), row["baseline"])
+            for value, row in excluded.head(NAMED).iterrows()
+        ],
+    }  # fmt: skip
 
-    Attributes
-    ----------
-    id : str
-        By which the table of contents finds it.
-    title : str
-    lead : str
-        What it is about, in a sentence or two.
-    parts : sequence of Part
-    """
+
+def _changes(data: ReportData) -> dict[str, Any]:
+    """What would make the release safer against this adversary."""
+    exposure, model, who = data.exposure, data.model, data.exposure.who
+    context: dict[str, Any] = {"exposure": exposure, "certified": data.post.certificate.holds}
+    if not exposure.people:
+        return context
+    groups = list(dict.fromkeys(tables.group_name(who.index, at) for at in range(len(who))))
+    context |= {
+        "groups": groups[:NAMED] if who.index.nlevels <= tables.MOST_COLUMNS + 1 else [],
+        "n_groups": who.index.nunique(),
+    }
+    if model is not None and model.knowledge:
+        context["alone"] = alone = Attempt.of(lambda: exposure.published_alone)
+        n = model.form.shape[0] - model.form.n_facts
+        if alone.value is not None and alone.value < exposure.people and n * len(model.space) <= MOST_WORK:
+            attributed = Attempt.of(lambda: exposure.statements).value
+            if attributed is not None:
+                needed = attributed[attributed["people"] > 0].head(NAMED)
+                context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
+    post, release = data.post, data.view
+    can_merge = isinstance(release, Release) and release.persons is None and model is not None
+    if can_merge and isinstance(post, Posterior) and len(post.space) <= LARGEST:
+        context["merging"] = Attempt.of(lambda: _try_merging(data, post, release))
+    return context
+
+
+def _try_merging(data: ReportData, post: Posterior, release: Release) -> dict[str, Any]:
+    """Merge the buckets of exposed people with others, up to ROUNDS times, and count again."""
+    if len(release.buckets) < 2:
+        return {"outcome": "one bucket"}
+    # The same people in a single bucket bound what any merging can do.
+    least = data.exposed(solve_again(post, merge_buckets(release, None)[0])).people
+    if least >= data.exposure.people:
+        return {"outcome": "useless", "least": least}
+    merged, exposure, names = release, data.exposure, list[str]()
+    for _ in range(ROUNDS):
+        levels = [
+            exposure.who.index.get_level_values(i) for i, name in enumerate(exposure.who.index.names) if name != "who"
+        ]
+        at = merged.quasi_identifiers.get_indexer(pd.MultiIndex.from_arrays(levels))
+        buckets = np.flatnonzero(merged.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()
+        merged, more = merge_buckets(merged, buckets)
+        names += more
+        exposure = data.exposed(solve_again(post, merged))
+        if exposure.people <= least or len(merged.buckets) < 2:
+            break
+    outcome = "useless two by two" if exposure.people >= data.exposure.people else "helps"
+    return {
+        "outcome": outcome, "least": least, "people": exposure.people, "names": names[:NAMED], "n_mergers": len(names),
+        "buckets": len(merged.buckets), "buckets_now": len(release.buckets),
+    }  # fmt: skip
+
+
+def _exposed(data: ReportData) -> dict[str, Any]:
+    """The exposed groups, and everybody by the largest probability."""
+    measures = data.figures_of("inference risk")
+    records = None
+    if data.settings.records and data.exposure.people:
+        records = Attempt.of(lambda: tables.records_table(data))
+    return {
+        "exposure": data.exposure, "tables": tables.exposed_tables(data),
+        "pictures": [*([] if data.name else [tables.threshold_curve([data])]), tables.heat_map(data)],
+        "measures": None if measures is None else tables.measures_table("Other measures of inference", measures.iloc[COUNTED:]),
+        "records": records,
+    }  # fmt: skip
+
+
+def _certain(data: ReportData) -> dict[str, Any]:
+    """Inferences that follow by logic."""
+    table = data.certain.value
+    if table is None or table.empty:
+        return {"attempt": data.certain}
+    n_has = int((table["probability"] == 1).sum())
+    return {
+        "attempt": data.certain, "n_has": n_has, "n_has_not": len(table) - n_has,
+        "tables": [tables.certain_table(data, table)],
+    }  # fmt: skip
+
+
+def _intervals(data: ReportData) -> dict[str, Any]:
+    """The interval of every probability."""
+    if data.intervals.value is None:
+        return {"why": data.intervals.why}
+    context = tables.interval_tables(data, data.intervals.value)
+    table = context.pop("table")
+    return context | {"tables": [table] if table.rows else [], "threshold": data.settings.threshold}
+
+
+def _assumptions(data: ReportData) -> dict[str, Any]:
+    """The release, and everything that the adversary is assumed to know."""
+    view, model = data.view, data.model
+    kinds = {
+        Release: "release", PartitionedRelease: "release", QITable: "qi_table", GroupedRelease: "grouped",
+        ReleaseSeries: "series",
+    }  # fmt: skip
+    context: dict[str, Any] = {
+        "view": view, "qi": _and(view.qi), "sensitive": _and(view.sensitive), "people": _people_in(view),
+        "kind": next((kind for cls, kind in kinds.items() if isinstance(view, cls)), "other"),
+    }  # fmt: skip
+    if isinstance(view, Release):
+        # In a bucket whose people all have the same value, the bucket tells who has it.
+        same = int((np.diff(sp.csc_array(view.n_sb > 0).indptr) == 1).sum())
+        context |= {"n_buckets": len(view.buckets), "n_same": same, "coarse": view.generalized}
+    elif isinstance(view, PartitionedRelease):
+        context |= {"n_buckets": view.n_buckets, "n_same": None, "coarse": False}
+    context["value_tables"] = [] if view.n_s is None else [tables.published_values_table(data)]
+    if model is None:
+        return context
+    statements = tables.statements_of(model)
+    return context | {
+        "prior": model.prior, "people_tables": [tables.named_people_table(data)] if data.n_named else [],
+        "n_statements": len(statements), "tables": [tables.statements_table(data, statements)] if statements else [],
+    }  # fmt: skip
+
+
+def _and(names: Sequence[str]) -> str:
+    """Write "A, B and C"."""
+    labels = [as_label(name) for name in names]
+    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]])) if labels else "pseudonym only"
+
+
+def _people_in(view: Any) -> int:
+    """Number of people in the release; for a population those of them who are in it."""
+    if isinstance(view, GroupedRelease):
+        return int(view.n_s[view.sensitive_values.to_flat_index() != OUTSIDE].sum())
+    return int(view.n_records)
+
+
+def _prices(data: ReportData) -> dict[str, Any]:
+    """The price of every statement."""
+    table = data.prices.value
+    if table is None or table.empty:
+        return {"attempt": data.prices}
+    return {
+        "attempt": data.prices, "n": len(table), "n_idle": int((table["price"] == 0).sum()),
+        "tables": [tables.price_table(data, table)],
+    }  # fmt: skip
+
+
+def _attacks(data: ReportData) -> dict[str, Any]:
+    """The requested attacks."""
+    results = []
+    for name, attack in data.settings.attacks.items():
+        attempt: Attempt[Any] = Attempt.of(lambda attack=attack: attack(data.view))  # type: ignore[misc]
+        result, rows, table = attempt.value, data.settings.rows, None
+        if isinstance(result, AttackResult):
+            table = tables.attack_result_table(result, rows)
+        elif isinstance(result, pd.DataFrame):
+            is_worst = attack is worst_case
+            table = tables.worst_case_table(result, data.sa, rows) if is_worst else tables.plain_table(result, rows)
+        results.append({"name": name, "attempt": attempt, "table": table, "is_worst_case": attack is worst_case})
+    return {"results": results, "tables": [one["table"] for one in results if one["table"]]}
+
+
+def _reidentification(data: ReportData) -> dict[str, Any]:
+    """How likely somebody's record is found."""
+    measures = data.figures_of("re-identification risk")
+    is_exact = isinstance(data.view, Release) and not data.view.generalized
+    table = None if measures is None else tables.measures_table("Re-identification risks", measures)
+    return {"why": data.figures.why, "is_exact": is_exact, "table": table}
+
+
+def _utility(data: ReportData) -> dict[str, Any]:
+    """How wrong the answers are that users of the release get."""
+    measures = data.figures_of("utility")
+    table = None if measures is None else tables.measures_table("Loss of information", measures)
+    return {"why": data.figures.why, "has_original": data.settings.original is not None, "table": table}
+
+
+def _exactness(data: ReportData) -> dict[str, Any]:
+    """The certificate."""
+    return {"certificate": data.post.certificate, "table": tables.certificate_table(data)}
+
+
+# ------------------------------------------------------------------------------------------- from sections to a page
+
+
+class Section(NamedTuple):
+    """A section of the page: its template is called like its id, and `parts` are what it shows of each posterior."""
 
     id: str
     title: str
     lead: str
-    parts: Sequence[Part]
+    parts: Sequence[tuple[ReportData, Mapping[str, Any]]]
 
     @property
     def is_side_by_side(self) -> bool:
-        """Whether its parts stand beside each other: long descriptions of people need the whole width."""
-        tables = [block for part in self.parts for block in part.blocks if isinstance(block, Table)]
+        """Whether the parts stand beside each other: long descriptions of groups need the whole width."""
         texts = [
             cell.text
-            for table in tables
+            for _, context in self.parts
+            for table in context.get("tables", ())
             for row in table.rows
             for cell, column in zip(row, table.columns, strict=True)
             if column.kind in ("group", "code")
@@ -120,120 +300,96 @@ class Section:
         return len(self.parts) > 1 and max(map(len, texts), default=0) <= LONGEST
 
 
-def page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
-    """Write the page.
+#: The order of a report: the answer, what to change, then the evidence.
+SECTIONS: tuple[tuple[str, str, str, Callable[[ReportData], dict[str, Any]]], ...] = (
+    ("answer", "The answer", "", _answer),
+    ("changes", "What to change", "", _changes),
+    ("exposed", "Who is exposed", "Groups of people whose value is inferred with too high a probability.", _exposed),
+    ("certain", "What is certain, and why", "Inferences that follow by logic, and the statements that imply them.", _certain),
+    (
+        "intervals", "Intervals of the estimates",
+        "Every probability that the release and the statements permit, not only the best guess.", _intervals,
+    ),
+    (
+        "assumptions", "The release, and what the adversary is assumed to know",
+        "Everything in this report depends on these assumptions; other adversaries infer other things.", _assumptions,
+    ),
+    ("prices", "What each statement contributes", "The assumptions that the answer depends on most.", _prices),
+    ("attacks", "Attacks", "What other methods infer from the release.", _attacks),
+    (
+        "reidentification", "Re-identification risk",
+        "A different risk: that somebody finds a person's record, whatever it contains.", _reidentification,
+    ),
+    ("utility", "Utility", "What users of the release lose by the protection.", _utility),
+    ("exactness", "How exact the numbers are", "What was proved about the answer, whichever solver found it.", _exactness),
+)  # fmt: skip
 
-    Parameters
-    ----------
-    title, subtitle : str
-    sections : sequence of Section
 
-    Returns
-    -------
-    str
-        HTML. Nothing in it is fetched from anywhere, and no script runs but its own, whose hash it names.
-    """
-    environment = _environment()
+def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
+    """Write the report of some posteriors as HTML, which fetches nothing and runs only its own script."""
+    first, environment = cases[0], _environment()
+    wanted = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
+    sections = [
+        Section(name, title, lead, [(data, {"tables": [], **context(data)}) for data in cases])
+        for name, title, lead, context in progress_bar(wanted, "report", progress)
+    ]
+    summary = tables.summary_table(cases, [_people_in(data.view) for data in cases]) if len(cases) > 1 else None
+    names = " and ".join(filter(None, [", ".join(data.name for data in cases[:-1]), cases[-1].name]))
     style, script = (environment.get_template(name).render() for name in ("style.css", "page.js"))
     return str(
         environment.get_template("report.html").render(
-            title=title, subtitle=subtitle, sections=sections, style=style, script=script,
-            style_hash=_hash(style), script_hash=_hash(script),
+            title="Disclosure report" + (f": {names}" if first.name else ""),
+            subtitle=f"What can be inferred about people's {first.sa} from the release, and what to do about it",
+            sections=sections, summary=summary, curve=tables.threshold_curve(cases) if summary else None,
+            provenance=tables.provenance_table(cases, day), style=style, script=script, style_hash=_hash(style),
+            script_hash=_hash(script),
         )
     )  # fmt: skip
 
 
 @cache
 def _environment() -> Any:
-    """Return the environment of the templates, in which every text is escaped and isolated."""
+    """The environment of the templates, in which every text is escaped and isolated."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    found = Environment(
+    def text(value: object) -> object:
+        return Markup(escaped(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    environment = Environment(
         loader=PackageLoader(__package__, "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_text,
+        lstrip_blocks=True, finalize=text,
     )  # fmt: skip
-    found.filters["attribute"] = lambda text: Markup(escape(isolated(text)))
-    found.filters["kind"] = lambda block: type(block).__name__
-    return found
-
-
-def _text(value: object) -> object:
-    """Write what a template is given: text is escaped, and its labels are isolated; markup stays as it is."""
-    from markupsafe import Markup
-
-    return Markup(escaped(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+    environment.filters |= {
+        "attribute": lambda text: Markup(escape(isolated(text))),
+        "percent": percent,
+        "from_on": tables.from_on,
+        "below": tables.below,
+        "count": lambda n: tables.count(n).text,
+        "at_most": lambda x: tables.at_most(x).text,
+        "plural": lambda n, one, many=None: pluralize(int(n), one, many),
+    }
+    return environment
 
 
 def _hash(text: str) -> str:
-    """The hash by which a content security policy knows a text in the page."""
+    """The hash by which a content security policy recognizes a text of the page."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-# The order of a report: the answer first, then what to change, then the evidence.
-
-
-#: The sections that say something of each answer: id, title, what each is about, and what it says.
-EVIDENCE: tuple[tuple[str, str, str, Callable[[ReportData], list[Block]]], ...] = (
-    ("changes", "What to change", "", changes),
-    ("exposed", "Who is exposed", "Groups of people whose value is inferred too surely.", exposed_people),
-    ("certain", "What is certain, and why", "What follows by logic, and the statements that it follows from.", certain),
-    (
-        "intervals", "Intervals beside estimates",
-        "Every probability that the release and the statements permit, not only the best guess.", intervals,
-    ),
-    (
-        "assumptions", "What is published, and what the adversary is assumed to know",
-        "Everything in this report rests on these assumptions; another adversary infers other things.", assumptions,
-    ),
-    ("prices", "What each statement is worth", "Which of the assumptions the answer depends on most.", prices),
-    ("attacks", "Attacks", "What can be inferred from what is published by other methods, as asked for.", attacks),
-    (
-        "recognised", "Being recognised", "Another risk: that somebody finds a person's record, whatever is in it.",
-        recognised,
-    ),
-    ("useful", "What the release is good for", "What its readers lose by what protects people.", useful),
-    ("exactness", "How exact the numbers are", "What was proved of the answer, whichever program found it.", exactness),
-)  # fmt: skip
-
-
-def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
-    """Write the report of some answers, as HTML."""
-    first, asked = cases[0], cases[0].asked
-    sections = [_section(cases, ("answer", "The answer", "", answer))]
-    if len(cases) > 1:
-        parts = [*sections[0].parts, Part("", [glance(cases), *threshold_curve(cases)], wide=True)]
-        sections = [Section("answer", "The answer", "", parts)]
-    wanted = [one for one in EVIDENCE if one[0] != "attacks" or asked.attacks]
-    sections += [_section(cases, one) for one in progress_bar(wanted, "report", progress)]
-    sections.append(Section("making", "How this report was made", "", [Part("", making(cases, day), wide=True)]))
-    names = " and ".join(filter(None, [", ".join(case.name for case in cases[:-1]), cases[-1].name]))
-    subtitle = f"What can be inferred of people's {first.sa} from what is published, and what to do about it"
-    title = "Disclosure report" + (f": {names}" if first.name else "")
-    return page(title, subtitle, sections)
-
-
-def _section(
-    cases: Sequence[ReportData], described: tuple[str, str, str, Callable[[ReportData], list[Block]]]
-) -> Section:
-    """What a section says of each answer."""
-    name, title, lead, write = described
-    return Section(name, title, lead, [Part(case.name if len(cases) > 1 else "", write(case)) for case in cases])
-
-
-# A finished report: a page that shows itself in a notebook, and is written whole or not at all.
+# ---------------------------------------------------------------------------------------------- the public function
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """One page of HTML, with everything in it, and the verdicts that it tells.
+    """A standalone HTML page, and the exposures that it reports.
 
     Attributes
     ----------
     html : str
         The page. It fetches nothing, and every value in it is escaped.
     exposures : dict of str to Exposure
-        Who is exposed, by the name of each answer; of one alone under the name "".
+        Who is exposed, by the name of each posterior; a single one has the name "".
 
     Examples
     --------
@@ -241,7 +397,7 @@ class Report:
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> report = mx.report(mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve())
-    >>> report.html.startswith("<!doctype html>"), [found.people for found in report.exposures.values()]
+    >>> report.html.startswith("<!doctype html>"), [exposure.people for exposure in report.exposures.values()]
     (True, [1])
     """
 
@@ -254,7 +410,7 @@ class Report:
         Parameters
         ----------
         path : str or path
-            Its name ends in .html as a rule, so that a browser opens it.
+            The name should end in .html.
 
         Raises
         ------
@@ -302,59 +458,58 @@ def report(
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Report:
-    """Write what a release discloses as one page, for somebody who decides whether to publish it.
+    """Report what a release discloses as one standalone page, for decision makers.
 
-    The answer stands first, then what to change, then the evidence: who is exposed, what is certain and why, intervals
-    beside estimates, what is published and what the adversary is assumed to know, prices, attacks if asked, the
-    certificate, versions; and a glossary. What cannot be given is said, and why.
+    The answer comes first, then what to change, then the evidence: exposed people, what is certain and why, intervals,
+    the release and the assumed knowledge, prices, attacks if requested, re-identification risk, utility, the certificate,
+    versions and a glossary. Sections that cannot be computed state why.
 
     Parameters
     ----------
     posts : Posterior, or list or dict of them
-        What the adversary infers; several are shown side by side, under the names that a dictionary gives them.
+        What the adversary infers; several are compared side by side, under the names that a dictionary gives them.
     path : str or path, optional
-        Where to write the page, whole or not at all; without it nothing is written.
+        Where to write the page. Without it nothing is written.
     threshold, sensitive, baseline, within
-        Whom to count as exposed, as of :func:`maxent_cvx.measures.exposed`.
+        Who counts as exposed, see :func:`maxent_cvx.measures.exposed`.
     original : DataFrame, or dict of them, optional
-        The records that were published; where answers have names, maybe others for each. Risk and utility are measured
-        by them; none is shown.
+        The original records, for measures of risk and utility; a dictionary gives different ones to each posterior. None
+        of them is shown unless `records` is True.
     population : DataFrame, QITable or int, optional
-        Everybody of whom the people of the release are some, or how many they are, to judge whether somebody can be
-        recognised: of :func:`maxent_cvx.measures.reidentification`.
+        The population that the people of the release belong to, or its size, for the re-identification risk; see
+        :func:`maxent_cvx.measures.reidentification`.
     records : bool
-        Whether to show original records of people who are exposed.
+        Show original records of exposed people.
     attacks : list, or dict by name
-        "worst_case", "definetti", or functions of what is published, such as
+        "worst_case", "definetti", or functions of the release, such as
         ``partial(mx.attacks.membership, population=voters)``.
     about : dict, optional
-        What readers should know of the data, in their own words: ``{"source": "ward 3, 2024", "seed": 0}``.
+        Information about the data for readers: ``{"source": "ward 3, 2024", "seed": 0}``.
     rows : int
-        Rows of a table that are shown; a table with more says so.
+        Number of rows shown per table; a longer table says so.
     time_limit : float
-        Seconds for intervals, and as many for what is certain; what takes longer is said to be missing.
+        Seconds for the intervals, and as many for what is certain; if it is exceeded, the section states that.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     Report
-        With ``.html``, ``.save(path)`` and ``.exposures``; it shows itself in a notebook.
+        With ``.html``, ``.save(path)`` and ``.exposures``; a notebook displays it.
 
     Raises
     ------
     UnknownName, StatementError
-        If something is no posterior, an attack is neither known nor a function, or another argument cannot be read.
+        If something is not a posterior, an attack is neither known nor a function, or another argument cannot be read.
     MaxEntError
-        As of :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive`, `baseline` or `within`
-        cannot be read.
+        As :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive`, `baseline` or `within` cannot be read.
     TableError
-        If the file cannot be written; what was there before is unchanged.
+        If the file cannot be written; an existing file is left unchanged.
 
     Notes
     -----
-    The page fetches nothing from anywhere. It contains what is published and what is assumed, and no original record
-    unless `records` asks for some. Treat it as you treat what is published, or more carefully.
+    The page contains the published counts and the assumed statements, and no original record unless `records` is True.
+    Protect it like the release, or better.
 
     Examples
     --------
@@ -365,72 +520,74 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report = mx.report({"knows nothing": nothing.solve(), "knows medicine": medicine.solve()},
     ...                        pathlib.Path(folder, "report.html"), about={"source": "the paper's Fig. 1"})
-    >>> {name: found.people for name, found in report.exposures.items()}
+    >>> {name: exposure.people for name, exposure in report.exposures.items()}
     {'knows nothing': 0, 'knows medicine': 1}
     """
     named, file = _named(posts), None if path is None else path_of(path)
-    asked = Settings(
+    settings = Settings(
         threshold=check_float(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
         within=within,
         population=_population(population),
         records=check_bool(records, "records"),
-        attacks=_attacks(attacks),
-        about=_about(about),
+        attacks=_read_attacks(attacks),
+        about={
+            check_str(name, "a name in about"): str(value)
+            for name, value in ({} if about is None else check_mapping(about, "about", "{name: text}")).items()
+        },
         rows=check_int(rows, "rows", 1),
         time_limit=check_seconds(time_limit, "time_limit"),
     )
     check_optional_bool(progress, "progress")
-    if asked.records and original is None:
-        raise StatementError("records=True shows original records, and none are given: original=table")
-    records_of = _originals(original, named)
-    cases = [ReportData(name, post, replace(asked, original=records_of.get(name))) for name, post in named.items()]
-    exposures = {case.name: case.exposure for case in cases}  # first: wrong arguments are refused before long work
+    if settings.records and original is None:
+        raise StatementError("records=True needs the original records; give them as original")
+    originals = _originals(original, named)
+    cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
+    exposures = {data.name: data.exposure for data in cases}  # first: wrong arguments are refused before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    html = render_report(cases, day, progress)
-    found = Report(html, exposures)
+    result = Report(render_report(cases, day, progress), exposures)
     if file is not None:
-        found.save(file)
-    return found
+        result.save(file)
+    return result
 
 
 def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
-    """Read the answers under their names; one alone has none."""
+    """Read the posteriors by name; a single one has the name ""."""
     if isinstance(posts, Posterior | PartitionedPosterior):
         return {"": posts}
     if isinstance(posts, Mapping):
-        found = {check_str(name, "the name of an answer"): post for name, post in posts.items()}
+        found = {check_str(name, "the name of a posterior"): post for name, post in posts.items()}
     else:
         several = check_list(posts, "posts", "posteriors")
         found = {"" if len(several) == 1 else f"Variant {i}": post for i, post in enumerate(several, 1)}
     for post in found.values():
-        check_instance(post, (Posterior, PartitionedPosterior), "an answer that is reported", "solve a model first")
+        check_instance(post, (Posterior, PartitionedPosterior), "a posterior of the report", "solve a model first")
     if not found:
-        raise StatementError("there is no answer to report; give what model.solve() returns")
+        raise StatementError("there is no posterior to report; give what model.solve() returns")
     return found
 
 
 def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
-    """Read the original records of each answer; one table is of all."""
+    """Read the original records of each posterior; one table is for all."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         return dict.fromkeys(named, check_dataframe(given, "the original records"))
     for name in given:
-        check_label(name, "name of an answer (in original)", named)
+        check_label(name, "name of a posterior (in original)", named)
     return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in given.items()}
 
 
 def _population(given: object) -> object:
-    """Read everybody, or how many they are."""
+    """Read the population, or its size."""
     if given is None or isinstance(given, pd.DataFrame | QITable):
         return given
     return check_int(given, "population", 1)
 
 
-def _attacks(given: object) -> dict[str, Attack]:
-    """Read attacks: names of those that are known, and functions of what is published."""
+def _read_attacks(given: object) -> dict[str, Attack]:
+    """Read attacks: names of known ones, and functions of the release."""
     if isinstance(given, Mapping):
         return {check_str(name, "the name of an attack"): check_callable(attack, f"attack {name!r}")
                 for name, attack in given.items()}  # fmt: skip
@@ -444,13 +601,7 @@ def _attacks(given: object) -> dict[str, Attack]:
 
 
 def _name_of(attack: object) -> str:
-    """The name of a function, also of one that has some of its arguments."""
+    """The name of a function, also of a partial one."""
     while isinstance(attack, partial):
         attack = attack.func
     return str(getattr(attack, "__name__", type(attack).__name__))
-
-
-def _about(given: object) -> dict[str, str]:
-    """Read what is said of the data."""
-    found = {} if given is None else check_mapping(given, "about", "{what: text}")
-    return {check_str(name, "about: what it is of"): str(value) for name, value in found.items()}

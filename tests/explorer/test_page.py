@@ -53,7 +53,7 @@ def test_numbers_follow_a_slider(page):
 def test_contradictions_are_said_in_words(page):
     """Beyond what is published allows, the page says so and names the statement; the last picture stays, greyed."""
     keys(page, page.get_by_role("slider", name=VALUE), "End", 1)
-    page.get_by_role("status").filter(has_text="Contradictory").wait_for()
+    page.get_by_role("status").filter(has_text="Contradiction").wait_for()
     assert "P(Flu | Gender=male) >= 0.95" in page.get_by_role("status").inner_text()
     page.locator(".maxent-map.maxent-old table").wait_for()
     assert "Traceback" not in page.content()

@@ -1,11 +1,9 @@
-"""Confidential attribute equivocation: the paper's examples, every partition, and numbers as they are written."""
+"""Equivocation of one number, and of everybody."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,12 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, GroupTooLarge, StatementError, TableError
-from maxent_cvx.measures.equivocation import equivocation
+from maxent_cvx import BadProbability, GroupTooLarge, TableError
+from maxent_cvx.measures.disclosure import of_those_inside
+from maxent_cvx.measures.equivocation import equivocation, individual_equivocation
+from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
 
 #: The appendix: values, probabilities, and H as it is printed for eps = 0, 1, ..., 8.
 VALUES, PROBABILITIES = [1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]
+
 PRINTED = [1.319, 1.054, 0.811, 0.811, 0.811, 0.811, 0.61, 0.286, 0]
 
 
@@ -103,42 +104,6 @@ def test_every_partition():
         assert (cae.grouping(eps)["high"] - cae.grouping(eps)["low"] <= eps).all()
 
 
-def test_runs_lose_nothing():
-    """Sets that are no runs of consecutive values never do better (section 3 defines runs only)."""
-    rng = np.random.default_rng(2)
-    for _ in range(60):
-        n = int(rng.integers(1, 8))
-        values = np.sort(rng.choice(20, n, replace=False)).tolist()
-        p = rng.dirichlet(np.full(n, 0.5))
-        cae = equivocation(values, p / p.sum())
-        for eps in range(0, 20, 3):
-            assert cae.at(eps) == pytest.approx(by_enumeration(values, p, eps), abs=1e-12)
-
-
-@given(
-    st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 9)), min_size=1, max_size=12).filter(
-        lambda pairs: sum(weight for _, weight in pairs) > 0
-    ),
-    st.permutations(range(12)),
-)
-def test_order_and_repeats_mean_nothing(pairs, order):
-    """Values come in any order, equal ones are one, and impossible ones are none; all else follows."""
-    total = sum(weight for _, weight in pairs)
-    shuffled = [pairs[i] for i in order if i < len(pairs)]
-    merged = {v: sum(w for u, w in pairs if u == v) for v, w in pairs if w}
-    one, two, three = (
-        equivocation([v for v, _ in some], [w / total for _, w in some])
-        for some in (pairs, shuffled, sorted((v, sum(w for u, w in pairs if u == v)) for v in merged))
-    )
-    pd.testing.assert_frame_equal(one.curve, two.curve, atol=1e-12)
-    pd.testing.assert_frame_equal(one.curve, three.curve, atol=1e-12)
-    possible = [v for v, w in pairs if w]
-    assert one.eps_max == max(possible) - min(possible)
-    assert one.at(one.eps_max) == 0
-    assert one.area >= 0
-    assert one.initial == pytest.approx(bits([w / total for w in merged.values()]), abs=1e-12)
-
-
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=9, unique=True), st.sampled_from([0.1, 0.01, 1e-7, 3e5]))
 def test_units_mean_nothing(values, unit):
     """Changing dollars to cents changes eps, and the area, and no entropy; nor do floats lose what decimals say."""
@@ -218,85 +183,25 @@ def test_bisection():
     assert before < 0.01
 
 
-def test_bisection_ends():
-    """Where H has few steps, bisection finds them all, among more differences than it evaluates."""
-    values = np.concatenate([np.linspace(0, 1, 40), np.linspace(0, 1, 40) ** 2 + 1000])
-    few = equivocation([0, 10**9], [0.5, 0.5], evaluations=2)
-    assert few.exact
-    p = np.full(80, 1e-13)
-    p[[0, 79]] = (1 - p[1:79].sum()) / 2
-    assert equivocation(values, p, evaluations=300).area == pytest.approx(1001, rel=1e-6)
-
-
-def test_one_value():
-    """Who is certain has no entropy, and an infinite risk."""
-    for cae in (equivocation([7], [1]), equivocation([7, 8], [1, 0]), equivocation([7, 7], [0.5, 0.5])):
-        assert (cae.initial, cae.area, cae.eps_max, cae.at(0)) == (0, 0, 0, 0)
-        assert cae.disclosure_risk == math.inf
-        assert len(cae.curve) == 1
-        assert len(cae.grouping(3)) == 1
-
-
-def test_what_is_impossible_decides_nothing():
-    """Values with a probability of 0 are out of the way: of the unit, of eps_max and of everything else."""
-    cae = equivocation([0.01, 0.02, 1e14], [0.5, 0.5, 0])
-    assert (cae.initial, cae.eps_max) == (1, 0.01)
-
-
-def test_numbers_of_any_type():
-    """Small integers, decimals, fractions, categories and nullable numbers are numbers; p sums to 1 afterwards."""
-    for values in (
-        np.array([-100, 100], dtype=np.int8),
-        [Decimal(-100), Fraction(100)],
-        pd.Categorical([-100, 100]),
-        pd.array([-100, 100], dtype="Int64"),
-        pd.Series([-100, 100], dtype=object),
-    ):
-        cae = equivocation(values, [0.5, 0.5])
-        assert (cae.area, cae.grouping(200)["middle"].tolist()) == (200, [0])
-    assert equivocation({77: 0.5, 80: 0.5}).area == 3
-    assert equivocation([1, 2, 3], np.full(3, 1 / 3, dtype=np.float32)).initial == pytest.approx(math.log2(3))
-    almost = equivocation([1, 2], [1 + 1e-10 - 1e-14, 1e-14])
-    assert almost.initial > 0
-    assert almost.disclosure_risk < math.inf
-
-
-def test_a_series_by_value():
-    """A Series of probabilities by value is enough; its name stays."""
-    known = pd.Series([0.5, 0.5], pd.Index([77, 80], name="Salary"))
-    cae = equivocation(known)
-    assert cae.area == 3
-    assert cae.distribution.index.name == "Salary"
-    assert "2 values" in repr(cae)
-
-
 def test_what_is_refused():
     """Each error says what was found and what to do."""
-    with refused(BadProbability, "sum to 0.9", "divide by the sum"):
-        equivocation([1, 2], [0.5, 0.4])
-    with refused(BadProbability, "smallest is -0.1"):
-        equivocation([1, 2], [1.1, -0.1])
-    with refused(TableError, "2 values and 1 prob"):
-        equivocation([1, 2], [1])
-    with refused(TableError, "must be real numbers"):
-        equivocation(["low", "high"], [0.5, 0.5])
-    with refused(TableError, "missing value"):
-        equivocation([1, math.nan], [0.5, 0.5])
-    with refused(TableError, "finite number", "inf"):
-        equivocation([1, math.inf], [0.5, 0.5])
-    with refused(TableError, "at least one number"):
-        equivocation([], [])
-    with refused(BadProbability, "probabilities are missing"):
-        equivocation([1, 2])
-    with refused(BadProbability, "eps=-1"):
-        equivocation([1, 2], [0.5, 0.5]).at(-1)
-    with refused(BadProbability, "step=0"):
-        equivocation([1, 2], [0.5, 0.5], step=0)
-    with refused(GroupTooLarge, "longer step"):
-        equivocation([0, 1e6], [0.5, 0.5], step=1).area  # noqa: B018
-    with refused(GroupTooLarge, "and 5000 are allowed"):
-        equivocation(np.arange(6_000), np.full(6_000, 1 / 6_000), step=1).area  # noqa: B018
-    for values, p, says in [
+    for error, call in [
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.4])),
+        (BadProbability, lambda: equivocation([1, 2], [1.1, -0.1])),
+        (TableError, lambda: equivocation([1, 2], [1])),
+        (TableError, lambda: equivocation(["low", "high"], [0.5, 0.5])),
+        (TableError, lambda: equivocation([1, math.nan], [0.5, 0.5])),
+        (TableError, lambda: equivocation([1, math.inf], [0.5, 0.5])),
+        (TableError, lambda: equivocation([], [])),
+        (BadProbability, lambda: equivocation([1, 2])),
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.5]).at(-1)),
+        (BadProbability, lambda: equivocation([1, 2], [0.5, 0.5], step=0)),
+        (GroupTooLarge, lambda: equivocation([0, 1e6], [0.5, 0.5], step=1).area),
+        (GroupTooLarge, lambda: equivocation(np.arange(6_000), np.full(6_000, 1 / 6_000), step=1).area),
+    ]:
+        with refused(error):
+            call()
+    for values, p, _ in [
         (["a", "b"], {"a": 1}, "not a dict"),
         (pd.DataFrame({0: [1, 2]}), [0.5, 0.5], "not a DataFrame"),
         ([1 + 2j, 3], [0.5, 0.5], "complex"),
@@ -306,47 +211,97 @@ def test_what_is_refused():
         ([0, 2**64], [0.5, 0.5], "too far"),
         (pd.Series([1, 2], list("ab")), pd.Series([0.1, 0.9], list("ba")), "different labels"),
     ]:
-        with refused(TableError, says):
+        with refused(TableError):
             equivocation(values, p)
     cae = equivocation([0, 1], [0.5, 0.5])
     for ask in (cae.at, cae.grouping, lambda eps: equivocation([0, 1], [0.5, 0.5], step=eps)):
-        with refused(BadProbability, "finite number"):
+        with refused(BadProbability):
             ask(10**400)
-    with refused(GroupTooLarge, "longer step"):
+    with refused(GroupTooLarge):
         equivocation([0, 1], [0.5, 0.5], step=1e-320).area  # noqa: B018
-    with refused(GroupTooLarge, "whole curve"):
+    with refused(GroupTooLarge):
         equivocation(np.arange(100_000) ** 1.5, np.full(100_000, 1e-5)).area  # noqa: B018
-    with refused(GroupTooLarge, "round the values"):
+    with refused(GroupTooLarge):
         many = np.arange(2_000_000)
         equivocation(many, np.full(len(many), 1 / len(many))).at(1_000_000)
 
 
-def test_the_plot():
-    """The area is shaded, and every curve is named with its area."""
-    import matplotlib.pyplot as plt
-
-    curves = {"Layla": equivocation([50, 107], [0.5, 0.5]), "Qays": equivocation([77, 80], [0.5, 0.5])}
-    ax = mx.plots.equivocation(curves)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Layla: area 57", "Qays: area 3"]
-    assert len(ax.collections) == 2
-    assert mx.plots.equivocation(curves["Qays"], ax=ax) is ax
-    x = np.random.default_rng(0).normal(size=50)
-    rough = mx.plots.equivocation(equivocation(x, np.full(50, 0.02), evaluations=10))
-    assert "±" in rough.get_legend().get_texts()[0].get_text()
-    for nothing in ({}, None, [1], {"a": 3}):
-        with refused(StatementError, "no curve"):
-            mx.plots.equivocation(nothing)
-    plt.close("all")
-
-
-@pytest.mark.slow
-def test_a_long_curve():
-    """5,000 values have an exact curve in a minute: as many differences as are allowed."""
-    rng = np.random.default_rng(5)
-    p = rng.dirichlet(np.ones(5_000))
-    cae = equivocation(np.arange(5_000), p)
-    assert cae.exact
-    some = rng.integers(0, 5_000, 5)
-    np.testing.assert_allclose(
-        cae.at(some), [cae.curve["entropy"][cae.curve["epsilon"] <= eps].iloc[-1] for eps in some]
+def salaries():
+    """Three buckets of people and their salaries, thousands."""
+    return pd.DataFrame(
+        {
+            "Age": [20, 20, 30, 30, 37, 37, 40],
+            "Salary": [50, 107, 77, 80, 77, 80, 77],
+            "Bucket": [1, 1, 2, 2, 2, 2, 3],
+        }
     )
+
+
+def test_everybody_in_a_posterior():
+    """Everybody's equivocation is that of their distribution; 57 and 3 again, and 0 for whoever is certain."""
+    release = mx.Release.from_buckets(salaries(), qi=["Age"], sa="Salary", bucket="Bucket")
+    post = mx.MaxEnt(release).solve()
+    found = individual_equivocation(post, at=[0, 3, 5.5])
+    assert found["area"].round(9).to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
+    assert found["eps_max"].to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
+    assert found["disclosure_risk"][40] == math.inf
+    assert found["H(3)"].to_dict() == {20: 1, 30: 0, 37: 0, 40: 0}
+    told = mx.MaxEnt(release).add(mx.P([77, 80], given={"Age": 20}) == 0).solve()
+    pd.testing.assert_frame_equal(individual_equivocation(told), found.iloc[:, :5])
+    leaning = mx.MaxEnt(release).add(mx.P(77, given={"Age": 30}) == 0.75).solve()
+    assert individual_equivocation(leaning)["initial"][30] == pytest.approx(bits([0.75, 0.25]), abs=1e-6)
+
+
+def test_everybody_is_one_by_one(hospital, release):
+    """All at once is the same as one after the other, values given for what is no number; several may be equal."""
+    numbers = pd.Series([1.5, 0.25, 9, 9, 0.3], index=sorted(hospital["Disease"].unique()))
+    post = mx.MaxEnt(release).solve()
+    for error, call in [
+        (TableError, lambda: individual_equivocation(post)),
+        (TableError, lambda: individual_equivocation(post, values=numbers.drop("Pneumonia").to_dict())),
+        (BadProbability, lambda: individual_equivocation(post, at=-2, values=numbers)),
+    ]:
+        with refused(error):
+            call()
+    found = individual_equivocation(post, values=numbers, at=0.05)
+    for q, row in post.conditional().iterrows():
+        cae = equivocation(numbers[row.index], row / row.sum())
+        expected = [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, cae.at(0.05)]
+        np.testing.assert_allclose(found.loc[q].iloc[1:].astype(float), expected, atol=1e-9)
+    assert found["people"].sum() == len(hospital)
+
+
+def kinds(hospital, release):
+    """Posteriors of all views: named people, a series, a QI table, a population."""
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
+        for table in mx.datasets.load_patients()
+    )
+    records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
+    voters = pd.concat([hospital, hospital.head(1)])
+    people = {"Ann": {"Gender": "female", "Degree": "college"}}
+    views = {
+        "named": mx.MaxEnt(release, people=people).add(mx.P("HIV", who="Ann") == 0.7),
+        "series": mx.MaxEnt(series),
+        "table": mx.MaxEnt(
+            mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=sorted(set(hospital["Disease"])))
+        ).add(mx.P("Flu", given={"Gender": "male"}) == 0.5),
+        "population": mx.MaxEnt(
+            mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease", population=voters)
+        ),
+    }
+    return {name: model.solve() for name, model in views.items()}
+
+
+def test_all_views_one_by_one(hospital, release):
+    """Everybody's equivocation is that of their row, whatever the view."""
+    for name, post in kinds(hospital, release).items():
+        labels = [one for one in post.space.view.sensitive_values if one != OUTSIDE]
+        numbers = {label: 1.1 * i**2 for i, label in enumerate(labels)}
+        found = individual_equivocation(post, values=numbers, at=2.2)
+        rows, people = of_those_inside(post)
+        assert found["people"].tolist() == list(people), name
+        for at, (_, row) in enumerate(rows.iterrows()):
+            cae = equivocation([numbers[label] for label in rows.columns], row / row.sum())
+            expected = [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, cae.at(2.2)]
+            np.testing.assert_allclose(found.iloc[at, 1:].astype(float), expected, atol=1e-7, err_msg=name)

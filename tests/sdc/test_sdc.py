@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from maxent_cvx import BadProbability, GroupTooLarge, StatementError, TableError, UnknownName, sdc
-from maxent_cvx.testing.checks import check_technique
+from maxent_cvx.testing import check_technique
 from support.helpers import refused
 from support.techniques import Rounded, people
 

@@ -31,9 +31,8 @@ from maxent_cvx.solvers.monitor import within
 from maxent_cvx.solvers.parameters import FEASIBILITY
 from maxent_cvx.solvers.presolve import term_bounds
 from maxent_cvx.solvers.proofs import support_proof
-from maxent_cvx.testing.problems import PROBLEMS, find
-from maxent_cvx.testing.problems.problem import Problem
 from support.helpers import refused
+from support.problems import PROBLEMS, Problem, find
 from support.random_models import contradictory_model, from_multipliers, random_model
 from support.solving import examples
 from tests.benchmarks.contradictions import contradictory_adult

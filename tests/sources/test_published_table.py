@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedTable
-from maxent_cvx.testing.checks import check_source
+from maxent_cvx.testing import check_source
 from support.helpers import refused
 from support.solving import examples
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from maxent_cvx.testing.problems import PROBLEMS
-from maxent_cvx.testing.problems.problem import Problem as Case
-from maxent_cvx.testing.problems.published import CUBE, FIGURE_1C, SQUARE, Buckets, members, p, publish, square_dual
+from support.problems import CUBE, FIGURE_1C, PROBLEMS, SQUARE, Buckets, members, p, publish, square_dual
+from support.problems import Problem as Case
 
 __all__ = [
     "CONTRADICTORY",

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, nnls
 
-from maxent_cvx import Infeasible, StatementError, UnknownName
-from maxent_cvx.testing.problems import PROBLEMS, find
-from maxent_cvx.testing.problems.problem import Problem
-from support.helpers import refused
+from maxent_cvx import Infeasible
+from support.problems import PROBLEMS, Problem, find
 
 LINEAR = [problem for problem in PROBLEMS.values() if not problem.needs_convex]
+
 FEASIBLE = [problem for problem in LINEAR if problem.feasible]
+
 INFEASIBLE = [problem for problem in LINEAR if not problem.feasible]
+
 #: Rounding of sums of a few numbers, relative to the largest.
 ROUNDING = 1e-12
 
@@ -133,49 +134,3 @@ def test_printed_digits():
     """Jaynes printed the loaded die to five places."""
     printed = [0.05435, 0.07877, 0.11416, 0.16545, 0.23977, 0.34749]
     np.testing.assert_allclose(find("loaded die").joint[0][0], printed, atol=5e-6)
-
-
-def test_what_is_in_it():
-    """Every problem has a name, says where its answer is from, and what it needs; there are some of every kind."""
-    for name, problem in PROBLEMS.items():
-        assert problem.name == name
-        assert find(name) is problem
-        assert len(problem.origin) > 10
-        assert repr(name) in repr(problem)
-        assert problem.feasible or not problem.interior
-    for needs in ("needs_inequalities", "needs_soft_rows", "needs_convex", "feasible", "interior"):
-        assert {getattr(problem, needs) for problem in PROBLEMS.values()} == {True, False}
-
-
-def test_who_takes_what():
-    """A solver is given what it says that it takes."""
-
-    class Equations:
-        name = "EQUATIONS"
-        takes_inequalities = False
-
-        def solve(self, form, start=None): ...
-
-    taken = {problem.name for problem in PROBLEMS.values() if problem.suits(Equations())}
-    assert taken == {
-        name for name, p in PROBLEMS.items() if not (p.needs_inequalities or p.needs_soft_rows or p.needs_convex)
-    }
-    assert all(problem.suits("CLARABEL") for problem in PROBLEMS.values())
-
-
-@pytest.mark.parametrize("space", [None, find("one equation").model()])
-def test_what_is_no_space(space: object):
-    """The answer is one of the terms of a space."""
-    with refused(StatementError, "space"):
-        find("one equation").expected(space)
-
-
-def test_what_has_no_answer():
-    """A contradiction has no answer to give, and an unknown problem is none."""
-    problem = find("two values")
-    with refused(StatementError, "two values", "no answer"):
-        problem.expected(problem.model().space)
-    with refused(UnknownName, "'one equations'", "one equation"):
-        find("one equations")
-    with refused(UnknownName, "expected one of"):
-        find("")

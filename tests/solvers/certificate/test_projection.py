@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from maxent_cvx.solvers.certificate import project
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.testing.problems import PROBLEMS
-from maxent_cvx.testing.problems.problem import Problem
+from support.problems import PROBLEMS, Problem
 from support.random_models import random_model
 from support.solving import examples
 

@@ -1,0 +1,825 @@
+"""Contract tests for your own sources, views, solver backends and techniques of disclosure control.
+
+Run them on the classes that you write; each raises an :exc:`AssertionError` that says what is broken:
+
+>>> import maxent_cvx as mx
+>>> hospital = mx.datasets.load_hospital()
+>>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+>>> mx.testing.check_source(mx.BucketInvariants(release), mx.MaxEnt(release).space, truth=hospital)
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._utils.errors import (
+    Inaccurate,
+    Infeasible,
+    MaxEntError,
+    SolverError,
+    StatementError,
+    TableError,
+    unknown_name,
+)
+from ._utils.formatting import ReprMixin
+from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
+from .model.maxent import MaxEnt, load_posterior
+from .model.posterior import Posterior
+from .model.system import build_rows
+from .priors import QIDistribution
+from .releases.base import View
+from .releases.qi_table import QITable
+from .releases.release import Release
+from .solvers.answer import Answer, Status
+from .solvers.backends import Backend
+from .solvers.backends import find as find_backend
+from .solvers.form import LinearForm
+from .sources.base import Source
+from .sources.statements import P, Probability, Statement
+from .terms.space import Space
+
+__all__ = [
+    "check_backend",
+    "check_source",
+    "check_technique",
+    "check_view",
+]
+
+# Problems whose answers are known, for check_backend.
+
+
+Table = Sequence[Sequence[float]]
+Buckets = Sequence[tuple[str, str]]
+
+#: Two by two: with x = n(q1, s1), n(q1, s2) = 4 - x, n(q2, s1) = 3 - x and n(q2, s2) = x - 1. By Eq. (9) of
+#: Privacy-MaxEnt, x = 2. The multiplier of a row x = c is the log odds ratio, since log n(q, s) = a(q) + b(s) + m [q1, s1].
+SQUARE = (("q1*4 q2*2", "s1*3 s2*3"),)
+#: Three people, three values: a doubly stochastic table.
+CUBE = (("q1 q2 q3", "s1 s2 s3"),)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(ReprMixin):
+    """A small model whose maximum-entropy answer is known by a formula, a symmetry or a paper.
+
+    `buckets` are the QI tuples and sensitive values of each bucket, "q1*3 q2" for q1 three times and q2 once;
+    `knowledge` are statements, or functions of the space for convex constraints; `joint` is N P(q, s, b) in records, one
+    table per bucket with sorted labels, or None if the knowledge is contradictory; `dual` are the multipliers m of the
+    statements' rows, scaled to a largest coefficient of 1, where x = w exp(A' m - 1), or None if they are not unique.
+    """
+
+    buckets: Buckets
+    knowledge: Sequence[Statement | Callable[[Space], object]]
+    joint: Sequence[Table] | None
+    dual: Sequence[float] | None = None
+    name: str = ""
+    origin: str = ""
+    view: Callable[[Buckets], View] = field(default_factory=lambda: publish)
+    prior: Callable[[], QIDistribution] | None = None
+
+    def model(self) -> MaxEnt:
+        """A new model."""
+        prior = None if self.prior is None else self.prior()
+        return MaxEnt(self.view(self.buckets), prior=prior).add(*self.knowledge)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is an answer; if not, a solve must end in :exc:`maxent_cvx.Infeasible`."""
+        return self.joint is not None
+
+    @property
+    def interior(self) -> bool:
+        """Whether there is an answer and no term of it is zero, so that all multipliers are finite."""
+        return self.joint is not None and min(min(map(min, table)) for table in self.joint) > 0
+
+    @property
+    def needs_inequalities(self) -> bool:
+        """Whether a backend must take inequalities (``takes_inequalities``)."""
+        return any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
+
+    @property
+    def needs_soft_rows(self) -> bool:
+        """Whether a backend must subtract the costs of soft rows (``takes_soft_rows``)."""
+        return any(isinstance(known, Statement) and known.penalty is not None for known in self.knowledge)
+
+    @property
+    def needs_convex(self) -> bool:
+        """Whether a backend must take convex constraints (``takes_convex``)."""
+        return any(not isinstance(known, Statement) for known in self.knowledge)
+
+    def suits(self, backend: str | object) -> bool:
+        """Whether a backend says that it takes such a problem."""
+        found = find_backend(backend)
+        takes_rows = found.takes_inequalities or not self.needs_inequalities
+        takes_rows &= found.takes_soft_rows or not self.needs_soft_rows
+        return takes_rows and (found.takes_convex or not self.needs_convex)
+
+    def expected(self, space: Space) -> np.ndarray:
+        """Give the exact answer."""
+        check_instance(space, Space, "space")
+        if self.joint is None:
+            raise StatementError(f"the knowledge of {self.name!r} is contradictory: there is no answer to expect")
+        people: dict[tuple[object, ...], float] = {}
+        for b, ((qs, ss), table) in enumerate(zip(self.buckets, self.joint, strict=True), start=1):
+            for q, row in zip(sorted(set(members(qs))), table, strict=True):
+                people |= {(q, s, b): count for s, count in zip(sorted(set(members(ss))), row, strict=True)}
+        if space.index.nlevels == 2:  # a table without buckets
+            people = {term[:2]: count for term, count in people.items()}
+        return np.array([people[term] for term in space.index], dtype=float)
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name!r}>"
+
+
+def square(x: float) -> tuple[Table]:
+    """The table of SQUARE with n(q1, s1) = x."""
+    return ([[x, 4 - x], [3 - x, x - 1]],)
+
+
+def square_dual(x: float) -> float:
+    """The log odds ratio of that table: the multiplier of a row that says n(q1, s1) = x."""
+    return math.log(x * (x - 1) / ((4 - x) * (3 - x)))
+
+
+def members(text: str) -> list[str]:
+    """Read "q1*2 q2" as q1, q1, q2."""
+    pairs = [token.partition("*") for token in text.split()]
+    return [name for name, _, times in pairs for _ in range(int(times or 1))]
+
+
+def publish(buckets: Buckets) -> Release:
+    """Publish buckets, numbered from 1."""
+    frames = [pd.DataFrame({"Q": members(q), "S": members(s), "B": b}) for b, (q, s) in enumerate(buckets, start=1)]
+    return Release.from_buckets(pd.concat(frames), qi="Q", sa="S", bucket="B")
+
+
+def people_only(buckets: Buckets) -> QITable:
+    """Of a single bucket, publish who is in it and which values there are, but not how frequent these are."""
+    ((qs, ss),) = buckets
+    return QITable(pd.DataFrame({"Q": members(qs)}), qi="Q", sa="S", sa_values=members(ss))
+
+
+def p(s: str | list[str], q: str) -> Probability:
+    """P(s | q)."""
+    return P(s, {"Q": q})
+
+
+def _loaded_die() -> Problem:
+    """Jaynes (1962): maximum entropy gives P(i) = exp(a i) / sum exp(a j), with the a for which the mean is 4.5."""
+    faces, low, high = range(1, 7), 0.0, 1.0
+    for _ in range(60):  # bisection, since the mean rises with a
+        a = (low + high) / 2
+        low, high = (low, a) if sum((j - 4.5) * math.exp(a * j) for j in faces) > 0 else (a, high)
+    total = sum(math.exp(a * j) for j in faces)
+    mean = sum((j * P(f"s{j}") for j in faces[1:]), P("s1"))
+    table = [[math.exp(a * j) / total for j in faces]]
+    origin = "Jaynes' Brandeis dice (1962): a die whose mean is 4.5"
+    return Problem(
+        [("q1", "s1 s2 s3 s4 s5 s6")], [mean == 4.5], (table,), [6 * a], "loaded die", origin, view=people_only
+    )
+
+
+def _problems() -> Iterator[Problem]:
+    """The problems of :func:`check_backend`: at least one of every kind of row, of zeros and of contradictions."""
+    x, thirds, others = p("s1", "q1"), [[1 / 3] * 3] * 3, [0.275, 0.275, 0.45]
+    yield Problem(CUBE, [], (thirds,), [], "uniform", "By symmetry every entry is 1/3.")
+    yield Problem(
+        SQUARE, [x == 0.4], square(1.6), [square_dual(1.6)], "one equation",
+        "P(s1 | q1) = 0.4 of 4 people is x = 1.6, and the rest follows from the margins.",
+    )  # fmt: skip
+    yield Problem(
+        CUBE, [p(["s1", "s2"], "q1") == 0.9], ([[0.45, 0.45, 0.1], others, others],),
+        [math.log(0.45 * 0.45 / (0.1 * 0.275))], "one value or another", "By symmetry 0.9 = 0.45 + 0.45.",
+    )  # fmt: skip
+    yield _loaded_die()
+    yield Problem(
+        SQUARE, [x <= 0.6], square(2), [0.0], "inactive at most", "P(s1 | q1) is 0.5 by Eq. (9), below 0.6 already."
+    )
+    yield Problem(
+        SQUARE, [x <= 0.4], square(1.6), [square_dual(1.6)], "active at most",
+        "The row binds, so the answer is that of the equation; its upper side is active, so m < 0.",
+    )  # fmt: skip
+    prior = pd.DataFrame({"s1": [0.8, 0.2], "s2": [0.2, 0.8]}, index=pd.Index(["q1", "q2"], name="Q"))
+    yield Problem(
+        SQUARE, [x == 0.4], square(1.6), [square_dual(1.6) - math.log(16)], "believed and known",
+        "`one equation` with a prior: the multiplier is relative to the prior's odds ratio, 16.",
+        prior=lambda: QIDistribution({"Q": prior}),
+    )  # fmt: skip
+    sd = math.sqrt(0.1 / (-4 * square_dual(1.6)))  # P(s1 | q1) is 4 records per unit
+    yield Problem(
+        SQUARE, [x.softly(0.3, sd=sd)], square(1.6), [square_dual(1.6)], "missed by its variance times the slope",
+        "0.3 is missed by 0.1, since (0.4 - 0.3) / sd^2 is the slope of the entropy at 0.4.",
+    )  # fmt: skip
+    yield Problem(
+        CUBE, [x == 0], ([[0, 0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]],), None, "a zero",
+        "By symmetry of s2 and s3, and of q2 and q3.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [x == 0.4, p("s1", "q2") == 0.5], None, None, "two values",
+        "n(q1, s1) = 1.6 leaves 1.4 of q2's 2 people for s1, which is 0.7.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [lambda space: (space.prob("s1", given={"Q": "q1"}) - 0.2) ** 2 <= 0.01], square(1.2), None,
+        "within a parabola", "(P(s1 | q1) - 0.2)^2 <= 0.01 lowers P(s1 | q1) from 0.5 to 0.3, which is x = 1.2.",
+    )  # fmt: skip
+
+
+#: The problems of :func:`check_backend`, by name.
+PROBLEMS = {problem.name: problem for problem in _problems()}
+
+
+def find(name: str) -> Problem:
+    """Look up a problem by its name."""
+    if not isinstance(name, str) or name not in PROBLEMS:
+        raise unknown_name("problem", name, PROBLEMS)
+    return PROBLEMS[name]
+
+
+#: Answers that are as close to each other as this, relative to the largest count, are the same but for precision.
+SAME = 1e-3
+
+
+def far(post: Posterior, counts: np.ndarray) -> float:
+    """The largest |P(s, b | q) - P'(s, b | q)| between a posterior and other counts of its terms."""
+    q, n_q = post.space.groups
+    return float((np.abs(post.counts - counts) / n_q[q]).max())
+
+
+def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
+    """Say what is wrong with an answer to a whole problem without zeros, if it is one of the usual mistakes."""
+    if answer is None:
+        return ""
+    x, m = answer.counts, answer.multipliers
+    if x is None or m is None:
+        return f"it returns no answer, {answer.status.value}: {answer.message}"
+    if not _same(x, exact):
+        if _same(x * exact.sum(), exact):
+            return f"the counts are shares, which sum to 1; records x = N p are expected, which sum to {exact.sum():g}"
+        worst, off = int(np.abs(x - exact).argmax()), form.residual(np.maximum(x, 0.0))
+        row = int(off.argmax())
+        broken = f"; the row {form.name(row)!r} is off by {off[row]:.2g}" if off[row] > SAME else "; all rows hold"
+        return f"a count is {x[worst]:.6g} records and {exact[worst]:.6g} is exact{broken}"
+    exponent, unweighted = form.exponent(m), form.matrix.T @ m
+    with np.errstate(over="ignore"):
+        if _same(np.exp(exponent), exact):
+            return ""
+        if _same(np.exp(form.exponent(-m)), exact):
+            return "the multipliers have the other sign: x = w exp(A' m - 1) holds with -m"
+        if _same(np.exp(exponent + 1), exact):
+            return "the multipliers are those of x = w exp(A' m); x = w exp(A' m - 1) is expected"
+        if _same(np.exp(unweighted - 1), exact):
+            return "the multipliers are those of x = exp(A' m - 1), without the weights w: the objective has them"
+    return "the counts are right, and the multipliers are not: x = w exp(A' m - 1) does not hold"
+
+
+def _same(x: np.ndarray, exact: np.ndarray) -> bool:
+    return bool(np.abs(x - exact).max() <= SAME * exact.max())
+
+
+#: Rounding, a probability, by which an answer may be further from the exact one than its certificate says.
+ROUNDING = 1e-6
+#: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand. It
+#: is divided by the least count, if below 1, where the solver calls its answer inaccurate.
+PRECISE = 0.02
+#: Problems that an error tells of; the others are counted.
+TOLD = 5
+
+
+@dataclass
+class Trial:
+    """One problem, and what a backend makes of it."""
+
+    backend: Backend
+    problem: Problem
+    outcome: str = "not taken"
+    bound: float = np.nan
+    error: float = np.nan
+
+    def faults(self) -> Iterator[str]:
+        """Solve it in every way; say what is wrong."""
+        model = self.problem.model()
+        answer = None
+        if not self.problem.needs_convex:  # which come as an argument of their own
+            try:
+                answer = untouched(self.backend, model.form)
+            except Exception as error:  # whatever the backend raises is to be failures
+                yield _raised(error)
+                return
+        if not self.problem.feasible:
+            self.outcome = "infeasible"
+            yield from self.contradicted()
+            return
+        exact = self.problem.expected(model.space)
+        post = None
+        for presolve in (True, False):
+            try:
+                post = model.solve(self.backend, presolve=presolve)
+            except Infeasible as error:
+                yield f"the knowledge can hold, and is called infeasible: {error}"
+                return
+            except (Inaccurate, SolverError) as error:
+                failures = fault(model.form, answer, exact) if self.problem.interior else ""
+                sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
+                if presolve or (failures and sure):
+                    yield failures or str(error)
+                    return
+                self.outcome = "certified after presolve"
+            except Exception as error:
+                yield _raised(error)
+                return
+            else:
+                if presolve:
+                    self.outcome, self.bound, self.error = "certified", post.certificate.bound, far(post, exact)
+                if far(post, exact) > post.certificate.bound + ROUNDING:
+                    yield f"an answer is certified to {post.certificate.bound:.1e} and off by {far(post, exact):.1e}"
+        if self.outcome == "certified" and self.problem.dual:
+            yield from self.mispriced(post, list(model.knowledge), exact, fault(model.form, answer, exact))
+
+    def contradicted(self) -> Iterator[str]:
+        """Ask for what cannot be."""
+        for presolve in (True, False):
+            try:
+                self.problem.model().solve(self.backend, presolve=presolve)
+            except Infeasible:
+                continue
+            except Exception as error:
+                yield f"of contradictory knowledge: {_raised(error)}"
+            else:
+                yield "the knowledge is contradictory, and there is an answer"
+
+    def mispriced(self, post: Posterior | None, labels: list[str], counts: np.ndarray, usual: str) -> Iterator[str]:
+        """Compare the multipliers of what is known with the exact ones."""
+        assert post is not None
+        dual = np.array(self.problem.dual)
+        found = np.concatenate([post.multipliers[label] for label in labels])
+        least = 1.0 if post.status is Status.OPTIMAL else min(1.0, float(counts[counts > 0].min()))
+        if np.abs(found - dual).max() > PRECISE / least:
+            exact = np.round(dual, 6).tolist()
+            yield usual or f"the multipliers of what is known are {found.round(6).tolist()}, and {exact} are exact"
+
+
+def check_backend(backend: str | object, problems: Iterable[Problem | str] | None = None) -> pd.DataFrame:
+    """Check the contract of a solver on small problems with known answers; an :exc:`AssertionError` says what is broken.
+
+    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises nothing,
+       and does not change the form.
+    2. After presolve, every feasible problem is solved to a certificate, and the answer is as close to the exact one as
+       the certificate says. Without presolve the answer may be rejected as inaccurate if the backend does not call it
+       optimal, or if it has zeros; but if it is certified, it is that close too.
+    3. Multipliers have the sign and scale of the known ones. They are compared more loosely if the backend calls its
+       answer inaccurate and the problem has terms of less than one record.
+    4. Infeasible problems end in :exc:`maxent_cvx.Infeasible`, and no other problem does.
+
+    Problems that need inequalities, soft rows or convex constraints are skipped if the backend does not accept them
+    (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
+
+    Parameters
+    ----------
+    backend : str or object
+        Name of a solver, or a backend of your own; see :func:`maxent_cvx.solvers.register`.
+    problems : iterable of str, optional
+        Names of the problems to solve; by default all.
+
+    Returns
+    -------
+    DataFrame
+        By `problem`: its `outcome` ("certified", "certified after presolve" if it was rejected without, "infeasible", "not
+        taken"); the certificate's `bound` and the true `error`, the largest of any P(s, b | q), after presolve.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; the message says which, and on which problems.
+    UnknownName, SolverError, StatementError
+        If there is no such solver or problem, or the solver is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import maxent_cvx as mx
+    >>> from maxent_cvx.solvers import Answer, Status
+    >>> class Scaling:
+    ...     "Generalised iterative scaling."
+    ...     name = "SCALING"
+    ...     takes_inequalities = False
+    ...     sign = 1
+    ...     def solve(self, form, start=None, *, sweeps=2000):
+    ...         m, a = np.zeros(form.shape[0]), form.matrix.toarray()
+    ...         for _ in range(sweeps):
+    ...             for i in range(len(m)):
+    ...                 x = np.exp(form.exponent(m))
+    ...                 m[i] += (form.low[i] - a[i] @ x) / max(a[i] ** 2 @ x, 1e-300)
+    ...         return Answer(Status.OPTIMAL, np.exp(form.exponent(m)), self.sign * m)
+    >>> names = ["one equation", "one value or another", "active at most", "two values"]
+    >>> mx.testing.check_backend(Scaling(), names)["outcome"].to_dict()       # doctest: +NORMALIZE_WHITESPACE
+    {'one equation': 'certified', 'one value or another': 'certified', 'active at most': 'not taken',
+     'two values': 'infeasible'}
+    >>> wrong = Scaling()
+    >>> wrong.sign = -1
+    >>> try:
+    ...     mx.testing.check_backend(wrong, ["one equation"])
+    ... except AssertionError as error:
+    ...     print(error)
+    SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
+    with -m
+    """
+    found = find_backend(backend)
+    chosen = _chosen(problems)
+    assert not found.trouble, f"{found.name} is installed, but not usable: {found.trouble}"
+    trials = [Trial(found, problem) for problem in chosen]
+    able = [trial for trial in trials if trial.problem.suits(found)]
+    assert able, (
+        f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+    )
+    failures = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
+    says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(failures.items())[:TOLD])
+    more = f" And {len(failures) - TOLD} more." if len(failures) > TOLD else ""
+    assert not failures, f"{found.name} is broken on {len(failures)} of {len(able)} problems. {says}{more}"
+    rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
+    return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
+
+
+def untouched(backend: Backend, form: LinearForm) -> Answer:
+    """Ask a backend twice, without a start and with one, for an answer to a problem that it must not change."""
+    form = replace(form, coefficients=form.matrix)  # one matrix, and not made anew whenever it is asked for
+    sides = [form.matrix.data, form.low, form.high, form.weights]
+    before = [side.copy() for side in sides]
+    answer = backend.solve(form)
+    backend.solve(form, np.full(form.shape[0], 0.1))
+    if not all(np.array_equal(*pair) for pair in zip(sides, before, strict=True)):
+        raise AssertionError("solve changes the form that it is given")
+    return answer
+
+
+def _raised(error: Exception) -> str:
+    """What a backend raised, or what an own check says."""
+    if isinstance(error, AssertionError | SolverError):
+        return str(error)
+    return f"solve raises {type(error).__name__}: {error}; return an Answer with Status.FAILED instead"
+
+
+def _chosen(problems: Any) -> list[Problem]:
+    """Read what problems to try."""
+    if problems is None:
+        return list(PROBLEMS.values())
+    chosen = check_list(problems, "problems", "problems, or their names")
+    if not chosen:
+        raise StatementError("problems is empty; leave it out to use all of them")
+    return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
+
+
+def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
+    """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
+
+    1. Its class has a docstring, and its label is a non-empty text.
+    2. :meth:`maxent_cvx.Source.rows` yields rows over the terms of the space (or CVXPY constraints); all coefficients are
+       numbers, no row has an empty range, and every row has a name.
+    3. It yields the same rows when called again: building a model twice must not change it.
+    4. Given the original records, its rows are true of them, except for soft rows.
+
+    Parameters
+    ----------
+    source : Source
+        One that you wrote, see :class:`maxent_cvx.Source`.
+    space : Space
+        Of a model that it is for: ``mx.MaxEnt(release).space``.
+    truth : DataFrame, optional
+        The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
+        of them.
+    id : str, optional
+        Their column of names, if the space names people.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; the message says which.
+    StatementError
+        If `source` is not a Source, or `space` no Space.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the space.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> class AtMost(mx.Source):
+    ...     "P(s | q) <= limit for every q and s."
+    ...     def __init__(self, limit):
+    ...         self.limit = limit
+    ...     def rows(self, space):
+    ...         yield space.conditional("s", given="q") <= self.limit
+    >>> space = mx.MaxEnt(release).space
+    >>> mx.testing.check_source(AtMost(0.5), space)                          # keeps its promises ...
+    >>> try:
+    ...     mx.testing.check_source(AtMost(0.5), space, truth=hospital)          # ... but is not true of the patients
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    AtMost(0.5): Breast Cancer, female, junior is false of the original records by 0.5
+    """
+    check_instance(source, Source, "source")
+    check_instance(space, Space, "space")
+    name = type(source).__name__
+    assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
+    assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
+    assert source.label, f"the label of {name} is empty"
+    try:
+        emitted, again = (build_rows(source, space).rows for _ in range(2))
+    except (StatementError, Infeasible) as error:
+        raise AssertionError(str(error)) from error
+    assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
+    for rows, twin in zip(emitted, again, strict=True):
+        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term, one value a row"
+        assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
+        assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row bounds nothing"
+        assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), "a row has no name; give its Rows a label"
+        assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
+        if truth is not None and rows.penalty is None:  # a soft row may be missed
+            off = rows.residual(space.count(truth, id) / space.n_records)
+            worst = int(off.argmax()) if len(off) else 0
+            assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
+
+
+def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
+    """Check the contract of a technique of disclosure control; an :exc:`AssertionError` says what is broken.
+
+    1. It has ``publish`` and ``infer``, and does not change the table or the population.
+    2. ``infer`` returns a Series of non-negative probabilities with sum 1 over values of the confidential attribute,
+       whichever other attributes of a person are known, from none to all, with one value or a list.
+    3. Publishing again gives the same, as far as ``infer`` shows.
+
+    Parameters
+    ----------
+    technique : Technique
+        See :class:`maxent_cvx.sdc.Technique`.
+    table : DataFrame
+        Some records to try it on.
+    confidential : str
+        The confidential attribute, a column of the table.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; the message says which.
+    TableError, StatementError, UnknownName
+        If there is no table, or it has no such column.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
+    >>> mx.testing.check_technique(mx.sdc.Sampling(0.5), people, "Salary")           # nothing is broken
+    >>> class Nothing:
+    ...     def publish(self, table, confidential):
+    ...         return table[confidential].unique()
+    ...     def infer(self, published, known, population):
+    ...         return pd.Series(0.2, index=published)
+    >>> try:
+    ...     mx.testing.check_technique(Nothing(), people, "Salary")
+    ... except AssertionError as error:
+    ...     print(str(error).splitlines()[0])
+    Nothing.infer, where nothing is known, gives probabilities that sum to 0.8
+    """
+    check_dataframe(table, "table")
+    check_str(confidential, "confidential")
+    check_label(confidential, "column of the table (given as confidential)", list(table.columns))
+    assert not isinstance(technique, type), f"{technique.__name__} is a class; make a technique of it"
+    name = type(technique).__name__
+    for method in ("publish", "infer"):
+        assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
+    given = table.copy()
+    published, again = (technique.publish(given, confidential) for _ in range(2))
+    pd.testing.assert_frame_equal(given, table, obj=f"the table that {name}.publish was given")
+    column, population = table[confidential], table.drop(columns=confidential)
+    domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
+    rng = np.random.default_rng(0)
+    for known in [0, *range(len(population.columns) + 1)] * 2:
+        person = population.iloc[rng.integers(len(table))]
+        names = list(rng.permutation(population.columns)[:known])
+        some: dict[str, object] = {attribute: person[attribute] for attribute in names}
+        if known > 1:
+            others = population[names[0]].iloc[rng.integers(len(table), size=2)]
+            some[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
+        given = population.copy()
+        p, twin = (technique.infer(one, some, given) for one in (published, again))
+        about = f"{name}.infer, where {', '.join(names) or 'nothing'} is known,"
+        pd.testing.assert_frame_equal(given, population, obj=f"the population that {about} was given")
+        assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
+        assert not p.index.has_duplicates, f"{about} gives one value more than once"
+        assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
+        assert pd.api.types.is_numeric_dtype(p), f"{about} gives {p.dtype}, which is not a probability"
+        assert np.isfinite(p).all(), f"{about} gives NaN"
+        assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is not a probability"
+        assert abs(p.sum() - 1) < 1e-9, f"{about} gives probabilities that sum to {p.sum():.12g}"
+        same = p.index.equals(twin.index) and np.allclose(p, twin)
+        assert same, f"{about} says something else when all is published again"
+
+
+def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
+    """Check the contract of a kind of release; an :exc:`AssertionError` says what is broken.
+
+    1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and distinct labels.
+    2. :meth:`maxent_cvx.View.terms` refers to existing labels, lists each term once, sorted by bucket, if any, then q,
+       then s; everybody has a term; and it returns the same when called again.
+    3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; whoever is counted has a term.
+    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` return None or a mark for every QI tuple.
+    5. A model accepts it and is solved to a certificate; its constraints pass :func:`check_source`, with the original
+       records, if they are given.
+    6. If it can be written as tables (``to_frames``), it can be read back unchanged, and so can a saved posterior.
+
+    Parameters
+    ----------
+    view : View
+        One that you wrote, with some data.
+    truth : DataFrame, optional
+        The original records with all columns that play a role.
+    id : str, optional
+        Their column of names, if the view names people.
+
+    Raises
+    ------
+    AssertionError
+        If a part of the contract is broken; the message says which.
+    StatementError
+        If `view` is not a View.
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the view.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> mx.testing.check_view(release, truth=hospital)                       # keeps its promises
+    >>> class Backwards(mx.QITable):
+    ...     "A table whose terms are in another order."
+    ...     def terms(self):
+    ...         return {role: codes[::-1] for role, codes in super().terms().items()}
+    >>> try:
+    ...     mx.testing.check_view(Backwards(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"]))
+    ... except AssertionError as error:
+    ...     print(error)
+    Backwards.terms are not sorted by q, s, at term 1
+    """
+    check_instance(view, View, "view")
+    name = type(view).__name__
+    assert type(view).__doc__, f"{name} has no docstring of its own; open it with the kind of release"
+    assert isinstance(view.noun, str), f"{name}.noun is {view.noun!r}, not what it is called in messages"
+    assert view.noun, f"{name}.noun is empty; it is what the view is called in messages"
+    _check_roles(view, name)
+    _check_terms(view, name)
+    _check_published(view, name)
+    _check_marks(view, name)
+    try:
+        model = MaxEnt(view)
+    except (StatementError, TableError) as error:
+        raise AssertionError(f"no model takes the {view.noun}: {error}") from error
+    for fact in model.facts:
+        check_source(fact, model.space, truth, id)
+    try:
+        post = model.solve()
+    except MaxEntError as error:
+        raise AssertionError(f"what the {view.noun} says by itself has no answer: {error}") from error
+    _check_storage(view, name, post)
+
+
+def _check_roles(view: View, name: str) -> None:
+    """Columns and labels of every role."""
+    assert list(view.axes)[:2] == ["q", "s"], f"{name}.axes begin with {list(view.axes)[:2]}, not with q, s"
+    for role, (columns, labels) in view.axes.items():
+        named = isinstance(columns, tuple) and all(isinstance(column, Hashable) for column in columns)
+        assert named, f"{name}.axes: the columns of {role} are {columns!r}, not a tuple of names"
+        assert isinstance(labels, pd.Index), f"{name}.axes: the labels of {role} are a {type(labels).__name__}"
+        assert not labels.has_duplicates, f"{name}.axes: a label of {role} is there twice"
+    for role, counts, labels in (("q", view.n_q, view.quasi_identifiers), ("s", view.n_s, view.sensitive_values)):
+        if counts is None and role == "s":
+            continue
+        is_counts = isinstance(counts, np.ndarray) and counts.shape == (len(labels),) and counts.dtype.kind in "iu"
+        assert is_counts, f"{name}.n_{role} must be an array of {len(labels)} whole numbers, one a label"
+        assert (np.asarray(counts) >= 0).all(), f"{name}.n_{role} has a negative count"
+    assert view.n_records > 0, f"{name}.n_q counts nobody"
+
+
+def _check_terms(view: View, name: str) -> None:
+    """Each term once, of labels that there are, in order, everybody with one, and the same again."""
+    terms, again = view.terms(), view.terms()
+    assert set(terms) == set(view.axes), f"{name}.terms are of {sorted(terms)}; its axes are {sorted(view.axes)}"
+    sizes = {role: np.shape(codes) for role, codes in terms.items()}
+    assert len(set(sizes.values())) == 1, f"{name}.terms has codes of several lengths: {sizes}"
+    for role, codes in terms.items():
+        n = len(view.axes[role][1])
+        is_codes = isinstance(codes, np.ndarray) and codes.ndim == 1 and codes.dtype.kind in "iu"
+        assert is_codes, f"{name}.terms: codes of {role} must be an array of whole numbers"
+        assert ((codes >= 0) & (codes < n)).all(), f"{name}.terms: a code of {role} is not from 0 to {n - 1}"
+        assert np.array_equal(codes, again[role]), f"{name}.terms are others when asked again"
+    order = [*(role for role in terms if role not in ("q", "s")), "q", "s"]
+    rows = np.column_stack([terms[role] for role in order]).astype(np.int64)
+    step = np.diff(rows, axis=0)
+    first = np.take_along_axis(step, (step != 0).argmax(axis=1)[:, None], axis=1).ravel()
+    assert (first != 0).all(), f"{name}.terms has a term twice, at term {np.flatnonzero(first == 0)[0] + 1}"
+    down = np.flatnonzero(first < 0)
+    assert not len(down), f"{name}.terms are not sorted by {', '.join(order)}, at term {down[0] + 1}"
+    without = np.flatnonzero((view.n_q > 0) & ~np.isin(np.arange(len(view.n_q)), terms["q"]))
+    assert not len(without), f"{name}.terms has none for {len(without)} QI tuples that somebody has"
+
+
+def _check_published(view: View, name: str) -> None:
+    """Counts agree with each other, and nobody is counted where no term is."""
+    terms = view.terms()
+    for by, counts in view.published.items():
+        about = f"{name}.published[{', '.join(map(repr, by))}]"
+        assert isinstance(counts, pd.Series), f"{about} is a {type(counts).__name__}, not a Series"
+        assert not counts.index.has_duplicates, f"{about} has a label twice"
+        assert np.isfinite(counts).all(), f"{about} has a count that is not a number"
+        assert (counts >= 0).all(), f"{about} has a negative count"
+        if not set(by) <= set(view.axes):  # by columns, which a model checks
+            continue
+        labels = _labels(view, by, counts)
+        there = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
+        held = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
+        assert held.isin(there).all(), f"{about} counts somebody where there is no term"
+        for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
+            if role in by and total is not None:
+                found = np.bincount(labels[by.index(role)], counts, len(total))
+                assert np.array_equal(found, total), f"{about} does not add up to n_{role}"
+
+
+def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarray]:
+    """Codes of the labels of a published table, role by role."""
+    found, level = [], 0
+    for role in by:
+        labels = view.axes[role][1]
+        n = labels.nlevels if counts.index.nlevels > 1 else 1
+        levels = [counts.index.get_level_values(i) for i in range(level, level + n)]
+        own = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
+        if isinstance(labels, pd.MultiIndex) and not isinstance(own, pd.MultiIndex):
+            labels = labels.get_level_values(0)
+        codes = labels.get_indexer(own)
+        assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
+        found.append(codes)
+        level += n
+    return found
+
+
+def _check_marks(view: View, name: str) -> None:
+    """What marks people gives a mark for each QI tuple, or None, or refuses."""
+    first = [view.quasi_identifiers.get_level_values(i)[0] for i in range(view.quasi_identifiers.nlevels)]
+    asked: Iterable[tuple[str, Any, tuple[Any, ...]]] = [
+        ("named", view.named, ("nobody has this name",)),
+        *(("described", view.described, (column, value)) for column, value in zip(view.qi, first, strict=False)),
+        ("described", view.described, ("no such attribute", 1)),
+    ]
+    for method, function, given in asked:
+        try:
+            marks = function(*given)
+        except MaxEntError:
+            continue
+        shape = np.shape(marks)
+        fits = marks is None or (shape == (len(view.n_q),) and np.asarray(marks).dtype == bool)
+        assert fits, f"{name}.{method}{given} gives neither None nor {len(view.n_q)} times True or False"
+
+
+def _check_storage(view: View, name: str, post: Posterior) -> None:
+    """Written and read again it is the same, if it can be written."""
+    if not hasattr(view, "to_frames"):
+        return
+    try:
+        frames = view.to_frames()
+    except TableError:  # which says that this one cannot
+        return
+    try:
+        twin = type(view).from_frames(frames)
+        _check_same(view, twin, f"{name}.from_frames(view.to_frames())")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "posterior.parquet"
+            post.save(file)
+            loaded = load_posterior(file)
+    except AssertionError:
+        raise
+    except Exception as error:  # of the author's own code
+        raise AssertionError(f"a {name} cannot be written and read again: {type(error).__name__}: {error}") from error
+    _check_same(view, loaded.space.view, f"a {name} that is saved and loaded")
+    assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts when saved and loaded"
+
+
+def _check_same(view: View, twin: View, what: str) -> None:
+    """The same class, labels, terms and published counts."""
+    assert type(twin) is type(view), f"{what} is a {type(twin).__name__}"
+    for role, (columns, labels) in view.axes.items():
+        same = role in twin.axes and twin.axes[role][0] == columns and twin.axes[role][1].equals(labels)
+        assert same, f"{what} has other labels of {role}"
+    terms, others = view.terms(), twin.terms()
+    assert all(np.array_equal(terms[role], others[role]) for role in terms), f"{what} has other terms"
+    assert _equal(view.published, twin.published), f"{what} has other published counts"
+
+
+def _equal(first: Mapping[tuple[str, ...], pd.Series], second: Mapping[tuple[str, ...], pd.Series]) -> bool:
+    return set(first) == set(second) and all(counts.equals(second[by]) for by, counts in first.items())

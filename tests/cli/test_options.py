@@ -1,0 +1,59 @@
+"""The options of commands are parsed once, and nothing changes them afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from maxent_cvx.cli.options import UsageError, format_list, names, parse
+from maxent_cvx.datasets import ADULT_QI
+
+
+def test_options_are_frozen():
+    """Whoever changes an option makes a copy."""
+    options = parse(["quantify", "hospital"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        options.table = "adult"
+    assert dataclasses.replace(options, table="adult").table == "adult"
+    assert options.table == "hospital"
+
+
+def test_built_in_tables_have_defaults_unless_another_option_stands_in_their_place():
+    """Whoever asks for Anatomy does not want the table's own buckets, and whoever asks for a verdict wants no scores."""
+    assert parse(["quantify", "hospital"]).bucket == "Bucket"
+    assert parse(["quantify", "hospital", "--l", "2"]).bucket is None
+    adult = parse(["quantify", "adult"])
+    assert (adult.qi, adult.l, adult.exempt, adult.rows) == (ADULT_QI, 5, 2, 14_210)
+    assert adult.top
+    for option in (["--know", "P(flu) = 0.3"], ["--fail-above", "0.5"], ["--json"], ["--report", "r.html"]):
+        assert parse(["quantify", "adult", *option]).top == ()
+    assert parse(["quantify", "adult", "--rows", "20", "--sa", "sex"]).rows == 20
+    assert parse(["publish", "adult", "--method", "mondrian", "--k", "5"]).exempt is None
+
+
+def test_several_tables():
+    """The first is the table, and the others are more; their defaults are those of each."""
+    options = parse(["attack", "worst-case", "hospital", "b.csv"])
+    assert (options.table, options.more, options.tables) == ("hospital", ("b.csv",), ("hospital", "b.csv"))
+    assert options.qi is None
+    assert parse(["attack", "worst-case", "hospital"]).bucket == "Bucket"
+
+
+@pytest.mark.parametrize("listed", [["age", "sex"], ["a,b", 'say "hi"', "c"], []])
+def test_lists_of_names_are_read_as_they_are_written(listed):
+    """Names with commas and quotes too."""
+    assert names(format_list(listed)) == listed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["quantfy"], ["quantify"], ["quantify", "hospital", "--fail-above", "1"], ["quantify", "x", "--top", "few"],
+        ["publish", "x", "--safe", "0.5"], ["quantify", "x", "--hierarchy", "age.csv"], ["quantify", "x", "--rows", "y"],
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_a_usage_error(arguments):
+    """Unknown commands and options, and values of another form."""
+    with pytest.raises(UsageError):
+        parse(arguments)

@@ -1,0 +1,331 @@
+"""quantify, sweep and inference_channels, on this machine and on a cluster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, MaxEntError, P, StatementError, StrongestAssociations
+from support.helpers import refused
+from support.patience import PATIENT_DASK
+from support.random_models import random_event, random_model
+from support.series import patients
+from support.solving import examples
+from support.strategies import microdata, publish, quasi
+
+PROPERTY = settings(deadline=None, max_examples=20)
+
+KINDS = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "both": lambda k: (k, k)}
+
+
+def never_rises(values: pd.Series) -> bool:
+    return bool((values.diff().dropna() <= 1e-6).all())
+
+
+@pytest.fixture(scope="module")
+def adult() -> pd.DataFrame:
+    """A thousand people of Adult in Anatomy's buckets."""
+    frame = mx.datasets.load_adult().iloc[::30].head(1000)
+    roles = {"qi": mx.datasets.ADULT_QI, "sa": "education"}
+    return frame.assign(Bucket=mx.anonymize.anatomy_buckets(frame, **roles, l=5, exempt=2))
+
+
+@PROPERTY
+@given(microdata())
+def test_more_knowledge_never_leaves_more_entropy(frame):
+    """The first K associations are among the first K + 1: entropy and divergence over terms never rise with K."""
+    mined = mx.mine_associations(frame, qi=quasi(frame), sa="S", min_support=1)
+    most = {"K+": len(mined.positive), "K-": len(mined.negative)}
+    most["both"] = min(most.values())
+    for kind, bound in KINDS.items():
+        steps = sorted({0, 1, 2, 3, most[kind] // 2, most[kind]} & set(range(most[kind] + 1)))
+        found = mx.quantify(publish(frame), frame, [bound(k) for k in steps], min_support=1)
+        assert never_rises(found["entropy"])
+        assert never_rises(found["term_divergence"])
+        assert (found["term_divergence"] >= -1e-9).all()
+        assert (found["score"] >= -1e-9).all()
+
+
+def test_a_bound_is_that_knowledge(hospital, release):
+    """The bound (K+, K-) is the adversary who knows the top K+ and K- associations (section 4.4)."""
+    bounds = [(3, 0), (0, 2), (4, 5)]
+    found = mx.quantify(release, hospital, bounds, min_support=1)
+    assert list(zip(found["K+"], found["K-"], strict=True)) == bounds
+    for (positive, negative), (_, row) in zip(bounds, found.iterrows(), strict=True):
+        post = mx.MaxEnt(release).add(StrongestAssociations(hospital, positive, negative, min_support=1)).solve()
+        assert row["entropy"] == pytest.approx(post.entropy, abs=1e-7)
+        assert row["score"] == pytest.approx(mx.measures.overall_divergence(post, hospital), abs=1e-6)
+    assert len(set(found["score"].round(6))) == 3
+
+
+def test_measure(hospital, release):
+    """Any function of the posterior can be the score; one that compares with the original has it bound."""
+    found = mx.quantify(release, hospital, [(0, 0), (0, 5)], min_support=1, measure=lambda post: 10 * post.entropy)
+    assert found["score"].tolist() == pytest.approx((10 * found["entropy"]).tolist())
+    bound = partial(mx.measures.term_divergence, original=hospital)
+    bits = mx.quantify(release, hospital, [(0, 0)], measure=bound)
+    assert bits["score"].item() == pytest.approx(bits["term_divergence"].item())
+
+
+def test_several_scores(hospital, release):
+    """Several measures have a column each, and several numbers of one have one each."""
+    measures = {
+        "H": lambda post: post.entropy,
+        "nats": partial(mx.measures.overall_divergence, original=hospital, base=math.e),
+    }
+    found = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1, measure=measures)
+    default = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1)
+    assert "score" not in found
+    assert found["H"].tolist() == found["entropy"].tolist()
+    assert (found["nats"] / math.log(2)).tolist() == pytest.approx(default["score"].tolist())
+    each = mx.quantify(
+        release, hospital, [(0, 0)], measure=partial(mx.measures.individual_divergence, original=hospital)
+    )
+    share = pd.Series(release.n_q / 10, [f"score[{', '.join(q)}]" for q in release.quasi_identifiers])
+    assert each[share.index].iloc[0] @ share == pytest.approx(default["score"][0])
+    with refused(StatementError):
+        mx.quantify(release, hospital, [(0, 0)], measure={"entropy": lambda post: 1.0})
+
+
+def of_two(post, table):
+    return len(table) * post.entropy
+
+
+def with_default(post, original=None):
+    return -1.0 if original is None else len(original) * post.entropy
+
+
+class OfTwo:
+    """An object of two arguments."""
+
+    def __call__(self, post, original):
+        return len(original) * post.entropy
+
+
+@pytest.mark.parametrize("bound", [(0, 0), (1, 1)])
+def test_other_people(hospital, release, bound):
+    """Records of other people are refused: what was mined from them is not knowledge of these."""
+    others = hospital.assign(Disease=hospital["Disease"].replace("Lung Cancer", "HIV"))
+    with pytest.raises(MaxEntError, match="pass the table that was published"):
+        mx.quantify(release, others, [bound], min_support=1)
+
+
+MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
+
+
+def test_eps_goes_to_the_equality(release):
+    """P(s | q) moves one way as eps goes 0.2, 0.05, 0.01, 0, towards the equality's answer (section 4.5)."""
+    model = MaxEnt(release).add("P(HIV | Gender=female) >= 0.1")
+    said = P("Breast Cancer", given=WOMEN)
+    assert model.solve().prob("Breast Cancer", WOMEN) < 0.25
+    found = mx.sweep(model, said, value=0.45, eps=[0.2, 0.05, 0.01, 0], measure=lambda post: post.conditional().stack())
+    assert found["probability"].tolist() == pytest.approx([0.25, 0.4, 0.44, 0.45], abs=1e-6)  # its bound is active
+    exact = model.copy().add(said == 0.45).solve().conditional().stack()
+    tables = list(found[[f"measure[{', '.join(labels)}]" for labels in exact.index]].to_numpy())
+    exact = exact.to_numpy()
+    np.testing.assert_allclose(tables[-1], exact, atol=1e-6)
+    distance = [np.abs(table - exact).max() for table in tables]
+    assert distance == sorted(distance, reverse=True)
+    for before, after in itertools.pairwise(tables):  # towards it, everywhere
+        assert (((after - before) * (exact - before)) >= -1e-9).all()
+    assert (found["entropy"].diff().dropna() < 0).all()
+
+
+@examples(40)
+@given(seed=st.integers(0, 10_000))
+def test_more_vagueness_is_more_entropy(seed: int):
+    """H rises with eps, and the probability comes no closer to its value."""
+    model, records = random_model(seed)
+    value, who, truth = random_event(np.random.default_rng(seed), records)
+    found = mx.sweep(model, P(value, who), value=truth, eps=[0, 0.02, 0.1, 0.3])
+    assert (found["status"] == "optimal").all()
+    assert (found["entropy"].diff().dropna() >= -1e-9).all()
+    assert ((found["probability"] - truth).abs().diff().dropna() >= -1e-6).all()
+    assert ((found["probability"] - truth).abs() <= found["eps"] + 1e-9).all()
+
+
+def test_values(release):
+    """Values that contradict the rest are said to, and the others are each what a model of its own says."""
+    model = MaxEnt(release).add("P(Flu | Gender=female) = 0.25", label="known")
+    found = mx.sweep(
+        model, "P(HIV | Gender=male)", value=[0, 0.1, 0.3, 0.9], measure={"flu": lambda p: p.prob("Flu", MEN)}
+    )
+    assert found["status"].tolist() == ["optimal", "optimal", "optimal", "infeasible"]
+    assert found.loc[3, ["probability", "entropy", "flu"]].isna().all()
+    assert found["probability"].tolist()[:3] == pytest.approx([0, 0.1, 0.3], abs=1e-9)
+    alone = model.copy().add("P(HIV | Gender=male) = 0.1").solve()
+    assert found["entropy"][1] == pytest.approx(alone.entropy, abs=1e-9)
+    assert found["flu"][1] == pytest.approx(alone.prob("Flu", MEN), abs=1e-6)
+    assert list(model.knowledge) == ["known"]
+
+
+def test_the_models_own_statement(release):
+    """Without a value, that of the model's own statement is meant, which is replaced."""
+    model = MaxEnt(release).add("P(Flu | Gender=male) = 0.4 +- 0.1", "P(HIV) <= 0.9")
+    found = mx.sweep(model, P("Flu", given=MEN), eps=[0, 0.1])
+    assert found["value"].tolist() == pytest.approx([0.4, 0.4])
+    assert found["entropy"][1] == pytest.approx(model.solve().entropy)
+    pd.testing.assert_frame_equal(found, mx.sweep(model, "P(Flu | Gender=male)", value=0.4, eps=[0, 0.1]))
+
+
+def test_arguments(release):
+    """What cannot be swept or measured is refused by name."""
+    model, asked = MaxEnt(release), P("Flu", given=MEN)
+    for error, call in [
+        (StatementError, lambda: mx.sweep(release, asked, value=0.3)),
+        (mx.BadProbability, lambda: mx.sweep(model, asked, value="a")),
+        (mx.BadProbability, lambda: mx.sweep(model, asked, value=0.3, eps=[[0, 0.1]])),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, warm_start=model.solve())),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})),
+        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"x": 3})),
+    ]:
+        with refused(error):
+            call()
+    assert len(mx.sweep(model.copy().add(P("HIV") <= 0.5, label="swept"), asked, value=0.3)) == 1
+
+
+#: On two curves.
+BOUNDS = [(0, 0), (0, 3), (1, 1), (2, 3), (4, 1)]
+
+
+@contextmanager
+def local_cluster(**settings: str) -> Iterator[object]:
+    """A client of two workers of this machine."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    import dask
+
+    with (
+        dask.config.set({**PATIENT_DASK, **settings}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    with local_cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def client_that_gives_up() -> Iterator[object]:
+    """Dask retries a connection to a dead worker until this timeout, an hour with the patience of the other tests."""
+    with local_cluster(**{"distributed.comm.timeouts.connect": "60s"}) as client:
+        yield client
+
+
+class Disturbed:
+    """A client to whom something happens after the first result."""
+
+    def __init__(self, client: object, happens: Callable[[], None]) -> None:
+        self.client, self.happens, self.given = client, happens, 0
+        self.submit, self.scheduler_info = client.submit, client.scheduler_info
+
+    def gather(self, futures):
+        self.given += 1
+        if self.given == 2:
+            self.happens()
+        return self.client.gather(futures)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_quantify(hospital, release, client):
+    """The same scores, of a measure that is a closure, and of one curve alone."""
+    score = lambda post: 2 * post.entropy  # noqa: E731
+    for bounds in (BOUNDS, BOUNDS[:2]):
+        here, there = (
+            mx.quantify(release, hospital, bounds, min_support=1, measure=score, client=who).drop(columns="seconds")
+            for who in (None, client)
+        )
+        pd.testing.assert_frame_equal(here, there, check_exact=True)
+
+
+def test_sweep(release, client):
+    """The same rows, some of which say that there is no answer."""
+    values = {"value": [0.0, 0.1, 0.2, 0.3, 0.9, 0.4], "eps": [0, 0.05]}
+    here, there = (mx.sweep(mx.MaxEnt(release), "P(HIV | Gender=male)", **values, client=who) for who in (None, client))
+    pd.testing.assert_frame_equal(here, there, check_exact=True)
+    assert set(there["status"]) == {"optimal", "infeasible"}
+
+
+def test_inference_channels(client):
+    """The same channels, and the same release is to blame, whoever solves without it."""
+    here = mx.inference_channels(patients())
+    assert len(here) > 0
+    for who in ({"client": client}, {"n_jobs": 2}):
+        pd.testing.assert_frame_equal(mx.inference_channels(patients(), **who), here, check_exact=True)
+
+
+def test_an_interrupt(hospital, release, client):
+    """The rows of curves that are finished are kept."""
+    with pytest.raises(KeyboardInterrupt) as raised:
+        mx.quantify(release, hospital, BOUNDS, min_support=1, client=Disturbed(client, interrupt))
+    finished = raised.value.finished.drop(columns="seconds")
+    whole = mx.quantify(release, hospital, BOUNDS, min_support=1).drop(columns="seconds")
+    assert 0 < len(finished) < len(whole)
+    pairs = pd.MultiIndex.from_frame(finished[["K+", "K-"]])
+    expected = whole.set_index(["K+", "K-"]).loc[pairs].reset_index()
+    pd.testing.assert_frame_equal(finished, expected, check_exact=True, check_like=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_is_killed(release, client_that_gives_up):
+    """What it had, the model and rows that are done, is sent and done again, and the table is the same."""
+    asked = partial(mx.sweep, mx.MaxEnt(release), "P(HIV | Gender=male)", value=[i / 50 for i in range(12)])
+    client, killed = client_that_gives_up, []
+
+    def kill() -> None:
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
+
+    there = asked(client=Disturbed(client, kill))
+    assert killed
+    pd.testing.assert_frame_equal(asked(), there, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        {"client": "tcp://127.0.0.1:8786"},
+        {"n_jobs": "two"},
+        {"client": None, "n_jobs": 0},
+        {"client": "both", "n_jobs": 2},
+    ],
+)
+def test_who_cannot_work(hospital, release, client, who):
+    """A wrong client or number is refused before anything is solved, and so are both at once."""
+
+    def never(post):
+        raise AssertionError("solved")
+
+    if who.get("client") == "both":
+        who = {**who, "client": client}
+    for error, call in [
+        (StatementError, lambda: mx.quantify(release, hospital, BOUNDS, measure=never, **who)),
+        (StatementError, lambda: mx.sweep(mx.MaxEnt(release), "P(Flu)", value=0.3, measure=never, **who)),
+        (StatementError, lambda: mx.inference_channels(patients(), **who)),
+        (
+            StatementError,
+            lambda: mx.sdc.experiment(hospital.assign(Age=range(10)), "Age", {mx.sdc.Sampling: [0.5]}, **who),
+        ),
+    ]:
+        with refused(error):
+            call()

@@ -1,0 +1,243 @@
+"""Utility: marginals, counting queries, and the table of risk and utility."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName, measures
+from maxent_cvx.measures.utility import marginal_distance, query_error
+from maxent_cvx.releases.partitioned import divided
+from support.helpers import refused
+
+
+def distances(p: dict, q: dict) -> tuple[float, float]:
+    """Total variation and Hellinger distance of two distributions, term by term."""
+    both = {*p, *q}
+    squares = sum((math.sqrt(p.get(x, 0)) - math.sqrt(q.get(x, 0))) ** 2 for x in both)
+    return sum(abs(p.get(x, 0) - q.get(x, 0)) for x in both) / 2, math.sqrt(squares / 2)
+
+
+def test_by_hand(hospital, release):
+    """Of the hospital in buckets, where everybody has each value of their bucket in shares."""
+    found = marginal_distance(release, hospital)
+    assert list(found.index) == ["Gender", "Degree", "Disease", "Gender, Disease", "Degree, Disease"]
+    np.testing.assert_allclose(found.iloc[:3], 0, atol=1e-12)
+    for name in ("Gender", "Degree"):
+        truth: Counter = Counter()
+        estimate: Counter = Counter()
+        for _, one in hospital.iterrows():
+            truth[one[name], one["Disease"]] += 1 / 10
+            bucket = hospital.loc[hospital["Bucket"] == one["Bucket"], "Disease"]
+            for s in bucket:
+                estimate[one[name], s] += 1 / 10 / len(bucket)
+        assert found.loc[f"{name}, Disease"].to_list() == pytest.approx(distances(truth, estimate))
+
+
+def test_generalised():
+    """A generalised value is divided equally among the exact ones that it covers, by its hierarchy, too."""
+    frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31], "S": list("xyxyx")})
+    wide = frame.assign(Age=["20-21", "20-21", "30-31", "30-31", "30-31"])
+    release = mx.Release.from_generalized(wide, qi="Age", sa="S")
+    found = marginal_distance(release, frame)
+    truth = {20: 1 / 5, 21: 1 / 5, 30: 1 / 5, 31: 2 / 5}
+    assert found.loc["Age"].to_list() == pytest.approx(distances(truth, {20: 0.2, 21: 0.2, 30: 0.3, 31: 0.3}))
+    nodes = {"young": [20, 21], "old": [30, 31]}
+    named = frame.assign(Age=["young", "young", "old", "old", "old"])
+    release = mx.Release.from_generalized(named, qi="Age", sa="S", hierarchies={"Age": nodes})
+    pd.testing.assert_frame_equal(marginal_distance(release, frame, hierarchies={"Age": nodes}), found)
+    asked = query_error(release, frame, queries=50, hierarchies={"Age": nodes})
+    assert np.isfinite(asked["error"]).all()
+
+
+def test_of_a_population():
+    """What is estimated of those who are in the release, of a list of more people, is compared with them."""
+    frame = pd.DataFrame({"Age": [21, 24], "S": ["x", "y"]})
+    records = frame.assign(Age="[20, 29]")
+    voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
+    post = mx.MaxEnt(mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)).solve()
+    found = marginal_distance(post, frame)
+    third = {(age, s): 1 / 6 for age in (21, 24, 28) for s in "xy"}
+    expected = distances({(21, "x"): 0.5, (24, "y"): 0.5}, third)
+    assert found.loc["Age, S"].to_list() == pytest.approx(expected, abs=1e-6)
+    assert found.loc["S", "total_variation"] == pytest.approx(0, abs=1e-9)
+
+
+def test_wrong_arguments(hospital, release):
+    """What cannot be compared is told."""
+    for error, call in [
+        (StatementError, lambda: marginal_distance(hospital, hospital)),
+        (TableError, lambda: marginal_distance(release, hospital.head(9))),
+        (TableError, lambda: marginal_distance(release, hospital.assign(Disease="Gout"))),
+        (StatementError, lambda: marginal_distance(release, hospital, attributes="Name")),
+        (UnknownName, lambda: marginal_distance(release, hospital.drop(columns="Degree"))),
+        (TableError, lambda: marginal_distance(release, hospital.assign(Degree="college"))),
+    ]:
+        with refused(error):
+            call()
+
+
+def test_one_bucket(hospital):
+    """In one bucket the estimate is n(Q) n(S) / N."""
+    frame = hospital.assign(Bucket=1)
+    release = mx.Release.from_buckets(frame, qi=["Gender"], sa="Disease", bucket="Bucket")
+    found = query_error(release, frame, queries=200, selectivity=0.3)
+    n = pd.crosstab(frame["Gender"], frame["Disease"])
+    possible = {
+        (actual, n_q * n_s / len(frame))
+        for q in [["male"], ["female"], ["male", "female"]]
+        for size in range(1, 6)
+        for s in map(list, itertools.combinations(n.columns, size))
+        for actual, n_q, n_s in [(n.loc[q, s].to_numpy().sum(), n.loc[q].to_numpy().sum(), n[s].to_numpy().sum())]
+    }
+    for row in found.itertuples():
+        assert any(row.actual == a and row.estimate == pytest.approx(e) for a, e in possible)
+
+
+def test_release_and_posterior_agree(release, hospital):
+    """A release is asked as its posterior without knowledge; knowledge that is true helps."""
+    model = mx.MaxEnt(release)
+    alone = query_error(release, hospital, queries=200, seed=1)
+    pd.testing.assert_frame_equal(alone, query_error(model.solve(), hospital, queries=200, seed=1), rtol=1e-6)
+    truth = hospital.groupby(["Gender", "Degree"])["Disease"].value_counts(normalize=True)
+    model.add(*[P(d, given={"Gender": g, "Degree": e}) == p for (g, e, d), p in truth.items()])
+    known = query_error(model.solve(), hospital, queries=200, seed=1)
+    assert known["actual"].equals(alone["actual"])
+    assert known["error"].mean() < alone["error"].mean()
+
+
+def test_generalised_values():
+    """A generalised value has the same share of each exact value that it covers; without need of it, it is exact."""
+    frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31], "Town": list("abcab"), "S": list("xyxyx")})
+    wide = pd.DataFrame(
+        {"Age": [pd.Interval(20, 31, closed="both")] * 5, "Town": [frozenset("ab")] * 2 + ["c"] + [frozenset("ab")] * 2}
+    ).assign(S=frame["S"])
+    release = mx.Release.from_generalized(wide, qi=["Age", "Town"], sa="S")
+    found = query_error(release, frame, queries=400, attributes="Age", selectivity=0.2)
+    named = found[found["attributes"] == "Age"]
+    # Of four ages ceil(4 * 0.2 ** 0.5) = 2 are asked for, of two values 1: half of the people with x, or with y.
+    assert set(named["estimate"]) == {1.5, 1.0}
+    same = query_error(release, frame, queries=100, attributes="Town", selectivity=1.0)
+    assert same["error"].max() < 1e-12
+
+
+def test_wrong_arguments_of_query_error(release, hospital):
+    """What cannot be asked is told."""
+    for error, call in [
+        (StatementError, lambda: query_error(hospital, hospital)),
+        (BadProbability, lambda: query_error(release, hospital, selectivity=2)),
+        (StatementError, lambda: query_error(release, hospital, dimensions=3)),
+        (TableError, lambda: query_error(release, hospital.head(5))),
+        (StatementError, lambda: query_error(release, hospital, attributes="Bucket")),
+        (
+            TableError,
+            lambda: query_error(
+                release, hospital.assign(Disease=np.where(hospital["Disease"] == "Flu", "Gout", hospital["Disease"]))
+            ),
+        ),
+    ]:
+        with refused(error):
+            call()
+
+
+@pytest.fixture
+def post(release) -> mx.Posterior:
+    """Somebody knows that no man has breast cancer."""
+    return mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+
+
+def test_each_line(post, hospital, release):
+    """Every number is that of its own measure."""
+    found = measures.risk_utility(post, hospital, threshold=0.5, k=3)
+    inference, finding, utility = (
+        found.loc[kind, "value"] for kind in ("inference risk", "re-identification risk", "utility")
+    )
+    verdict = measures.exposed(post, 0.5, hospital, baseline="overall")
+    assert inference["exposed people"] == verdict.people == 3
+    assert inference["attack success"] == verdict.attack_success
+    worst = measures.disclosure(post, worst=True).iloc[0]
+    for name, column in {"largest probability": "max_p", "entropy l": "entropy_l", "t": "t"}.items():
+        assert inference[name] == worst[column]
+    assert inference["overall divergence"] == measures.overall_divergence(post, hospital)
+    leaked = measures.leakage("overall", post)["value"]
+    assert inference["best guess"] == pytest.approx(leaked["posterior Bayes vulnerability"])
+    assert inference["best guess without the release"] == pytest.approx(leaked["prior Bayes vulnerability"])
+    pd.testing.assert_series_equal(
+        finding, measures.reidentification(release, k=3).measures["value"], check_names=False
+    )
+    assert utility["mean query error"] == measures.query_error(release, hospital)["error"].mean()
+    far = measures.marginal_distance(release, hospital)
+    assert utility["total variation, attribute with the sensitive values"] == far["total_variation"].max()
+    assert found["says"].map(bool).all()
+    assert set(found["unit"]) <= {
+        "people", "probability", "values", "distance", "share", "bits", "classes", "records", "ratio",
+    }  # fmt: skip
+
+
+def test_in_partitions(release):
+    """The same lines as in memory, but for the mean over people."""
+    one, other = (measures.risk_utility(mx.MaxEnt(view).solve()) for view in (release, divided(release, 2)))
+    assert {name for _, name in set(one.index) - set(other.index)} == {"best guess", "best guess without the release"}
+    np.testing.assert_allclose(other["value"], one.loc[other.index, "value"], atol=1e-6)
+    with refused(StatementError):
+        measures.risk_utility(mx.MaxEnt(divided(release, 2)).solve(), mx.datasets.load_hospital())
+
+
+def test_of_a_series():
+    """Records of a series are found by pseudonyms; what is inferred is listed, beside a baseline that is given."""
+    tables = mx.datasets.load_patients()
+    series = mx.ReleaseSeries(
+        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
+    )
+    post = mx.MaxEnt(series).solve()
+    found = measures.risk_utility(post, baseline=None)
+    assert set(found.index.get_level_values("kind")) == {"inference risk"}
+    assert found["value"]["inference risk", "exposed people"] == measures.exposed(post).people
+    with refused(StatementError):
+        measures.risk_utility(post)
+
+
+def test_generalised_with_hierarchies():
+    """Generalised values are read for utility as they were for the release."""
+    frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31, 20], "S": list("xyxyxy")})
+    nodes = {"Age": {"young": [20, 21], "old": [30, 31]}}
+    wide = frame.assign(Age=np.where(frame["Age"] < 25, "young", "old"))
+    release = mx.Release.from_generalized(wide, qi="Age", sa="S", hierarchies=nodes)
+    found = measures.risk_utility(mx.MaxEnt(release).solve(), frame, hierarchies=nodes)["value"]
+    assert found["re-identification risk", "k"] == 3
+    far = measures.marginal_distance(release, frame, hierarchies=nodes)
+    assert found["utility", "total variation, attribute"] == far.loc["Age", "total_variation"]
+    assert ("inference risk", "attack success") not in found.index  # of exact ages nothing is inferred
+    with refused(mx.TableError):
+        measures.risk_utility(mx.MaxEnt(release).solve(), frame)
+
+
+def test_of_a_population_of_risk_utility():
+    """Of groups of a voter list its own people are the population; small shares are written with their digits."""
+    records = pd.DataFrame({"Age": ["[20, 29]"] * 2 + ["[40, 49]"], "S": ["x", "x", "y"]})
+    voters = pd.DataFrame({"Age": [*range(20, 30)] * 100 + [45, 46]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)
+    found = measures.risk_utility(mx.MaxEnt(release).solve(), records.assign(Age=[21, 24, 45]), k=3)
+    finding = found.loc["re-identification risk"]
+    expected = measures.reidentification(release, k=3).measures
+    pd.testing.assert_frame_equal(finding, expected, check_names=False)
+    assert finding["value"]["population k"] == 2
+    assert finding["says"]["marketer risk"] == "16.7% of all records would be linked correctly"
+    assert "utility" not in found.index.get_level_values("kind")
+    frame = pd.DataFrame({"q": [*"aabb"]})
+    says = measures.reidentification(frame, "q", population=10**6).measures["says"]["marketer risk"]
+    assert says.startswith("0.000")
+
+
+def test_somebody_of_whom_much_is_certain_is_one_person():
+    """Two attributes of four people are certain, and not their combination with a third: four people, not eight."""
+    table = pd.DataFrame({"q": ["a"] * 4, "D": ["Flu"] * 4, "I": ["high"] * 4, "J": list("abcd"), "b": [0] * 4})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=["D", "I", "J"], bucket="b")).solve()
+    found = mx.measures.risk_utility(post)
+    assert found.loc[("inference risk", "certain, not counted"), "value"] == 4

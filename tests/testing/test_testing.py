@@ -1,0 +1,754 @@
+"""The contract checks: what keeps the contract passes, and what breaks it is found."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import itertools
+import pkgutil
+from collections.abc import Callable
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.stats import binom, norm
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import maxent_cvx as mx
+from maxent_cvx import (
+    P,
+    QITable,
+    Rows,
+    SolverError,
+    Source,
+    StatementError,
+    TableError,
+    UnknownName,
+    sources,
+)
+from maxent_cvx.releases.generalized import OUTSIDE
+from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.sources.base import Custom
+from maxent_cvx.testing import check_backend, check_source, check_view
+from support.helpers import refused
+from support.problems import PROBLEMS
+from support.solving import INSTALLED
+from support.stored_views import KINDS
+
+NEWTON = mx.solvers.find("DUAL_NEWTON")
+
+#: Enough to find out most of what can be wrong.
+FEW = ["one equation", "one value or another", "active at most", "inactive at most", "two values"]
+
+
+class Own:
+    """The default solver, and something that goes wrong with its answers."""
+
+    name = "OWN"
+    takes_inequalities = True
+    takes_soft_rows = True
+
+    def __init__(self, change: Callable[..., Answer] = lambda answer, form: answer) -> None:
+        self.change = change
+
+    def solve(self, form, start=None):
+        return self.change(NEWTON.solve(form, start), form)
+
+
+def multipliers_of(form, logarithm: np.ndarray) -> np.ndarray:
+    """Some m with A' m = logarithm."""
+    return np.linalg.lstsq(form.matrix.toarray().T, logarithm, rcond=None)[0]
+
+
+@pytest.mark.parametrize("solver", INSTALLED)
+def test_solvers_of_the_package(solver: str):
+    """Every solver keeps its promises on all that it takes, and answers no worse than it says."""
+    report = check_backend(solver, PROBLEMS.values())
+    assert list(report.index) == list(PROBLEMS)
+    taken = [PROBLEMS[name].suits(solver) for name in report.index]
+    assert (report["outcome"] != "not taken").to_list() == taken
+    feasible = np.array([problem.feasible for problem in PROBLEMS.values()]) & taken
+    assert (report.loc[feasible, "outcome"].str.startswith("certified")).all()
+    assert (report.loc[feasible, "error"] <= report.loc[feasible, "bound"] + 1e-6).all()
+    assert report.loc[~feasible, ["bound", "error"]].isna().all(axis=None)
+
+
+def test_what_it_does_not_take():
+    """What a solver says that it does not take is left out; something must be left."""
+    equations = Own()
+    equations.takes_inequalities = False
+    assert check_backend(equations, FEW)["outcome"].value_counts()["not taken"] == 2
+    with pytest.raises(AssertionError, match="takes none of the 1 problems"):
+        check_backend(equations, ["active at most"])
+
+
+def shares(answer: Answer, form) -> Answer:
+    return replace(answer, counts=answer.counts / answer.counts.sum())
+
+
+def other_sign(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=-answer.multipliers)
+
+
+def without_one(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=multipliers_of(form, np.log(answer.counts / form.weights)))
+
+
+def without_weights(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=multipliers_of(form, np.log(answer.counts) + 1))
+
+
+def no_multipliers(answer: Answer, form) -> Answer:
+    return replace(answer, multipliers=np.zeros(form.shape[0]))
+
+
+def uniform(answer: Answer, form) -> Answer:
+    return replace(answer, counts=np.full(form.shape[1], answer.counts.mean()))
+
+
+def gives_up(answer: Answer, form) -> Answer:
+    return Answer(Status.FAILED, None, None, message="out of luck")
+
+
+def raises(answer: Answer, form) -> Answer:
+    raise ZeroDivisionError("division by zero")
+
+
+def says_nothing(answer: Answer, form) -> None:
+    return None
+
+
+def changes_rows(answer: Answer, form) -> Answer:
+    form.matrix.data *= 1.0 + 1e-12
+    return answer
+
+
+def too_sure(answer: Answer, form) -> Answer:
+    return replace(answer, counts=answer.counts[::-1].copy())
+
+
+def too_long(answer: Answer, form) -> Answer:
+    return replace(answer, counts=np.append(answer.counts, 0.0))
+
+
+#: What goes wrong, on which problem, and what is said.
+BROKEN = [
+    (shares, "one value or another", "the counts are shares"),
+    (other_sign, "one value or another", "the multipliers have the other sign"),
+    (other_sign, "one equation", "the multipliers have the other sign"),
+    (without_one, "one value or another", "x = w exp\\(A' m - 1\\) is expected"),
+    (without_weights, "believed and known", "without the weights w"),
+    (no_multipliers, "one value or another", "the counts are right, and the multipliers are not"),
+    (uniform, "one value or another", "a count is 0.333333 records and 0.1 is exact; the row '.*' is off by"),
+    (gives_up, "one equation", "no answer, failed: out of luck"),
+    (too_sure, "one equation", "a count is 2.4 records and 1.4 is exact"),
+    (raises, "one equation", "solve raises ZeroDivisionError: division by zero; return an Answer"),
+    (raises, "two values", "solve raises ZeroDivisionError"),
+    (says_nothing, "one equation", "must return a maxent_cvx.solvers.Answer"),
+    (changes_rows, "one equation", "changes the form"),
+    (too_long, "one equation", "array of 4 floats is expected"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem", "says"), BROKEN, ids=[f"{wrong.__name__}-{problem}" for wrong, problem, _ in BROKEN]
+)
+def test_what_is_broken_is_said(wrong: Callable[..., Answer], problem: str, says: str):
+    """A solver that breaks the contract fails, and the error says in which point, and on which problem."""
+    with pytest.raises(AssertionError, match=f"OWN is broken on 1 of 1 problems. '{problem}': .*{says}"):
+        check_backend(Own(wrong), [problem])
+
+
+def test_inequalities_taken_for_equations():
+    """Who holds an inequality with room for an equation is found out."""
+
+    class Tight(Own):
+        def solve(self, form, start=None):
+            side = np.where(np.isfinite(form.high), form.high, form.low)
+            return NEWTON.solve(replace(form, low=side, high=side), start)
+
+    check_backend(Tight(), ["one equation", "active at most"])
+    with pytest.raises(AssertionError, match=r"'inactive at most': .*all rows hold"):
+        check_backend(Tight(), ["inactive at most"])
+
+
+def test_installed_and_not_usable():
+    """A solver without a license is told apart from one that is wrong."""
+    unlicensed = Own()
+    unlicensed.trouble = "no license found"
+    with pytest.raises(AssertionError, match="OWN is installed, but not usable: no license found"):
+        check_backend(unlicensed)
+
+
+def test_wrong_calls():
+    """What is no solver, and what is no problem, is refused as everywhere."""
+    for error, call in [
+        (UnknownName, lambda: check_backend("CLARABELL")),
+        (SolverError, lambda: check_backend(Own)),
+        (UnknownName, lambda: check_backend("DUAL_NEWTON", ["one equations"])),
+        (StatementError, lambda: check_backend("DUAL_NEWTON", "one equation")),
+        (StatementError, lambda: check_backend("DUAL_NEWTON", [])),
+    ]:
+        with refused(error):
+            call()
+
+
+def classes() -> dict[str, type[Source]]:
+    """Every concrete Source that a module of maxent_cvx.sources defines."""
+    found = {}
+    for module in pkgutil.walk_packages(sources.__path__, sources.__name__ + "."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            is_source = inspect.isclass(value) and issubclass(value, Source) and value.__module__ == module.name
+            if is_source and not inspect.isabstract(value):
+                found[name] = value
+    return found
+
+
+def groups_of(hospital: pd.DataFrame) -> mx.GroupedRelease:
+    """The hospital's genders, and degrees of some; a population with somebody who was not there."""
+    records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
+    voters = pd.concat([hospital, hospital.head(1)])
+    return mx.Release.from_generalized(records, qi=["Gender", "Degree"], sa="Disease", population=voters)
+
+
+def voters_of(hospital: pd.DataFrame) -> pd.DataFrame:
+    """Those ten, and an eleventh, with the groups that they are in."""
+    group = "Gender=" + hospital["Gender"] + ", Degree=" + hospital["Degree"].where(hospital["Gender"] == "male", "*")
+    absent = hospital.head(1).assign(Name="Zoe", Disease=OUTSIDE, Group=OUTSIDE)
+    return pd.concat([hospital.assign(Group=group), absent])
+
+
+def release_with_names(hospital: pd.DataFrame) -> mx.Release:
+    """The release with everybody's name on it."""
+    return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", id="Name")
+
+
+def told(hospital: pd.DataFrame) -> pd.DataFrame:
+    """The shares of both genders for each disease, as if it were reported so."""
+    return pd.crosstab(hospital["Disease"], hospital["Gender"], normalize="index")
+
+
+def table_of(hospital: pd.DataFrame) -> mx.QITable:
+    """Everybody's QI, and how frequent the diseases are."""
+    return mx.QITable(
+        hospital, qi=["Gender", "Degree"], sa="Disease", sa_distribution=hospital["Disease"].value_counts()
+    )
+
+
+def table_with_margins(hospital: pd.DataFrame) -> pd.DataFrame:
+    """How many of each gender have each disease, with all totals; small cells are suppressed."""
+    counts = pd.crosstab(hospital["Gender"], hospital["Disease"], margins=True, margins_name="*").stack()
+    return counts.where(counts >= 5, "<5").rename("n").reset_index()
+
+
+def tree_of(hospital: pd.DataFrame) -> Pipeline:
+    """A decision tree of the diseases, with two splits."""
+    tree = make_pipeline(OneHotEncoder(), DecisionTreeClassifier(max_depth=2, random_state=0))
+    return tree.fit(hospital[["Gender", "Degree"]], hospital["Disease"])
+
+
+def hospital_flu(hospital: pd.DataFrame) -> dict[str, int]:
+    """1 for those who have it."""
+    return {disease: int(disease == "Flu") for disease in hospital["Disease"]}
+
+
+#: A number for each disease; those of the men are 2, 2, 4, 4, 4, 6, and of the women 1, 6, 8, 8.
+MONTHS = {"Lung Cancer": 1, "Pneumonia": 2, "Flu": 4, "HIV": 6, "Breast Cancer": 8}
+
+SEX = {"male": 1, "female": 0}
+
+#: How to make each of them, true of the hospital; a new class needs a line here.
+TRUE = {
+    "AnsweredQueries": lambda release, hospital: [
+        sources.AnsweredQueries([{}, {"Gender": "male"}, {"Gender": "male", "Disease": "Flu"}], [10, 6, 3]),
+        sources.AnsweredQueries([{"Disease": ["Flu", "HIV"]}, {"Gender": "male"}], [4, 2], eps=[2, 100]),
+        sources.AnsweredQueries([{}, {"Degree": "college"}], [3, 1], of="sum", values=hospital_flu(hospital)),
+        sources.AnsweredQueries([{"Gender": "male"}], [0.46], of="mean", eps=0.05, values=hospital_flu(hospital)),
+    ],
+    "BucketInvariants": lambda release, hospital: [sources.BucketInvariants(release)],
+    "Custom": lambda release, hospital: [
+        Custom(lambda space: space.conditional("s", given="q") <= 1),
+        Custom(lambda space: space.prob("Flu") <= 0.3),
+        Custom(lambda space: [P("Flu") == 0.3, space.marginal("s") >= 0.1]),
+    ],
+    "GroupInvariants": lambda release, hospital: [sources.GroupInvariants(groups_of(hospital))],
+    "Population": lambda release, hospital: [sources.Population(groups_of(hospital))],
+    "NoisyMarginal": lambda release, hospital: (
+        [
+            sources.NoisyMarginal(counts, binom(10, 0.5, loc=-5), confidence=confidence, integer=integer)
+            for confidence, integer in [(1, True), (0.9, False)]
+            for counts in [hospital.groupby(["Gender", "Disease"]).size() + 3, hospital.groupby("Disease").size() - 2]
+        ]
+        + [sources.NoisyMarginal(hospital.groupby("Disease").size() - 2.5, norm(scale=2), how="likelihood")]
+    ),
+    "Monotone": lambda release, hospital: [
+        sources.Monotone(P("Breast Cancer"), "Gender", increasing=False, order=["female", "male"]),
+        sources.Monotone(P("Flu"), "Degree", order=["junior", "college", "graduate", "high school"]),
+    ],
+    "NamedPeople": lambda release, hospital: [sources.NamedPeople()],
+    "PublishedCorrelation": lambda release, hospital: [  # 3 of 6 men and 0 of 4 women: 0.12 / sqrt(0.24 0.21)
+        sources.PublishedCorrelation(0.53, ("Gender=male", {"Flu": 1}), decimals=2),
+        sources.PublishedCorrelation(0.12 / (0.24 * 0.21) ** 0.5, ("Gender=male", {"Flu": 1}), sd=0.21**0.5, ddof=0),
+    ],
+    "PublishedCounts": lambda release, hospital: [
+        sources.PublishedCounts(release),
+        sources.PublishedCounts(release, [("s", "bucket")]),
+    ],
+    "PublishedZeros": lambda release, hospital: [sources.PublishedZeros(release)],
+    "PublishedMoments": lambda release, hospital: [  # squares sum to 92 of the men, to 257 of all
+        sources.PublishedMoments(22 / 6, ((92 - 22**2 / 6) / 5) ** 0.5, values=MONTHS, given={"Gender": "male"}),
+        sources.PublishedMoments(4.5, 2.3, values=MONTHS, ddof=0, decimals=1),
+        sources.PublishedMoments(0.5, of="Gender", given={"Disease": "HIV", "Degree": "college"}, values=SEX),
+    ],
+    "PublishedQuantile": lambda release, hospital: (
+        [  # of ten people 1, 2, 2, 4, 4, 4, 6, 6, 8, 8
+            sources.PublishedQuantile(value, q, values=MONTHS, method=method)
+            for value, q, method in [(1, 0, "linear"), (2.5, 0.25, "linear"), (4, 0.5, "lower"), (8, 1, "higher")]
+        ]
+        + [sources.PublishedQuantile(7, values=MONTHS, given={"Gender": "female"})]
+    ),
+    "PublishedRegression": lambda release, hospital: [  # three of six men, and none of four women
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, of={"Flu": 1}),
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, {"Flu": 1}, decimals=1),
+        sources.PublishedRegression({"intercept": 0.0}, {"Flu": 1}, "logistic", given={"Gender": "male"}),
+    ],
+    "PublishedRuleList": lambda release, hospital: [
+        sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
+        sources.PublishedRuleList([({"Degree": ["college", "graduate"]}, "Flu", 0.29), ({}, "HIV", None)], decimals=2),
+    ],
+    "PublishedTree": lambda release, hospital: [
+        sources.PublishedTree(tree_of(hospital), leaves=leaves) for leaves in ("counts", "class")
+    ],
+    "PublishedTable": lambda release, hospital: (
+        [
+            sources.PublishedTable(table_with_margins(hospital), suppressed={"<5": (0, 4)}, **options)
+            for options in [{}, {"base": 1}]
+        ]
+        + [sources.PublishedTable(hospital.value_counts(by).reset_index(name="n")) for by in (["Disease"], ["Gender"])]
+    ),
+    "PublishedRules": lambda release, hospital: [
+        sources.PublishedRules(rules, **options)
+        for options in [{}, {"integer": False}, {"scores": "support"}, {"prune": False}, {"non_rules": False}]
+        for rules in [
+            mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.1, confidence=0.3)
+        ]
+    ],
+    "PriorZeros": lambda release, hospital: [sources.PriorZeros(("Gender",))],
+    "QIConstraints": lambda release, hospital: [sources.QIConstraints(table_of(hospital))],
+    "RandomizedResponse": lambda release, hospital: [  # whoever is male says so, whatever the disease
+        sources.RandomizedResponse(told(hospital), reported="Gender", by=[[]], confidence=confidence)
+        for confidence in (None, 0.9)
+    ],
+    "SAConstraints": lambda release, hospital: [sources.SAConstraints(table_of(hospital))],
+    "OtherRelations": lambda release, hospital: [
+        sources.OtherRelations(mx.ReleaseSeries([release_with_names(hospital)]))
+    ],
+    "SeriesConstraints": lambda release, hospital: [
+        sources.SeriesConstraints(mx.ReleaseSeries([release_with_names(hospital)]))
+    ],
+    "SameValue": lambda release, hospital: [
+        sources.SameValue("Allen", "David", at_least=0.5),
+        sources.SameValue("Ethan", "Helen", at_least=1),
+        sources.SameValue("Ethan", "Iris", at_least=0),
+    ],
+    "ParametricStatement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}) == cp.Parameter(value=0.5, name="half"),
+        2 * P("Flu", given={"Gender": "male"}) + 0.1 >= 0.5 * cp.Parameter(value=2.0, name="two"),
+    ],
+    "SoftSource": lambda release, hospital: [
+        mx.soft(sources.StrongestAssociations(hospital, 5, 5, min_support=1), sd=0.1),
+        mx.soft(lambda space: space.conditional("Disease", given="Gender")["Flu"] <= 0.1, weight=20),
+    ],
+    "Statement": lambda release, hospital: [
+        P("Flu", given={"Gender": "male"}).softly(0.9, sd=0.1),
+        P("Flu", given={"Gender": "male"}) == 0.5,
+        P("Flu", given={"Gender": "male"}).about(0.6, eps=0.1),
+        P(["Flu", "HIV"], given={"Gender": "female"}) <= 0.25,
+        P("Breast Cancer", given={"Gender": "male"}) <= P("Breast Cancer", given={"Gender": "female"}),
+        P("Flu").about(0.5, eps=1),  # allows everything: no row
+    ],
+    "StrongestAssociations": lambda release, hospital: [
+        sources.StrongestAssociations(hospital, positive, negative, min_support=1)
+        for positive, negative in [(None, None), (5, 5), (5, 0), (0, 5), (0, 0)]
+    ],
+}
+
+#: Whom these sources speak of, all with their own QI.
+FIRST = {"Allen": "college", "Ethan": "college", "David": "high school"}
+
+PEOPLE = {name: {"Gender": "male", "Degree": degree} for name, degree in FIRST.items()}
+
+PEOPLE |= {
+    name: {"Gender": "female", "Degree": degree} for name, degree in [("Helen", "college"), ("Iris", "graduate")]
+}
+
+KNOWN = {"NamedPeople": PEOPLE, "SameValue": PEOPLE}
+
+#: What these sources are about; the others are tried on the release.
+VIEWS = {"QIConstraints": table_of, "SAConstraints": table_of}
+
+TRUTHS = dict.fromkeys(["GroupInvariants", "Population"], voters_of)
+
+VIEWS |= dict.fromkeys(["GroupInvariants", "Population"], lambda hospital: groups_of(hospital))
+
+VIEWS |= dict.fromkeys(
+    ["OtherRelations", "SeriesConstraints"], lambda hospital: mx.ReleaseSeries([release_with_names(hospital)])
+)
+
+
+def test_every_source_is_tested():
+    """Every class of the sources is made here, and nothing is made that does not exist."""
+    assert set(TRUE) == set(classes())
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_sources_keep_the_contract(name, release, hospital):
+    """Each source has a label and named rows of numbers, says the same twice, and is true of its data."""
+    for source in TRUE[name](release, hospital):
+        assert type(source) is classes()[name]
+        view = VIEWS[name](hospital) if name in VIEWS else release
+        prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
+        space = mx.MaxEnt(view, people=KNOWN.get(name), prior=prior).space
+        truth = TRUTHS[name](hospital) if name in TRUTHS else hospital
+        assert check_source(source, space, truth=truth, id="Name") is None
+
+
+class Half(Source):
+    """P(s) <= 1/2, for every s."""
+
+    def rows(self, space):
+        yield space.marginal("s") <= 0.5
+
+
+#: As if somebody had written no docstring; Half's is not its own.
+NoDocstring = type("NoDocstring", (Half,), {})
+
+
+class NoLabel(Half):
+    """P(s) <= 1/2, for every s."""
+
+    label = None
+
+
+class TooShort(Source):
+    """Two rows, and a value for one of them."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array(np.ones((2, len(space)))), np.array([0.0]), np.array([1.0]), "too short")
+
+
+class NotANumber(Source):
+    """P(s) = NaN, for every s."""
+
+    def rows(self, space):
+        yield space.marginal("s") == np.nan
+
+
+class Boundless(Source):
+    """A row from -inf to inf."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array(np.ones((1, len(space)))), np.array([-np.inf]), np.array([np.inf]), "boundless")
+
+
+class Nameless(Source):
+    """A row without a name."""
+
+    def rows(self, space):
+        yield Rows(sp.csr_array((1, len(space))), np.array([0.0]), np.array([1.0]), "")
+
+
+class Falsehood(Source):
+    """P(Flu) = 0.2, of ten people of whom three have it."""
+
+    def rows(self, space):
+        yield space.marginal("s") == pd.Series(0.2, index=space.view.sensitive_values)
+
+
+class Moody(Source):
+    """P(s) <= 0.6, then 0.7, then 0.8: another one each time."""
+
+    def __init__(self):
+        self.limits = itertools.count(0.6, 0.1)
+
+    def rows(self, space):
+        yield space.marginal("s") <= next(self.limits)
+
+
+class Forgetful(Source):
+    """Says it once."""
+
+    def __init__(self):
+        self.said = False
+
+    def rows(self, space):
+        if not self.said:
+            self.said = True
+            yield space.marginal("s") <= 0.5
+
+
+BROKEN_SOURCE = {
+    NoDocstring: "docstring",
+    NoLabel: "label",
+    TooShort: "too short",
+    Boundless: "bounds nothing",
+    Nameless: "name",
+    Falsehood: "false of the original records",
+    Moody: "asked again",
+    Forgetful: "asked again",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_SOURCE, ids=lambda kind: kind.__name__)
+def test_what_is_broken_is_said_of_source(broken, release, hospital):
+    """A source that breaks the contract fails, and the error says in which point."""
+    with pytest.raises(AssertionError, match=BROKEN_SOURCE[broken]):
+        check_source(broken(), mx.MaxEnt(release).space, truth=hospital)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [lambda space: P("Flu") <= 0.1, lambda space: [P("Flu") <= 0.1], lambda space: space.prob("Flu") <= 0.1],
+    ids=["statement", "list", "constraint"],
+)
+def test_false_functions(said, release, hospital):
+    """A function is held to the truth as well, whether it returns one statement, several, or a CVXPY constraint."""
+    with pytest.raises(AssertionError, match="false of the original records"):
+        check_source(Custom(said), mx.MaxEnt(release).space, truth=hospital)
+
+
+PEOPLE_VIEW = pd.DataFrame({"Ward": ["A", "A", "B"], "Age": [20, 30, 30]})
+
+VALUES = pd.Series({"Flu": 2, "HIV": 1})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_views_of_the_package(kind: str):
+    """Every kind of view keeps its promises."""
+    check_view(KINDS[kind]().view)
+
+
+def test_truth(release: mx.Release, hospital: pd.DataFrame):
+    """What a view says is true of the records that it was made of; others are refused."""
+    check_view(release, truth=hospital)
+    check_view(made(Table), truth=PEOPLE_VIEW.assign(Disease=["Flu", "HIV", "Flu"]))
+    with refused(TableError):
+        check_view(made(Table), truth=PEOPLE_VIEW.assign(Disease=["Flu", "HIV", "HIV"]))
+
+
+class Table(QITable):
+    """People and values, each with how many there are."""
+
+
+def made(kind: type[QITable]) -> QITable:
+    """Three people, two of whom have the flu."""
+    return kind(PEOPLE_VIEW, qi=["Ward", "Age"], sa="Disease", sa_distribution=VALUES)
+
+
+NoDocstring_VIEW = type("NoDocstring_VIEW", (Table,), {"__doc__": None})
+
+
+class NoNoun(Table):
+    """Has no word for itself."""
+
+    noun = ""
+
+
+class NotCounts(Table):
+    """Numbers that are not whole."""
+
+    n_q = property(lambda self: np.ones(3))
+
+
+class TooFew(Table):
+    """A count too few."""
+
+    n_s = property(lambda self: np.array([3]))
+
+
+class Negative(Table):
+    """A negative count."""
+
+    n_s = property(lambda self: np.array([4, -1]))
+
+
+class OtherAxes(Table):
+    """The roles in another order."""
+
+    axes = property(lambda self: dict(reversed(super().axes.items())))
+
+
+class NoTerms(Table):
+    """A person without a term."""
+
+    def terms(self):
+        return {role: codes[2:] for role, codes in super().terms().items()}
+
+
+class Unsorted(Table):
+    """Terms in another order."""
+
+    def terms(self):
+        return {role: codes[::-1] for role, codes in super().terms().items()}
+
+
+class Twice(Table):
+    """A term twice."""
+
+    def terms(self):
+        return {role: np.repeat(codes, 2) for role, codes in super().terms().items()}
+
+
+class BeyondLabels(Table):
+    """A code that no label has."""
+
+    def terms(self):
+        return {**super().terms(), "s": super().terms()["s"] + 1}
+
+
+class Uneven(Table):
+    """Codes of several lengths."""
+
+    def terms(self):
+        return {**super().terms(), "s": super().terms()["s"][1:]}
+
+
+class MoodyView(Table):
+    """Other terms each time."""
+
+    asked = 0
+
+    def terms(self):
+        self.asked += 1
+        found = super().terms()
+        return {role: codes[self.asked % 2 :] for role, codes in found.items()}
+
+
+class AddsUp(Table):
+    """Published counts that are others than those of the values."""
+
+    published = property(lambda self: {**super().published, ("s",): VALUES + 1})
+
+
+class BelowZero(Table):
+    """A negative published count."""
+
+    published = property(lambda self: {**super().published, ("s",): VALUES - 2})
+
+
+class Stranger(Table):
+    """A published count of what is no value."""
+
+    published = property(lambda self: {**super().published, ("s",): pd.Series({"Flu": 2, "Gout": 1})})
+
+
+class WithoutTerm(Table):
+    """Somebody who is counted where no term is."""
+
+    def terms(self):
+        found = super().terms()
+        return {role: codes[found["s"] == 0] for role, codes in found.items()}
+
+
+class WrongMarks(Table):
+    """Marks of some QI tuples only."""
+
+    def described(self, attribute, chosen):
+        return np.array([True])
+
+
+class Forgets(Table):
+    """Comes back as its parent."""
+
+    def to_frames(self):
+        return {"people": PEOPLE_VIEW}
+
+    @classmethod
+    def from_frames(cls, frames):
+        return made(QITable)
+
+
+class Stumbles(Forgets):
+    """Cannot read what it has written."""
+
+    @classmethod
+    def from_frames(cls, frames):
+        return frames["values"]
+
+
+class Shrinks(Forgets):
+    """Comes back with fewer people."""
+
+    @classmethod
+    def from_frames(cls, frames):
+        twin = made(cls)
+        twin._n_q = np.array([1, 1, 0])
+        return twin
+
+
+BROKEN_VIEW = {
+    NoDocstring_VIEW: "no docstring",
+    NoNoun: "noun is empty",
+    NotCounts: "n_q must be an array of 3 whole numbers",
+    TooFew: "n_s must be an array of 2 whole numbers",
+    Negative: "n_s has a negative count",
+    OtherAxes: "axes begin with",
+    NoTerms: "none for 1 QI tuples that somebody has",
+    Unsorted: "not sorted by q, s, at term 1",
+    Twice: "a term twice, at term 1",
+    BeyondLabels: "a code of s is not from 0 to 1",
+    Uneven: "codes of several lengths",
+    MoodyView: "others when asked again",
+    AddsUp: r"published\['s'\] does not add up to n_s",
+    BelowZero: r"published\['s'\] has a negative count",
+    Stranger: "a label of s that is not among its labels",
+    WithoutTerm: r"published\['s'\] counts somebody where there is no term",
+    WrongMarks: "gives neither None nor 3 times True or False",
+    Forgets: "is a QITable",
+    Stumbles: "cannot be written and read again: KeyError: 'values'",
+    Shrinks: "has other published counts",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_VIEW, ids=lambda kind: kind.__name__)
+def test_what_is_broken_is_said_of_view(broken: type[Table]):
+    """A view that breaks the contract fails, and the error says in which point."""
+    with pytest.raises(AssertionError, match=BROKEN_VIEW[broken]):
+        check_view(made(broken))
+
+
+def test_saved_and_loaded():
+    """A view that can be written comes back from a file, and a posterior of it with the same counts."""
+
+    @dataclasses.dataclass(frozen=True, eq=False)
+    class Written(mx.View):
+        """Two margins, in a dataclass of tables."""
+
+        wards: pd.DataFrame
+        diseases: pd.DataFrame
+        qi, sensitive, noun = ("ward",), ("disease",), "pair of margins"
+        quasi_identifiers = property(lambda self: pd.MultiIndex.from_frame(self.wards[["ward"]]))
+        sensitive_values = property(lambda self: pd.Index(self.diseases["disease"]))
+        n_q = property(lambda self: self.wards["n"].to_numpy())
+        n_s = property(lambda self: self.diseases["n"].to_numpy())
+
+        @property
+        def published(self):
+            return {("q",): self.wards.set_index("ward")["n"], ("s",): self.diseases.set_index("disease")["n"]}
+
+        def terms(self):
+            return {"q": np.repeat(np.arange(2), 2), "s": np.tile(np.arange(2), 2)}
+
+    wards, diseases = ({name: ["x", "y"], "n": n} for name, n in (("ward", [3, 1]), ("disease", [2, 2])))
+    view = Written(pd.DataFrame(wards), pd.DataFrame(diseases))
+    if hasattr(view, "to_frames"):
+        check_view(view)
+    else:  # views of one's own need a file of facts in the package
+        with pytest.raises(AssertionError, match="no model takes the pair of margins"):
+            check_view(view)
