@@ -103,7 +103,7 @@ def test_named_files_exist(page: str):
     """Every path on a page for contributors is that of a file or folder, or the end of one."""
     existing = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if not {".git", "_build"} & set(path.parts)}
     words = re.findall(r"`([\w./]+)`", (ROOT / page).read_text(encoding="utf-8"))
-    paths = [word for word in words if word.endswith((".py", ".md", ".toml", ".rst")) or word.endswith("/")]
+    paths = [word for word in words if word.endswith((".py", ".md", ".toml", ".rst", "/"))]
     assert paths
     assert [path for path in paths if not any(f"/{name}".endswith("/" + path.rstrip("/")) for name in existing)] == []
 

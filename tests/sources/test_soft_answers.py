@@ -33,8 +33,8 @@ def test_every_solver(solver: str, options: dict[str, bool]):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_against_cvxpy(seed: int):
-    """Random models, whose problem is written anew: ``python -m tests.benchmarks.soft_rows`` compares hundreds."""
-    from tests.benchmarks.soft_rows import compared
+    """Random models, whose problem is written anew for CVXPY."""
+    from support.soft_rows import compared
 
     found = compared(seed)
     if found is not None and found["word"] == "compared":

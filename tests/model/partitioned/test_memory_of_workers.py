@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from benchmarks.larger_tables import larger_adult
+from benchmarks.models import larger_adult
 from maxent_cvx.releases.partitioned import PartitionedRelease, divided
 
 distributed = pytest.importorskip("distributed")

@@ -1,16 +1,13 @@
-"""Soft rows against CVXPY: random models, their problem written anew and solved: python -m tests.benchmarks.soft_rows.
+"""Soft statements against CVXPY: random models whose problem is written again from the statements.
 
-The models are the ``soft`` ones of :mod:`.drawing.models`. Their problem is written from the statements as they were
-typed, max N H(p) - sum of costs over the terms p, with none of the package's rows in counts, scaled or stacked. What is
-compared is the objective, which `model.problem` gives divided by N, too, and every P(s | q). CVXPY's solver ends with a
-small gap of the objective, which leaves probabilities the square root of that.
+The problem is max N H(p) - sum of costs over the terms p, without the package's assembled and scaled rows. Compared are
+the objective, which `model.problem` gives divided by N, and every P(s | q). CVXPY's solver leaves a small gap in the
+objective, and probabilities are off by up to the square root of that.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import cvxpy as cp
@@ -19,10 +16,7 @@ import pandas as pd
 from scipy.special import xlogy
 
 from maxent_cvx import Inaccurate, MaxEnt, Posterior, Statement
-
-from .drawing.models import drawn
-
-__all__ = ["compared", "written_anew"]
+from tests.benchmarks.drawing import drawn
 
 #: Tolerances that are asked of a solver: its duality gap, and the violation of rows.
 TIGHT: dict[str, dict[str, float]] = {
@@ -103,21 +97,3 @@ def _constant(post: Posterior) -> float:
     of_tuple = [level for level in post.space.index.names if level != post.space.view.sensitive[0]]
     share = pd.Series(post.counts, post.space.index).groupby(level=of_tuple).sum() / post.space.n_records
     return -post.space.n_records * float(xlogy(share, share).sum())
-
-
-def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
-    """Print what became of the models, and the largest differences; a row a model."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--number", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--solver", choices=list(TIGHT), default="CLARABEL")
-    args = parser.parse_args(arguments)
-    rows = [compared(seed, args.solver) for seed in range(args.seed, args.seed + args.number)]
-    table = pd.DataFrame([row for row in rows if row is not None]).set_index("seed")
-    print(table["word"].value_counts().to_dict())
-    print(table[["bound", "objective", "problem", "probability"]].describe(percentiles=[0.5, 0.9, 0.99]).loc["50%":])
-    return table
-
-
-if __name__ == "__main__":
-    main()
