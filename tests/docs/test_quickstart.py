@@ -22,8 +22,8 @@ def test_quickstart(tmp_path, monkeypatch):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     checker = doctest.OutputChecker()
     commands = 0
-    for kind, text in re.findall(r"^```(csv|console|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        if kind == "csv":
+    for kind, text in re.findall(r"^```(text|console|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        if kind == "text":
             Path("people.csv").write_text(text)
         elif kind == "console":
             for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
