@@ -25,14 +25,15 @@ import maxent_cvx as mx
 
 QI = ["age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country"]
 SA = "occupation"
-#: A release, and the records that an attack on it is compared with.
-Published = tuple[Any, pd.DataFrame]
+#: A release, the records that an attack on it is compared with, and a release and records that are asked queries.
+Published = tuple[Any, pd.DataFrame, Any, pd.DataFrame]
 
 
 def in_buckets(people: pd.DataFrame, bucket: pd.Series) -> Published:
     """Publish people in given buckets; 0 is left out."""
     records = people.assign(Bucket=bucket)[(bucket > 0).to_numpy()]
-    return mx.Release.from_buckets(records, qi=QI, sa=SA, bucket="Bucket"), records
+    release = mx.Release.from_buckets(records, qi=QI, sa=SA, bucket="Bucket")
+    return release, records, release, records
 
 
 def anatomy(people: pd.DataFrame, l: int) -> Published:
@@ -41,9 +42,13 @@ def anatomy(people: pd.DataFrame, l: int) -> Published:
 
 def mondrian(people: pd.DataFrame, listed: bool) -> Published:
     """Generalised values, or, if everybody is on a voter list, the groups with exact values."""
-    table = mx.anonymize.mondrian_table(people, qi=QI, sa=SA, k=6, l=3).astype(dict.fromkeys(QI, str))
-    group = table.groupby(QI, sort=False).ngroup() + 1
-    return in_buckets(people if listed else table, group)
+    table = mx.anonymize.mondrian_table(people, qi=QI, sa=SA, k=6, l=3)
+    text = table.astype(dict.fromkeys(QI, str))
+    group = text.groupby(QI, sort=False).ngroup() + 1
+    if listed:
+        return in_buckets(people, group)
+    release, records, *_ = in_buckets(text, group)
+    return release, records, mx.Release.from_generalized(table, qi=QI, sa=SA), people
 
 
 def similar_linkage(people: pd.DataFrame, known: str, r: float) -> Published:
@@ -65,7 +70,8 @@ def methods(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[st
     shuffled = people.assign(**{SA: np.random.default_rng(0).permutation(people[SA])})
     for name, publish in METHODS.items():
         try:
-            (release, records), (noise, noise_records) = publish(people), publish(shuffled)
+            release, records, asked, original = publish(people)
+            noise, noise_records, *_ = publish(shuffled)
         except mx.TableError as error:
             yield {"method": name, "reason": str(error)}
             continue
@@ -74,7 +80,7 @@ def methods(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[st
             attack, idle = mx.attacks.definetti(release), mx.attacks.definetti(noise)
         judged, nothing = attack.judge(records), idle.judge(noise_records)
         worst = mx.attacks.worst_case(release, k=range(4))["disclosure"]
-        error = mx.measures.query_error(release, records, queries=given.queries, attributes=QI)["error"]
+        error = mx.measures.query_error(asked, original, queries=given.queries, attributes=QI)["error"]
         yield {
             "method": name, "loss": error.median(), "right": judged.right, "without": judged.baseline,
             "claimed": np.average(attack.table.max(axis=1), weights=attack.records),
