@@ -102,6 +102,8 @@ numpydoc_xref_aliases = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "maxent_cvx"
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}  # without it the theme reports an error in the console
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_theme_options = {

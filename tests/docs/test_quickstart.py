@@ -26,7 +26,7 @@ def test_quickstart(tmp_path, monkeypatch):
         if kind == "text":
             Path("people.csv").write_text(text)
         elif kind == "console":
-            for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+            for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
                 done = subprocess.run(
                     ["bash", "-c", command], env=environment, capture_output=True, text=True, check=False
                 )
