@@ -108,6 +108,16 @@ def test_named_files_exist(page: str):
     assert [path for path in paths if not any(f"/{name}".endswith("/" + path.rstrip("/")) for name in existing)] == []
 
 
+def test_named_benchmarks_exist():
+    """Every command `python -m tests.benchmarks.NAME` on a page runs a module that exists."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"), *DOCS.glob("guide/*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    names = set(re.findall(r"tests\.benchmarks\.((?:peers\.)?[a-z_]+)", text))
+    assert {"attacks", "solvers"} <= names
+    folder = ROOT / "tests" / "benchmarks"
+    assert [name for name in names if not (folder / f"{name.replace('.', '/')}.py").exists()] == []
+
+
 @pytest.mark.parametrize("project", MAKE["NAMES"])
 def test_inventories_match_their_table(project: str):
     """The stored inventories of other projects' names are those that their table makes."""
