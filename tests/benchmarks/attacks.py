@@ -1,193 +1,192 @@
-"""Which disguise withstands which attack, and at what loss: ``python -m tests.benchmarks.attacks``, rows of Markdown.
+"""Methods of anonymization against attacks, on UCI Adult:  python -m tests.benchmarks.attacks methods.
 
-Adult's occupations, or some people's of it, are published in every way. `right` is the share of people whose likeliest
-value is the true one, `without` the same without the attack, `said` what the attack believes of it on average; `noise`
-is right less without where occupations are shuffled before they are published, in standard errors. `loss` is the
-median relative error of random count queries. Another attack is a function from what is published to an AttackResult,
-in ATTACKS; another disguise one from people to what is published, in DISGUISES.
+    methods         deFinetti and the worst case against every method, and the loss of utility
+    intersection    two releases that share people
+    minimality      the algorithm is known
+    reconstruction  the records of a block of people from published tables
+
+`right` is the share of people whose likeliest value is true, `without` the same without the attack, `claimed` the
+probability that the attack gives it on average; `noise` is right less without, in standard errors, where the values
+were shuffled before the release. `loss` is the median relative error of random count queries.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
 
-from .definetti import ATTRIBUTES, logistic
-
-QI, SA = ATTRIBUTES["eight"], "occupation"
-
-
-@dataclass(frozen=True)
-class Published:
-    """What is published.
-
-    Attributes
-    ----------
-    view : View
-        To be attacked.
-    records : DataFrame
-        With the labels that the attack's table has, the secret buckets, to judge it.
-    queried : Release or Posterior
-        To be asked, beside the `original`.
-    original : DataFrame
-    """
-
-    view: mx.View
-    records: pd.DataFrame
-    queried: mx.Release | mx.Posterior
-    original: pd.DataFrame
+QI = ["age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country"]
+SA = "occupation"
+#: A release, the records that an attack on it is compared with, and a release and records that are asked queries.
+Published = tuple[Any, pd.DataFrame, Any, pd.DataFrame]
 
 
 def in_buckets(people: pd.DataFrame, bucket: pd.Series) -> Published:
-    """Publish in buckets that are given by number; 0 is left out."""
+    """Publish people in given buckets; 0 is left out."""
     records = people.assign(Bucket=bucket)[(bucket > 0).to_numpy()]
     release = mx.Release.from_buckets(records, qi=QI, sa=SA, bucket="Bucket")
-    return Published(release, records, release, records)
+    return release, records, release, records
 
 
 def anatomy(people: pd.DataFrame, l: int) -> Published:
     return in_buckets(people, mx.anonymize.anatomy_buckets(people, qi=QI, sa=SA, l=l))
 
 
-def mondrian(people: pd.DataFrame, k: int, l: int, listed: bool) -> Published:
-    """Generalise; where a voter list is at hand, everybody's own quasi-identifiers are known beside the group."""
-    table = mx.anonymize.mondrian_table(people, qi=QI, sa=SA, k=k, l=l)
-    alike = table.astype(dict.fromkeys(QI, str))
-    group = alike.groupby(QI, sort=False).ngroup() + 1
+def mondrian(people: pd.DataFrame, listed: bool) -> Published:
+    """Generalised values, or, if everybody is on a voter list, the groups with exact values."""
+    table = mx.anonymize.mondrian_table(people, qi=QI, sa=SA, k=6, l=3)
+    text = table.astype(dict.fromkeys(QI, str))
+    group = text.groupby(QI, sort=False).ngroup() + 1
     if listed:
         return in_buckets(people, group)
-    blind = in_buckets(alike, group)
-    release = mx.Release.from_generalized(table, qi=QI, sa=SA)
-    assert isinstance(release, mx.Release)
-    return Published(blind.view, blind.records, release, people)
+    release, records, *_ = in_buckets(text, group)
+    return release, records, mx.Release.from_generalized(table, qi=QI, sa=SA), people
 
 
-def similar_linkage(people: pd.DataFrame, known: list[str], r: float) -> Published:
+def similar_linkage(people: pd.DataFrame, known: str, r: float) -> Published:
     prior = mx.QIDistribution.estimate(people, qi=known, sa=SA, smoothing=1)
     return in_buckets(people, mx.anonymize.similar_linkage_groups(people, qi=QI, sa=SA, prior=prior, r=r))
 
 
-def republished(people: pd.DataFrame, method: str) -> Published:
-    """The second of two releases: a sixth of the people has left, a sixth is new."""
-    n = len(people)
-    everybody = people.assign(Person=np.arange(n))
-    first, second = everybody.iloc[: 6 * n // 7], everybody.iloc[n // 7 :]
-    bucket = mx.anonymize.anatomy_buckets(first, qi=QI, sa=SA, l=3)
-    before = mx.Release.from_buckets(first.assign(Bucket=bucket), qi=QI, sa=SA, bucket="Bucket", id="Person")
-    release = mx.anonymize.republish(before, second, method=method, l=3)
-    assert release.persons is not None
-    at = release.persons.bucket[release.persons.names.get_indexer(pd.Index(second["Person"]))]
-    return Published(release, second.assign(Bucket=release.buckets[at]), mx.MaxEnt(release).solve(), second)
-
-
-def randomized(people: pd.DataFrame, kept: float) -> Published:
-    """Everybody's occupation, which is kept, or else drawn from all."""
-    values = sorted(people[SA].unique())
-    flip = pd.DataFrame(kept * np.eye(len(values)) + (1 - kept) / len(values), index=values, columns=values)
-    told = mx.anonymize.randomize(people, sa=SA, transition=flip)
-    records = people[[*QI, SA]].assign(Told=told)
-    view = mx.QITable(records, qi=[*QI, "Told"], sa=SA, sa_values=values)
-    post = mx.MaxEnt(view).add(mx.RandomizedResponse(flip, reported="Told", confidence=0.95)).solve()
-    return Published(view, records, post, people)
-
-
-DISGUISES: dict[str, Callable[[pd.DataFrame], Published]] = {
-    "Anatomy, l = 3": lambda people: anatomy(people, 3),
-    "Anatomy, l = 5": lambda people: anatomy(people, 5),
-    "Anatomy, l = 7": lambda people: anatomy(people, 7),
-    "Mondrian, k = 6, l = 3": lambda people: mondrian(people, 6, 3, False),
-    "Mondrian, k = 6, l = 3, and a voter list": lambda people: mondrian(people, 6, 3, True),
-    "similar linkage, r = 3, prior by sex": lambda people: similar_linkage(people, ["sex"], 3),
-    "similar linkage, r = 2, prior by education": lambda people: similar_linkage(people, ["education"], 2),
-    "republish, m-invariant, l = 3": lambda people: republished(people, "m_invariant"),
-    "republish, history-guided, l = 3": lambda people: republished(people, "history_guided"),
-    "randomize, 1/3 kept": lambda people: randomized(people, 1 / 3),
-}
-ATTACKS: dict[str, Callable[[Published], mx.attacks.AttackResult]] = {
-    "deFinetti": lambda published: mx.attacks.definetti(published.view),  # type: ignore[arg-type]
-    "deFinetti, logistic regression": lambda published: mx.attacks.definetti(
-        published.view,  # type: ignore[arg-type]
-        logistic(),
-        iterations=15,
-    ),
+METHODS: dict[str, Callable[[pd.DataFrame], Published]] = {
+    **{f"Anatomy, l = {l}": partial(anatomy, l=l) for l in (3, 5, 7)},
+    "Mondrian, k = 6, l = 3": partial(mondrian, listed=False),
+    "Mondrian, and a voter list": partial(mondrian, listed=True),
+    "similar linkage, r = 3, by sex": partial(similar_linkage, known="sex", r=3),
+    "similar linkage, r = 2, by education": partial(similar_linkage, known="education", r=2),
 }
 
 
-#: The columns of the table.
-HEAD = ["disguise", "loss", "attack", "right", "without", "said", "noise"]
-
-
-def row(*cells: str) -> str:
-    """A row of Markdown, its last cells empty if there are no more."""
-    return f"| {' | '.join([*cells, *[''] * (len(HEAD) - len(cells))])} |"
-
-
-def measured(
-    attack: Callable[[Published], mx.attacks.AttackResult], published: Published, noise: Published
-) -> list[str]:
-    """Attack what is published, and the same of shuffled values: the cells of a row, or why there are none."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found, nothing = attack(published), attack(noise)
-    except mx.MaxEntError as error:
-        return [f"does not apply: {error}"]
-    judged, idle = found.judge(published.records), nothing.judge(noise.records)
-    said = np.average(found.table.max(axis=1), weights=found.records)
-    over = (idle.right - idle.baseline) / idle.standard_error if idle.standard_error else 0.0
-    return [f"{judged.right:.3f}", f"{judged.baseline:.3f}", f"{said:.3f}", f"{over:+.1f}"]
-
-
-def worst(published: Published) -> list[str]:
-    """What the worst 0 to 3 implications disclose, or why that cannot be asked."""
-    try:
-        table = mx.attacks.worst_case(published.view, k=range(4))  # type: ignore[arg-type]
-    except mx.MaxEntError as error:
-        return [f"does not apply: {error}"]
-    return [f"{p:.3f}" for p in table["disclosure"]]
-
-
-def main(arguments: list[str] | None = None) -> list[str]:
-    """Publish in every way, attack in every way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=6000, help="drawn at random; 30162 are all")
-    parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--disguises", nargs="+", default=list(DISGUISES), metavar="NAME")
-    parser.add_argument("--attacks", nargs="+", default=list(ATTACKS), metavar="NAME")
-    parser.add_argument("--worst", action="store_true", help="the worst 0 to 3 implications instead of attacks")
-    parser.add_argument("--seconds", action="store_true", help="print how long each row took, too")
-    options = parser.parse_args(arguments)
-    people = mx.datasets.load_adult()[[*QI, SA]].sample(options.people, random_state=0).reset_index(drop=True)
+def methods(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Attack every method, and the same method on shuffled values."""
     shuffled = people.assign(**{SA: np.random.default_rng(0).permutation(people[SA])})
-    head = ["disguise", "loss", *(f"k = {k}" for k in range(4))] if options.worst else HEAD
-    rows = [row(*head), row(*["---"] * len(HEAD))]
-    print(*rows, sep="\n")
-    for name in options.disguises:
-        begun = time.process_time()
+    for name, publish in METHODS.items():
         try:
-            published, noise = DISGUISES[name](people), DISGUISES[name](shuffled)
-        except mx.MaxEntError as error:
-            rows.append(row(name, f"cannot be made: {error}"))
-            print(rows[-1], flush=True)
+            release, records, asked, original = publish(people)
+            noise, noise_records, *_ = publish(shuffled)
+        except mx.TableError as error:
+            yield {"method": name, "reason": str(error)}
             continue
-        asked = mx.measures.query_error(published.queried, published.original, queries=options.queries, attributes=QI)
-        if options.worst:
-            rows.append(row(name, f"{asked['error'].median():.2f}", *worst(published)))
-            print(rows[-1], flush=True)
-            continue
-        for attack in options.attacks:
-            cells = measured(ATTACKS[attack], published, noise)
-            rows.append(row(name, f"{asked['error'].median():.2f}", attack, *cells))
-            print(rows[-1], f"{time.process_time() - begun:.0f} s" * options.seconds, flush=True)
-    return rows
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a classifier that stops early
+            attack, idle = mx.attacks.definetti(release), mx.attacks.definetti(noise)
+        judged, nothing = attack.judge(records), idle.judge(noise_records)
+        worst = mx.attacks.worst_case(release, k=range(4))["disclosure"]
+        error = mx.measures.query_error(asked, original, queries=given.queries, attributes=QI)["error"]
+        yield {
+            "method": name, "loss": error.median(), "right": judged.right, "without": judged.baseline,
+            "claimed": np.average(attack.table.max(axis=1), weights=attack.records),
+            "noise": (nothing.right - nothing.baseline) / (nothing.standard_error or np.nan),
+            **{f"k = {k}": p for k, p in enumerate(worst)},
+        }  # fmt: skip
+
+
+def intersection(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Two releases that share a third of their people; `certain` is the share of these whose value is certain."""
+    qi = [name for name in QI if name not in ("relationship", "native-country")]
+    n, both = int(len(people) / 1.67), int(len(people) / 6)
+    tables = [people.iloc[:n], people.iloc[n - both : 2 * n - both]]
+    shared = tables[0].iloc[n - both :]
+    for k in (5, 20):
+        cells = [mx.anonymize.mondrian_table(table, qi=qi, sa=SA, k=k) for table in tables]
+        voters = pd.concat(tables)[qi]
+        releases = [mx.Release.from_generalized(table, qi=qi, sa=SA, population=voters) for table in cells]
+        yield _overlap(f"Mondrian, k = {k}", releases, shared, qi)
+    for l in (2, 3, 4):
+        releases = [mx.anonymize.anatomy(table, qi=qi, sa=SA, l=l, seed=i) for i, table in enumerate(tables)]
+        yield _overlap(f"Anatomy, l = {l}", releases, shared, qi)
+
+
+def _overlap(name: str, releases: list[Any], shared: pd.DataFrame, qi: list[str]) -> dict[str, object]:
+    result = mx.attacks.intersection(releases)
+    tuples = pd.MultiIndex.from_frame(shared[qi])
+    judged = result.judge(shared[tuples.isin(result.table.index)])
+    certain = result.certain.reindex(tuples).notna().mean()
+    return {"method": name, "certain": certain, "right": judged.right, "better release alone": judged.baseline}
+
+
+def minimality(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Mondrian's algorithm is known; `moved` counts people for whom a probability moves by more than 0.01."""
+    qi = ["age", "sex", "race", "marital-status"]
+    for sa, k, l in (("education", 5, 3), ("occupation", 5, 5), ("salary", 5, 2), ("salary", 2, None)):
+        algorithm = partial(mx.anonymize.mondrian, qi=qi, sa=sa, k=k, l=l)
+        result = mx.attacks.minimality(algorithm(people), algorithm, population=people)
+        moved = (result.table - result.baseline).abs().max(axis=1)
+        judged = result.judge(people)
+        yield {
+            "sensitive": sa, "k": k, "l": l, "moved": int(result.records[moved > 0.01].sum()), "largest": moved.max(),
+            "right": judged.right, "without": judged.baseline,
+        }  # fmt: skip
+
+
+#: Published tables of a block; each level adds to those above.
+LEVELS: dict[str, list[Any]] = {
+    "number, sex, race": [[], "sex", "race"],
+    "sex and race": [["sex", "race"]],
+    "marital status": ["marital"],
+    "age classes": [{"age": range(5)}, {"age": range(18)}, {"age": range(64, 126)}],
+    "all three": [["sex", "race", "marital"]],
+    "ages in tens by sex and race": [["decade", "sex", "race"]],
+    "ages in fives by all": [["five", "sex", "race", "marital"]],
+}
+
+
+def reconstruction(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Random blocks as in Garfinkel, Abowd and Martindale (2019); `certain` people are in every solution."""
+    for level in range(len(LEVELS)):
+        by = [table for tables in list(LEVELS.values())[: level + 1] for table in tables]
+        rows = [_block(given.block, seed, by, given.time_limit) for seed in range(given.blocks)]
+        yield {"added": list(LEVELS)[level], **pd.DataFrame(rows).mean()}
+
+
+def _block(n: int, seed: int, by: list[Any], time_limit: float) -> dict[str, float]:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 95, n)
+    married = (age >= 15) & (rng.random(n) < 0.6)
+    block = pd.DataFrame({
+        "age": age, "sex": rng.choice(["F", "M"], n), "race": rng.choice(["black", "white"], n),
+        "marital": np.where(married, "married", "single"),
+    }).assign(decade=age // 10, five=age // 5)  # fmt: skip
+    values = [range(126), ["F", "M"], ["black", "white"], ["married", "single"]]
+    domain = pd.MultiIndex.from_product(values, names=["age", "sex", "race", "marital"]).to_frame(index=False)
+    domain = domain[(domain["age"] >= 15) | (domain["marital"] == "single")]
+    domain = domain.assign(decade=domain["age"] // 10, five=domain["age"] // 5)
+    tables = mx.attacks.tabulate(block, by, of="age", seed=seed)
+    try:
+        result = mx.attacks.reconstruct(tables, domain, limit=3, time_limit=time_limit)
+    except mx.NotDecided:
+        return {"tables": len(tables), "solved": 0.0}
+    judged = result.judge(block)
+    certain = len(result.certain) if result.decided else np.nan
+    return {"tables": len(tables), "solved": 1.0, "certain": certain, "right": judged.right, "without": judged.baseline}
+
+
+ATTACKS = {function.__name__: function for function in (methods, intersection, minimality, reconstruction)}
+
+
+def main(arguments: list[str] | None = None) -> pd.DataFrame:
+    """Print and return the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("attack", choices=list(ATTACKS))
+    parser.add_argument("--people", type=int, default=6_000, help="drawn from Adult at random; 30162 are all")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--queries", type=int, default=1_000)
+    parser.add_argument("--block", type=int, default=30, help="people of a block that is reconstructed")
+    parser.add_argument("--blocks", type=int, default=3)
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each block")
+    given = parser.parse_args(arguments)
+    people = mx.datasets.load_adult().sample(given.people, random_state=given.seed).reset_index(drop=True)
+    table = pd.DataFrame(ATTACKS[given.attack](people, given))
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    return table
 
 
 if __name__ == "__main__":

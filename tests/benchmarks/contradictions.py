@@ -10,7 +10,7 @@ import pandas as pd
 import maxent_cvx as mx
 from maxent_cvx import P
 
-from .generic_knowledge import generic_statements
+from .models import generic_statements
 
 RICH, POOR, MEN = {"sex": "Male", "salary": ">50K"}, {"sex": "Male", "salary": "<=50K"}, {"sex": "Male"}
 

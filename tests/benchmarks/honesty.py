@@ -1,107 +1,169 @@
-"""Does an answer lie? Random models against an oracle of extended precision: python -m tests.benchmarks.honesty.
+"""Is a certified answer ever wrong? Random models against an oracle:  python -m tests.benchmarks.honesty.
 
-The kinds of models are those of :mod:`.drawing.models`. Every one is solved, and judged:
+The kinds of models are those of :mod:`.drawing`; the oracle has 80 digits. Every model is solved, and counted as
 
-    answered      it has an answer with a certificate, and the status says so
-    refused       no answer could be certified to 1e-4: an error that says so
-    infeasible    it is said to be contradictory
-    oracle        the truth is known: an answer in 80 digits, or that there is none
-    wrong         a status that the truth contradicts: an answer where there is none, a contradiction where there is one
+    answered      an answer with a certificate
+    refused       Inaccurate or SolverError
+    infeasible    Infeasible
+    wrong         an answer where there is none, or Infeasible although there is one
     exceeded      some P(s | q) is further from the oracle's than the certificate's bound
-    proved        the bound holds for the rows as typed, none moved in its last digits
 
-Every wrong or exceeded model is printed with its kind and seed, and the exit status is then 1. The same kind and seed
-draw the same model: ``--kinds wide --seed 17 --number 1`` replays one.
-
-``--jobs 2`` spreads the models over processes, ``--cluster tcp://...`` over the workers of a Dask cluster; only the
-seconds that are printed differ. Its scheduler and workers import :mod:`.judging`, ``PYTHONPATH=. dask worker tcp://...``.
+`oracle` counts the models whose true answer is known, `proved` those whose bound holds for the rows as typed, none moved
+in its last digits. Every wrong or exceeded model is printed with its kind and seed, and the exit status is then 1;
+``--kinds wide --seed 17 --number 1`` repeats one.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
+import mpmath as mp
+import numpy as np
 import pandas as pd
 
-from maxent_cvx._utils.parallel import Workers
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, Posterior, SolverError
 
-from .drawing.models import KINDS
-from .judging import Outcome, outcome
+from ..support.oracle import Oracle, oracle
+from .drawing import KINDS, Drawn, drawn
 
-#: What counts as answered (tame), and as well posed (wide): probabilities.
+#: Bounds that count as precise for tame models, and changes of the answer by half a unit in the last place of the typed
+#: numbers up to which a model is well posed: probabilities.
 ANSWERED, WELL_POSED = 1e-6, 1e-8
-#: Seconds after which it is said how far a kind is.
-REPORTED = 60.0
-#: Words of models that are not as they should be.
+#: Outcomes that are defects.
 FAILURES = ("wrong", "exceeded")
+#: Counts below this number of people are computed from the multipliers.
+TINY = 1e-150
+#: Rounding error of the sum of a group's counts: a probability.
+ROUNDING = 1e-15
 
 
-@contextmanager
-def workers_at(jobs: int | None, address: str | None) -> Iterator[Workers]:
-    """Those who draw and judge: processes, or the workers of a cluster."""
-    if address is None:
-        yield Workers.asked(jobs)
-        return
-    from distributed import Client
+@dataclass(frozen=True)
+class Outcome:
+    """One model: its word, whether the truth is known, the largest error of a probability and its certified bound."""
 
-    with Client(address, set_as_default=False) as client:
-        yield Workers.asked(jobs, client)
+    word: str
+    known: bool = False
+    error: float = np.nan
+    bound: float = np.nan
+    #: How far half a unit in the last place of typed numbers moves the exact answer: a probability.
+    moves: float = np.nan
+    proved: bool = False
+    message: str = ""
 
 
-def counted(kind: str, found: Sequence[Outcome], seconds: float) -> dict[str, object]:
-    """A line of the table."""
-    words = pd.Series([outcome.word for outcome in found]).value_counts()
-    posed = [o for o in found if o.moves < WELL_POSED]
-    within = [o for o in posed if o.word == "answered" and o.bound <= (ANSWERED if kind == "tame" else 1e-4)]
+def judged(case: Drawn, **options: object) -> Outcome:
+    """Solve a model, and compare with the oracle."""
+    try:
+        post = case.model.solve(**options)  # type: ignore[arg-type]
+    except (Inaccurate, Infeasible, SolverError) as error:
+        return _without_answer(case, error)
+    if case.contradictory:
+        return Outcome("wrong", known=True, bound=post.certificate.bound, message="an answer, and there is none")
+    soft = case.model.form.penalties is not None  # then the answer may be far from the table
+    exact = oracle(case.posed, _begin(case.model, post) if soft else case.table, case.support)
+    certificate = post.certificate
+    if exact is None:
+        return Outcome("answered", bound=certificate.bound)
+    error = _error(post, exact)
+    word = "exceeded" if error > certificate.bound + ROUNDING else "answered"
+    return Outcome(word, True, error, certificate.bound, exact.moves, certificate.backward == 0)
+
+
+def _without_answer(case: Drawn, error: Exception) -> Outcome:
+    """Judge an error: a contradiction is wrong where the rows, exactly as typed, have an answer."""
+    contradiction, message = isinstance(error, Infeasible), str(error).split("\n")[0][:100]
+    if case.contradictory:
+        return Outcome("infeasible" if contradiction else "refused", known=True, message=message)
+    exact = oracle(case.posed, case.table, case.support)
+    if exact is None:
+        return Outcome("infeasible" if contradiction else "refused", message=message)
+    return Outcome("wrong" if contradiction else "refused", known=True, moves=exact.moves, message=message)
+
+
+def _begin(model: MaxEnt, post: Posterior) -> list[mp.mpf]:
+    """A positive table to look for the exact answer from: the counts, or, less than doubles can be, w exp(A' m - 1)."""
+    form = model.form
+    exponent = form.exponent(form.transformed_multipliers(np.concatenate(list(post.multipliers.values()))))
+    return [mp.mpf(x) if x > TINY else mp.exp(mp.mpf(e)) for x, e in zip(post.counts, exponent, strict=True)]
+
+
+def _error(post: Posterior, exact: Oracle) -> float:
+    """The largest error of any P(s | q), and of any P(s | who)."""
+    space = post.space
+    group, n = space.groups
+    key = group * len(space.view.sensitive_values) + space.codes["s"]
+    off: dict[int, object] = {}
+    for k, have, want in zip(key.tolist(), post.counts.tolist(), exact.counts, strict=True):
+        off[k] = off.get(k, 0) + (have - want)  # type: ignore[operator]
+    return float(max(abs(v) / int(n[k // len(space.view.sensitive_values)]) for k, v in off.items()))  # type: ignore[arg-type]
+
+
+def outcome(seed: int, kind: str) -> Outcome:
+    """Draw a model and judge it."""
+    case = drawn(kind, seed)
+    return Outcome("no table") if case is None else judged(case)
+
+
+def row(kind: str, outcomes: Sequence[Outcome], seconds: float) -> dict[str, object]:
+    """Count the outcomes of one kind."""
+    words = pd.Series([outcome.word for outcome in outcomes]).value_counts()
+    posed = [o for o in outcomes if o.moves < WELL_POSED]
+    precise = [o for o in posed if o.word == "answered" and o.bound <= (ANSWERED if kind == "tame" else 1e-4)]
     return {
-        "kind": kind, "models": len(found) - int(words.get("no table", 0)),
+        "kind": kind, "models": len(outcomes) - int(words.get("no table", 0)),
         **{word: int(words.get(word, 0)) for word in ("answered", "refused", "infeasible")},
-        "oracle": sum(o.known for o in found), **{word: int(words.get(word, 0)) for word in FAILURES},
-        "proved": sum(o.proved for o in found), "well_posed": len(posed), "of_which_answered": len(within),
-        "largest_error": max((o.error for o in found if o.error == o.error), default=0.0), "seconds": round(seconds),
+        "oracle": sum(o.known for o in outcomes), **{word: int(words.get(word, 0)) for word in FAILURES},
+        "proved": sum(o.proved for o in outcomes), "well_posed": len(posed), "of_which_answered": len(precise),
+        "largest_error": max((o.error for o in outcomes if o.error == o.error), default=0.0), "seconds": round(seconds),
     }  # fmt: skip
 
 
-def reported(kind: str, args: argparse.Namespace, workers: Workers) -> dict[str, object]:
-    """Judge the models of one kind, print those that fail, in the order of their seeds, and a line; return the line."""
-    found: list[Outcome] = []
-    begun = said = time.perf_counter()
-    seeds = range(args.seed, args.seed + args.number)
-    for seed, one in zip(seeds, workers.map(outcome, kind, ((seed,) for seed in seeds)), strict=True):
-        found.append(one)
-        late = one.word == "answered" and one.bound > ANSWERED and one.moves < WELL_POSED
-        if one.word in FAILURES or (args.refused and (one.word == "refused" or late)):
-            print(f"  --kinds {kind} --seed {seed} --number 1: {one}", flush=True)
-        if time.perf_counter() - said > REPORTED:
-            said = time.perf_counter()
-            print(f"  {kind}, the first {len(found)}: {counted(kind, found, said - begun)}", flush=True)
-    line = counted(kind, found, time.perf_counter() - begun)
-    print(line, flush=True)
-    return line
-
-
 def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
-    """Print every model that fails, and a line for every kind; return the lines."""
+    """Print every model that fails and a row for every kind; return the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--number", type=int, default=100, help="models of each kind")
-    parser.add_argument("--seed", type=int, default=0, help="of the first; the next has the next")
+    parser.add_argument("--seed", type=int, default=0, help="of the first model; the next one has the next seed")
     parser.add_argument("--refused", action="store_true", help="print the refused models, too")
-    spread = parser.add_mutually_exclusive_group()
-    spread.add_argument("--jobs", type=int, help="processes that share the models; -1 is one a processor")
-    spread.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers share the models")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args(arguments)
-    with workers_at(args.jobs, args.cluster) as workers:
-        table = pd.DataFrame([reported(kind, args, workers) for kind in args.kinds])
+    seeds, rows = range(args.seed, args.seed + args.number), []
+    with multiprocessing.get_context("spawn").Pool(args.jobs) if args.jobs > 1 else _InProcess() as pool:
+        for kind in args.kinds:
+            begun, outcomes = time.perf_counter(), []
+            for seed, one in zip(seeds, pool.imap(partial(outcome, kind=kind), seeds), strict=True):
+                outcomes.append(one)
+                imprecise = one.word == "answered" and one.bound > ANSWERED and one.moves < WELL_POSED
+                if one.word in FAILURES or (args.refused and (one.word == "refused" or imprecise)):
+                    print(f"  --kinds {kind} --seed {seed} --number 1: {one}", flush=True)
+            rows.append(row(kind, outcomes, time.perf_counter() - begun))
+            print(rows[-1], flush=True)
+    table = pd.DataFrame(rows)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.1e}"))
     total = table.select_dtypes("number").sum()
-    print(f"{int(total['models'])} models, {int(total['oracle'])} of which the truth is known of: "
-          f"{int(total['wrong'])} wrong, {int(total['exceeded'])} beyond their bound")  # fmt: skip
+    print(
+        f"{int(total['models'])} models, the truth of {int(total['oracle'])} is known: "
+        f"{int(total['wrong'])} wrong, {int(total['exceeded'])} exceeded"
+    )
     return table
+
+
+class _InProcess:
+    """The interface of a pool, without processes."""
+
+    imap = staticmethod(map)
+
+    def __enter__(self) -> _InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import maxent_cvx as mx
 from maxent_cvx._utils.parallel import local_client
 
 from .larger import peak_memory
-from .larger_tables import larger_adult
+from .models import larger_adult
 
 #: Records that are drawn, bucketized and written at a time.
 PIECE = 250_000

@@ -1,43 +1,137 @@
-"""Files that the pages for contributors name exist, and the picture of the README is drawn by the script beside it."""
+"""The pages name what exists: every public name has a page, every plot a picture, every path a file."""
 
 from __future__ import annotations
 
-import os
+import importlib
+import inspect
+import pydoc
 import re
-import subprocess
-import sys
+import runpy
+import tomllib
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import maxent_cvx as mx
+
 ROOT = Path(__file__).parents[2]
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
+REFERENCE = sorted((DOCS / "reference").glob("*.rst"))
+MAKE = runpy.run_path(str(DOCS / "inventories" / "make.py"))
+#: How a page of the reference names an object: as a module, by a directive, or as a line of a table.
+NAMED = re.compile(
+    r"^\.\. (?P<module>auto|current)module:: (?P<path>\S+)$"
+    r"|^\.\. (?:data|autoclass|autofunction):: (?P<name>\w+)$"
+    r"|^   (?P<listed>\w+)$",
+    re.MULTILINE,
+)
 
 
-def paths(page: str) -> Iterator[str]:
-    """Files and folders that a page names: `solvers/dual/newton.py`, `tests/benchmarks`, not `sources/<kind>.py`."""
-    for name in re.findall(r"`([\w./]+)`", page):
-        if name.endswith((".py", ".md", ".toml", ".rst")) or ("/" in name and "." not in name and name[0] != "/"):
-            yield name
+def public(module: ModuleType = mx) -> Iterator[str]:
+    """Every public name, by its path."""
+    yield module.__name__
+    for name in module.__all__:
+        value = getattr(module, name)
+        yield from public(value) if inspect.ismodule(value) else [f"{module.__name__}.{name}"]
 
 
-@pytest.mark.parametrize("page", [ARCHITECTURE, CONTRIBUTING], ids=["architecture", "contributing"])
-def test_files_that_pages_name_exist(page):
-    """A path is one below the repository or below the package, or the end of one: `projection.py` of a room named."""
-    files = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if not {".git", "_build"} & set(path.parts)}
-    named = set(paths(page))
-    lost = {name for name in named if not any(f"/{path}".endswith("/" + name.rstrip("/")) for path in files)}
-    assert named
-    assert lost == set()
+def documented(page: Path) -> Iterator[str]:
+    """Every name that a page of the reference documents, by its path."""
+    module = ""
+    for match in NAMED.finditer(page.read_text(encoding="utf-8")):
+        if match["module"]:
+            module = match["path"]
+        if match["module"] != "current":
+            yield module if match["module"] else f"{module}.{match['name'] or match['listed']}"
 
 
-def test_picture_of_the_readme_is_drawn_as_it_is(tmp_path):
-    """The script beside the README's picture draws it: a picture of the same size."""
-    script = ROOT / "docs" / "_static" / "draw_hospital.py"
-    subprocess.run(
-        [sys.executable, script, tmp_path / "drawn.png"], check=True, env={**os.environ, "MPLBACKEND": "Agg"}
+def returned() -> Iterator[type]:
+    """Every class of the package that a public function or method returns, by its annotation."""
+    for path in public():
+        value = pydoc.locate(path)
+        members = [getattr(value, name) for name in dir(value) if name[0] != "_"] if inspect.isclass(value) else [value]
+        for function in members:
+            bare = inspect.unwrap(getattr(function, "__func__", function))
+            for word in re.findall(r"\w+", str(getattr(bare, "__annotations__", {}).get("return", ""))):
+                cls = getattr(bare, "__globals__", {}).get(word)
+                if inspect.isclass(cls) and cls.__module__.startswith("maxent_cvx"):
+                    yield cls
+
+
+def resolve(name: str) -> object:
+    """Find an object by its path, also where a function and the module that defines it have one name."""
+    module, _, last = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), last)
+    except (ImportError, ValueError, AttributeError):
+        return pydoc.locate(name)
+
+
+def test_every_public_name_has_one_page():
+    """Every public name is on exactly one page of the reference."""
+    pages = Counter(name for page in REFERENCE for name in documented(page))
+    assert Counter(public()) - pages == Counter()
+    assert [name for name, n in pages.items() if n > 1] == []
+
+
+def test_every_documented_name_exists():
+    """Every name on a page of the reference is public, or a class that a public function returns."""
+    others = {name for page in REFERENCE for name in documented(page)} - set(public())
+    assert {name for name in others if not inspect.isclass(resolve(name))} == set()
+
+
+def test_every_returned_class_has_a_page():
+    """Every class of the package that a public function or method returns is documented."""
+    pages = {value for page in REFERENCE for name in documented(page) if inspect.isclass(value := resolve(name))}
+    classes = set(returned())
+    assert mx.Posterior in classes
+    assert classes - pages == set()
+
+
+def test_every_plot_is_in_the_gallery():
+    """Each public plot has its code in the gallery, which Sphinx runs when it builds the pages."""
+    called = re.findall(r"^   mx\.plots\.(\w+)\(", (DOCS / "gallery.rst").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(called) == sorted(mx.plots.__all__)
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_named_files_exist(page: str):
+    """Every path on a page for contributors is that of a file or folder, or the end of one."""
+    existing = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if not {".git", "_build"} & set(path.parts)}
+    words = re.findall(r"`([\w./]+)`", (ROOT / page).read_text(encoding="utf-8"))
+    paths = [word for word in words if word.endswith((".py", ".md", ".toml", ".rst", "/"))]
+    assert paths
+    assert [path for path in paths if not any(f"/{name}".endswith("/" + path.rstrip("/")) for name in existing)] == []
+
+
+def test_named_benchmarks_exist():
+    """Every command `python -m tests.benchmarks.NAME` on a page runs a module that exists."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"), *DOCS.glob("guide/*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    names = set(re.findall(r"tests\.benchmarks\.((?:peers\.)?[a-z_]+)", text))
+    assert {"attacks", "solvers"} <= names
+    folder = ROOT / "tests" / "benchmarks"
+    assert [name for name in names if not (folder / f"{name.replace('.', '/')}.py").exists()] == []
+
+
+@pytest.mark.parametrize("project", MAKE["NAMES"])
+def test_inventories_match_their_table(project: str):
+    """The stored inventories of other projects' names are those that their table makes."""
+    (head, body), (made_head, made_body) = (
+        data.split(b"zlib.\n", 1)
+        for data in ((DOCS / "inventories" / f"{project}.inv").read_bytes(), MAKE["inventory"](project))
     )
-    size = slice(16, 24)  # of a PNG file: its width and height, after the signature and the name of the first chunk
-    assert (tmp_path / "drawn.png").read_bytes()[size] == script.with_name("hospital.png").read_bytes()[size]
+    assert (head, zlib.decompress(body)) == (made_head, zlib.decompress(made_body))
+
+
+def test_version():
+    """`CITATION.cff` and the newest release in the changelog have the version of `pyproject.toml`."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(\d\S*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.findall(r"^version: (\S+)$", citation, re.MULTILINE) == [version]
+    assert releases[0] == version

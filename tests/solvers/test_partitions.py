@@ -13,7 +13,7 @@ from maxent_cvx.solvers.monitor import Monitor
 from maxent_cvx.solvers.partitions_certificate import PartitionedSolution, solve_partitioned
 from support.partitioning import parted
 from support.random_models import contradictory_model, random_model
-from tests.benchmarks.drawing.models import drawn
+from tests.benchmarks.drawing import drawn
 
 
 def divided(problem: Problem, n: int, seed: int = 0) -> tuple[PartitionedSolution, np.ndarray]:

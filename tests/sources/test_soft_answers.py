@@ -31,6 +31,17 @@ def test_every_solver(solver: str, options: dict[str, bool]):
     assert again.solve(warm_start=exact).certificate.bound <= 1e-6
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_against_cvxpy(seed: int):
+    """Random models, whose problem is written anew for CVXPY."""
+    from support.soft_rows import compared
+
+    found = compared(seed)
+    if found is not None and found["word"] == "compared":
+        assert max(found["objective"], found["problem"]) <= 1e-7
+        assert found["probability"] <= 2e-4
+
+
 def test_what_is_met_exactly():
     """An absolute cost is met as soon as its weight is N times the hard statement's price, and no sooner."""
     hard = hospital().add(FLU == 0.4).solve()

@@ -1,8 +1,6 @@
-"""The course: its notebooks are read, run, and stored with what they show.
+"""Run notebooks and store them with their outputs:  python tests/support/notebooks.py 01 03  (by default all).
 
-    python tests/support/notebooks.py 01 03        (all of them, if none is named)
-
-runs notebooks in full and stores them, and stores what their small run shows for the tests.
+Notebooks run in full. Those with a small setting run in it, too, and its outputs are stored for the tests.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from support.patience import AGES, PATIENT_ENVIRONMENT
 from support.shown import shown
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-#: What the small runs show, a file a notebook that has one.
+#: Outputs of the small runs, one file per notebook that has one.
 SMALL_RUNS = Path(__file__).parents[1] / "docs" / "small_runs"
-#: The setting that makes experiments small.
+#: Environment variable of the small setting.
 SMALL = "MAXENT_CVX_SMALL"
-#: A kernel draws into the notebook, shows no progress bars, and has the patience of the tests.
+#: Environment of kernels.
 ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "TQDM_DISABLE": "1",
@@ -37,7 +35,7 @@ ENVIRONMENT = {
 
 
 def names():
-    """All notebooks, in the order of the course."""
+    """The names of all notebooks, in order."""
     return sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -57,7 +55,7 @@ def has_small_run(notebook):
 
 
 def execute(notebook, seconds=AGES):
-    """Run every cell, in a kernel whose environment is that of this process; an error in a cell is an error."""
+    """Run every cell in the environment of this process."""
     NotebookClient(
         notebook,
         timeout=seconds,
@@ -69,12 +67,12 @@ def execute(notebook, seconds=AGES):
 
 
 def small_run_file(name):
-    """Where it is stored what the small run of a notebook shows."""
+    """The file with the outputs of the small run."""
     return SMALL_RUNS / name.replace(".ipynb", ".json")
 
 
 def stored_small_run(name):
-    """What the small run shows: as stored beside the tests; of a notebook that has one size only, as stored in it."""
+    """The stored outputs of the small run; those in the notebook if it has one size only."""
     notebook = read(name)
     if has_small_run(notebook):
         return json.loads(small_run_file(name).read_text(encoding="utf-8"))
@@ -82,7 +80,7 @@ def stored_small_run(name):
 
 
 def used_seconds():
-    """Seconds of processors that finished processes of ours have used."""
+    """Processor seconds of finished child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -94,7 +92,7 @@ def say(line):
 
 
 def store(name):
-    """Run a notebook in full and, where it has one, in its small size; store it, and what the small run shows."""
+    """Run a notebook in full and in its small setting; store it and the outputs of the small run."""
     notebook = read(name)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)

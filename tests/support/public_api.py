@@ -1,6 +1,6 @@
-"""Everything public, a line each: names, signatures and attributes. ``python tests/support/public_api.py`` prints it.
+"""Every public name with its signature, one per line: ``python tests/support/public_api.py``.
 
-``public_api_VERSION.txt`` is what it printed of a version.
+``public_api_VERSION.txt`` is the output for an earlier version.
 """
 
 from __future__ import annotations
@@ -14,55 +14,50 @@ from typing import Any
 import maxent_cvx as mx
 from maxent_cvx._utils import errors
 
-__all__ = ["described", "lines"]
-
 
 def lines(module: Any = mx, prefix: str = "mx.") -> Iterator[str]:
-    """Describe every name that a module lists, and those of the modules among them."""
+    """Describe every name in a module's ``__all__``, recursively."""
     for name in sorted(module.__all__):
-        found = getattr(module, name)
-        if inspect.ismodule(found):
-            yield from lines(found, f"{prefix}{name}.")
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            yield from lines(value, f"{prefix}{name}.")
         else:
-            yield from described(found, prefix + name)
+            yield from described(value, prefix + name)
     if module is mx:
         yield from lines(errors, "errors.")
 
 
-def described(found: Any, name: str) -> Iterator[str]:
-    """Describe a function, or a class with its public attributes, whichever class they come from."""
-    if not inspect.isclass(found):
-        yield name + (_signature(found) if callable(found) else "")
+def described(value: Any, name: str) -> Iterator[str]:
+    """Describe a function, or a class with its public attributes, inherited ones included."""
+    if not inspect.isclass(value):
+        yield name + (_signature(value) if callable(value) else "")
         return
-    yield name + ("" if issubclass(found, Exception) else _signature(found))
-    fields = {field.name for field in dataclasses.fields(found)} if dataclasses.is_dataclass(found) else set()
-    for attribute in sorted({*dir(found), *fields}):
-        value = inspect.getattr_static(found, attribute, None)
-        inherited = attribute in dir(Exception) if issubclass(found, Exception) else attribute in dir(object)
+    yield name + ("" if issubclass(value, Exception) else _signature(value))
+    fields = {field.name for field in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
+    for attribute in sorted({*dir(value), *fields}):
+        member = inspect.getattr_static(value, attribute, None)
+        inherited = attribute in dir(Exception) if issubclass(value, Exception) else attribute in dir(object)
         if attribute.startswith("_") or inherited:
             continue
-        method = isinstance(value, staticmethod | classmethod) or inspect.isfunction(value)
-        yield f"{name}.{attribute}" + (_signature(getattr(found, attribute)) if method else "")
+        method = isinstance(member, staticmethod | classmethod) or inspect.isfunction(member)
+        yield f"{name}.{attribute}" + (_signature(getattr(value, attribute)) if method else "")
 
 
 def _signature(function: Any) -> str:
-    """The parameters and their defaults, without annotations."""
+    """Parameters and defaults, without annotations; a default that is a function is given by its name."""
     try:
         signature = inspect.signature(function)
-    except ValueError:  # of a built-in type
+    except ValueError:  # a built-in type
         return ""
-    bare = [p.replace(annotation=inspect.Parameter.empty, default=_named(p)) for p in signature.parameters.values()]
+    bare = [
+        p.replace(annotation=p.empty, default=_Name(p.default.__name__) if inspect.isfunction(p.default) else p.default)
+        for p in signature.parameters.values()
+    ]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
-def _named(parameter: inspect.Parameter) -> Any:
-    """A default, written the same in every process: a function by its name."""
-    default = parameter.default
-    return default if not inspect.isfunction(default) else _Name(default.__name__)
-
-
 class _Name(str):
-    """A text that is written without quotation marks."""
+    """A text whose repr has no quotation marks."""
 
     def __repr__(self) -> str:
         return str(self)

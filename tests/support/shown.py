@@ -1,7 +1,7 @@
-"""What a notebook shows, and whether two runs of it show the same.
+"""Compare the outputs of two runs of a notebook.
 
-Words are compared one by one, numbers to the digits that are printed and to a ten-thousandth; what a computer's speed
-decides (seconds, memory, iterations) is masked, and of a picture it matters that it is there.
+Words are compared one by one, numbers to the digits that are printed and to a ten-thousandth. Seconds, memory and iterations
+are masked. A picture must be there; its content is not compared.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from itertools import zip_longest
 
 from maxent_cvx.solvers.certificate import ACCURACY
 
-#: A share of a number: what every answer is certified to, or it is refused.
+#: Relative difference that is ignored: the error that every answer is certified to.
 RELATIVE = ACCURACY
-#: Below that a decimal number is no news.
+#: Absolute difference of decimal numbers that is ignored.
 ABSOLUTE = 1e-6
-#: The tag of a cell in whose output nothing but the kind of output is the same on every computer.
+#: Tag of a cell of whose output only the kind is compared.
 VARIES = "varies"
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 TIMED = re.compile(
     r"(?<![\w.])\d+(?:\.\d+)?(?= ?(?:seconds?|s|ms|minutes?|MiB|MB|GB)\b)|(?<=\bseconds )\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 )
-#: A column or a row of a table with one of these words is masked.
+#: Columns and rows of a table with one of these words are masked.
 OF_THE_COMPUTER = re.compile(r"\b(?:seconds?|minutes?|milliseconds?|MiB|iterations?)\b")
 MASKED = "#"
 
 
 class Table(HTMLParser):
-    """The cells of an HTML table, a list a row; one over several columns is repeated. Other text is a row by itself."""
+    """The cells of an HTML table, one list per row; a cell over several columns is repeated. Other text is a row."""
 
     def __init__(self, html):
         super().__init__()
@@ -60,9 +60,9 @@ class Table(HTMLParser):
 
 
 def masked_table(html):
-    """The rows of a table, without the numbers of columns and rows that are about the computer."""
+    """The rows of a table, with masked numbers in columns and rows about the computer."""
     table = Table(html)
-    # Rows are aligned at the right: below a label of several rows the label is not repeated.
+    # A row below a label that spans several rows lacks the label, so rows are aligned at the right.
     width = max(map(len, table.rows), default=0)
     of_computer = {
         width - len(row) + place
@@ -85,67 +85,67 @@ def masked_table(html):
 
 
 def shown_by(cell):
-    """The outputs of a cell, each a list of lines or the word "picture"; what goes to stderr is not counted."""
-    found, text = [], ""
+    """The outputs of a cell, each a list of lines or the word "picture"; stderr is ignored."""
+    outputs, text = [], ""
     for output in [*cell.outputs, None]:
         if output is not None and output.output_type == "stream":
             text += output.text if output.name == "stdout" else ""
             continue
         if text.strip():
-            found.append([" ".join(TIMED.sub(MASKED, line).split()) for line in text.splitlines() if line.strip()])
+            outputs.append([" ".join(TIMED.sub(MASKED, line).split()) for line in text.splitlines() if line.strip()])
         text = ""
         data = {} if output is None else output.get("data", {})
         if "image/png" in data:
-            found.append("picture")
+            outputs.append("picture")
         elif "text/html" in data:
-            found.append(masked_table(data["text/html"]))
+            outputs.append(masked_table(data["text/html"]))
         elif "text/plain" in data:
             lines = data["text/plain"].splitlines()
-            found.append([" ".join(TIMED.sub(MASKED, line).split()) for line in lines if line.strip()])
+            outputs.append([" ".join(TIMED.sub(MASKED, line).split()) for line in lines if line.strip()])
     if VARIES in cell.metadata.get("tags", []):
-        return ["picture" if one == "picture" else [MASKED] for one in found]
-    return found
+        return ["picture" if one == "picture" else [MASKED] for one in outputs]
+    return outputs
 
 
 def shown(notebook):
-    """By the number of a code cell, from 1 on, as Jupyter writes it beside the cell: what it shows."""
+    """Map the number of each code cell, from 1 on, to its outputs."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return {str(number): outputs for number, cell in enumerate(code, 1) if (outputs := shown_by(cell))}
 
 
 def last_digit(text):
-    """One unit of the last digit of a number that is printed, and a little for the rounding of the difference."""
+    """One unit of the last printed digit, with an allowance for rounding of the difference."""
     digits, _, power = text.partition("e")
     return 1.001 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
 def same_number(one, other):
-    """Whether two numbers, as printed, are the same: within their last digit, or a ten-thousandth, or both tiny."""
+    """Whether two printed numbers agree: to their last digit or a ten-thousandth, or both are tiny."""
     a, b = float(one), float(other)
     if "e" in one and "e" in other and max(abs(a), abs(b)) <= ACCURACY:
-        return True  # bounds on errors, like 3e-09: of those it matters that they are small enough
+        return True  # error bounds such as 3e-09 need only be small enough
     if "." not in one + other and "e" not in one + other:
         return a == b
     return abs(a - b) <= max(ABSOLUTE, RELATIVE * max(abs(a), abs(b)), last_digit(one), last_digit(other))
 
 
 def same_line(one, other):
-    """Whether two lines have the same words, and the same numbers to what is printed."""
+    """Whether two lines have the same words and numbers."""
     if NUMBER.sub(MASKED, one) != NUMBER.sub(MASKED, other):
         return False
     return all(map(same_number, NUMBER.findall(one), NUMBER.findall(other)))
 
 
-def differences(stored, found):
-    """What two runs show differently: a sentence each, with the number of the cell, what was stored, what was found."""
-    said = []
-    for number in sorted({*stored, *found}, key=int):
-        for before, now in zip_longest(stored.get(number, []), found.get(number, []), fillvalue="nothing"):
-            if "picture" in (before, now) or "nothing" in (before, now):
-                if before != now:
-                    said.append(f"[{number}] {before} is stored, and {now} is shown")
+def differences(stored, now):
+    """Describe each difference in a sentence, with the number of the cell."""
+    sentences = []
+    for number in sorted({*stored, *now}, key=int):
+        for before, after in zip_longest(stored.get(number, []), now.get(number, []), fillvalue="nothing"):
+            if "picture" in (before, after) or "nothing" in (before, after):
+                if before != after:
+                    sentences.append(f"[{number}] {before} is stored, and {after} is shown")
                 continue
-            for old, new in zip_longest(before, now, fillvalue=""):
+            for old, new in zip_longest(before, after, fillvalue=""):
                 if not same_line(old, new):
-                    said.append(f"[{number}] {old!r} is stored, and {new!r} is shown")
-    return said
+                    sentences.append(f"[{number}] {old!r} is stored, and {new!r} is shown")
+    return sentences

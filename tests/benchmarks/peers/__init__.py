@@ -1,1 +1,1 @@
-"""DUAL_NEWTON beside the methods of its users' fields, a file a field; docs/reference/comparisons.md has the tables."""
+"""DUAL_NEWTON beside methods of other fields, one module per field; docs/benchmarks.md has the results."""

@@ -19,9 +19,8 @@ from maxent_cvx.solvers.existence import PRIMES, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 from support.random_models import random_model
-from tests.benchmarks.drawing.models import KINDS, drawn
-from tests.benchmarks.honesty import ANSWERED, FAILURES, WELL_POSED
-from tests.benchmarks.judging import judged
+from tests.benchmarks.drawing import KINDS, drawn
+from tests.benchmarks.honesty import ANSWERED, FAILURES, WELL_POSED, judged
 
 #: Models of each kind that every run of the tests draws.
 EVERY_TIME = {
