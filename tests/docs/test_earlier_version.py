@@ -16,9 +16,6 @@ from support.stored_views import KINDS
 SUPPORT = Path(public_api.__file__).parent
 #: Removed after 0.2.0, each with a line in the changelog.
 REMOVED = (
-    "mx.attacks.DowncodingResult",
-    "mx.attacks.Minimal",
-    "mx.attacks.downcoding",
     "mx.solvers.Answer(",
     "mx.solvers.Answer.corner",
     "mx.testing.problems",

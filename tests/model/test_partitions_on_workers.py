@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from benchmarks.larger_tables import larger_adult
+from benchmarks.models import larger_adult
 from maxent_cvx import P, measures
 from maxent_cvx.releases.partitioned import PartitionedRelease, divided
 from support.parts import published, random_records, some_people
