@@ -33,7 +33,7 @@ from ..solvers.form import (
     by_coefficient,
 )
 from ..solvers.monitor import check_step
-from ..solvers.parameters import FEASIBILITY
+from ..solvers.parameters import PLACES
 from ..solvers.sparse import canonical, compact, entry_rows, most_by_row
 from ..solvers.substitution import substituted
 from ..sources.base import Custom, Source, as_list, names_its_rows
@@ -478,8 +478,8 @@ def rounding_errors(
     """Bounds on the errors of the residual and of the coefficients of each row that come from rounding."""
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
-    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, FEASIBILITY.places * (n_records * mixed + size))
-    return side_error, np.where(mixed, FEASIBILITY.places, 0.0)
+    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))
+    return side_error, np.where(mixed, PLACES, 0.0)
 
 
 def penalties(blocks: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
@@ -496,4 +496,4 @@ def rounded_to_integers(side: np.ndarray) -> np.ndarray:
     """Round the counts that are integers up to roundoff; the others stay."""
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
-        return np.where(np.abs(side - nearest) <= FEASIBILITY.places * np.abs(side), nearest, side)
+        return np.where(np.abs(side - nearest) <= PLACES * np.abs(side), nearest, side)

@@ -20,13 +20,19 @@ import scipy.sparse as sp
 
 from .form import LinearForm, SplitMatrix
 from .monitor import check_step
-from .parameters import PRESOLVE
 from .sparse import compact, entry_rows
 
 __all__ = [
     "Aggregation",
     "aggregate",
 ]
+
+#: Rounds of aggregating sensitive values, one axis of the buckets a round.
+VALUE_ROUNDS = 4
+#: Rounds of colour refinement while terms are aggregated.
+COLOUR_ROUNDS = 30
+#: Share of the terms that aggregation must save for a new problem to be made; of the rows, half as much.
+LEAST_SAVING = 0.1
 
 # Which published rows can be merged: a colouring of the rows, found by hashing.
 #
@@ -57,7 +63,7 @@ def proportional_rows(form: LinearForm) -> np.ndarray | None:
     orders = [_foremost(by_row, by_term, kind, repeated, order) for order in (np.arange(n), np.arange(n)[::-1])]
     chosen = max(orders, key=np.count_nonzero)
     saved = np.count_nonzero(chosen) - len(np.unique(kind[chosen]))
-    return pd.factorize(np.where(chosen, others, own))[0] if saved > PRESOLVE.least_saving * n / 2 else None
+    return pd.factorize(np.where(chosen, others, own))[0] if saved > LEAST_SAVING * n / 2 else None
 
 
 def _foremost(
@@ -82,14 +88,14 @@ def equitable_partition(form: LinearForm) -> np.ndarray | None:
     of_columns = column_hashes(form)
     row, n_before = of_sides, 0
     by_row_data, by_term_data = bits(by_row.data), bits(by_term.data)
-    for _ in range(PRESOLVE.colour_rounds):
+    for _ in range(COLOUR_ROUNDS):
         check_step()
         term = scramble(of_columns + row_sums(scramble(row[by_term.indices] ^ by_term_data), by_term))
         row = scramble(of_sides + row_sums(scramble(term[by_row.indices] ^ by_row_data), by_row))
         colour, distinct = pd.factorize(row)
         if len(distinct) == n_before:
             return colour
-        if len(distinct) > (1 - PRESOLVE.least_saving) * n:
+        if len(distinct) > (1 - LEAST_SAVING) * n:
             return None
         n_before = len(distinct)
     return None
@@ -167,7 +173,7 @@ def aggregate(form: LinearForm) -> Aggregation:
     done = Aggregation.identity(form)
     if not form.published.nnz:
         return done
-    for _ in range(PRESOLVE.value_rounds):
+    for _ in range(VALUE_ROUNDS):
         check_step()
         kind = proportional_rows(done.form)
         if kind is None:
@@ -179,7 +185,7 @@ def aggregate(form: LinearForm) -> Aggregation:
     check_step()
     if colour is not None:
         done = done.then(_merge_rows(done.form, colour, proportional=False))
-    return done if done.form.shape[1] <= (1 - PRESOLVE.least_saving) * form.shape[1] else Aggregation.identity(form)
+    return done if done.form.shape[1] <= (1 - LEAST_SAVING) * form.shape[1] else Aggregation.identity(form)
 
 
 def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Aggregation:

@@ -17,18 +17,43 @@ from .answer import Answer, Status
 from .backends import SOLVERS, Backend, CvxpyBackend
 from .certificate import Certificate, ConvexTerms, Solution, certify, project, uncertified
 from .convex import exceeded, tangent
+from .costs import PENALTY_ROUNDING
 from .dual import within_reach
 from .duality import exact_residuals
 from .explain import contradiction, failure
 from .form import AddedRows, Convex, LinearForm, Problem, Settled, extended
 from .monitor import Monitor, solved_together
 from .newton import facial_reduction
-from .parameters import ATTEMPT_SIZES, ATTEMPTS, EPS, PENALTIES
+from .parameters import EPS
 from .presolve import Reduced, reduce
 from .proofs import local_proofs, support_proof
 from .schur import MOST_DENSE_WORK
 
 __all__ = ["NEWTON", "Attempt", "Request", "answered", "attempts", "presolved", "solve_by_components"]
+
+#: Terms up to which a linear program takes milliseconds, and may be solved repeatedly.
+QUICK_LINEAR = 2_000
+#: Terms up to which an interior-point method takes seconds; it helps where coefficients differ much in size.
+LARGEST_CONIC = 20_000
+#: Terms up to which a problem is solved again without presolve, which may take minutes.
+LARGEST_UNREDUCED = 100_000
+#: Rows of knowledge from which on a linear program for each component of them saves more than it costs, and from which
+#: on a certified answer is not sought once more from the beginning.
+MUCH_KNOWLEDGE = 2_000
+#: Terms times rows squared up to which the null space of rows is computed, some ten seconds.
+MOST_NULL_SPACE_WORK = 2e10
+#: Problems into which one is divided: the largest independent components by themselves, the others together.
+MOST_COMPONENTS = 16
+#: Nats per record: multipliers of soft rows that cancel each other matter from here on, where they are rounded by
+#: 1e-10.
+OPPOSED = 1e6
+#: Relative to the largest: a smaller singular value of rows is that of rows that depend on each other.
+DEPENDENT = 1e-10
+#: A probability: an answer with a larger certified error is improved, if it can be. Of a thousand statements terms
+#: that are known to be zero up to 1e-11 records alone make the certified error 1e-7.
+PRECISE = 1e-6
+#: Records: what counts as zero after an attempt that is not certified, so that P = 1 - 1e-9 is not read as 1.
+STRICT_ZERO = 1e-12
 
 # Independent components of a problem, each solved by itself.
 #
@@ -131,7 +156,7 @@ def _components(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     n_own = np.count_nonzero(restricted & (size > 0))
-    n = min(int(n_own + (np.count_nonzero(size) > n_own)), ATTEMPT_SIZES.most_components)
+    n = min(int(n_own + (np.count_nonzero(size) > n_own)), MOST_COMPONENTS)
     row, term = np.minimum(rank[of_row], n - 1), np.minimum(rank[of_term], n - 1)
     for component in range(n):
         yield np.flatnonzero(row == component), np.flatnonzero(term == component)
@@ -148,7 +173,7 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     people of whom no values are published, it does so in less time than the linear programs take, and nothing is done.
     """
     form = smaller.form
-    if form.shape[0] - form.n_facts < ATTEMPT_SIZES.much_knowledge:
+    if form.shape[0] - form.n_facts < MUCH_KNOWLEDGE:
         return smaller
     if np.diff(problem.form.published_by_term.indptr).max(initial=0) <= 1:
         return smaller
@@ -398,14 +423,14 @@ def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] |
     exact = (form.coefficient_error == 0) & form.is_equation & concerned
     rows = np.flatnonzero(exact & (quadratic | (np.arange(form.shape[0]) < form.n_hard)))
     terms = np.flatnonzero(~fixed & np.isin(of_term, of_row[quadratic]))
-    if not len(rows) or not len(terms) or len(terms) * len(rows) ** 2 > ATTEMPT_SIZES.opposed_costs:
+    if not len(rows) or not len(terms) or len(terms) * len(rows) ** 2 > MOST_NULL_SPACE_WORK:
         return None
     by_term = sp.csr_array(form.rows(rows)[:, terms].T)
-    null = scipy.linalg.null_space(by_term.toarray(), rcond=PENALTIES.dependent)
+    null = scipy.linalg.null_space(by_term.toarray(), rcond=DEPENDENT)
     v = variance[rows] / variance[rows].max()
     side = form.low[rows] - form.rows(rows) @ np.where(fixed, reduced.counts, 0.0)
     m = null @ np.linalg.lstsq(null.T @ (v[:, None] * null), null.T @ side)[0] / variance[rows].max()
-    if not np.abs(m[quadratic[rows]]).max(initial=0.0) > PENALTIES.opposed:
+    if not np.abs(m[quadratic[rows]]).max(initial=0.0) > OPPOSED:
         return None
     plain = LinearForm.plain(by_term, np.zeros(len(terms)), np.zeros(len(terms)))
     change = exact_residuals(plain, m, np.arange(len(terms)), np.zeros(len(terms)))
@@ -416,7 +441,7 @@ def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] |
         weights[terms] *= np.exp(change)
     if not (np.isfinite(weights) & (weights > 0)).all():
         return None
-    error[rows] += PENALTIES.rounding * np.abs(moved) + EPS * np.abs(low[rows]) * (moved != 0)
+    error[rows] += PENALTY_ROUNDING * np.abs(moved) + EPS * np.abs(low[rows]) * (moved != 0)
     high = np.where(np.isin(np.arange(len(low)), rows), low, form.high)
     added = np.zeros(form.shape[0])
     added[rows] = m
@@ -520,7 +545,7 @@ def _may_begin_again(problem: Problem, request: Request, first: Attempt) -> bool
     """Whether to solve once more from the beginning; where much is known that takes as long as all before."""
     if first.holds and _much_is_known(problem):
         return False
-    return problem.form.shape[1] <= ATTEMPT_SIZES.largest_unreduced and "max_iterations" not in request.options
+    return problem.form.shape[1] <= LARGEST_UNREDUCED and "max_iterations" not in request.options
 
 
 def _tighter(request: Request) -> Request | None:
@@ -537,7 +562,7 @@ def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iter
     """
     reduced = first.reduced
     limited = first.solved.status is Status.LIMIT and "max_iterations" not in request.options
-    if limited and reduced.form.shape[1] <= ATTEMPT_SIZES.largest_conic and INTERIOR_POINT.installed:
+    if limited and reduced.form.shape[1] <= LARGEST_CONIC and INTERIOR_POINT.installed:
         request.monitor.say(f"once more, by {INTERIOR_POINT.name}")
         with suppress(SolverError):
             first = attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
@@ -550,7 +575,7 @@ def _on_same_problem(problem: Problem, request: Request, first: Attempt) -> Iter
 
 
 def _much_is_known(problem: Problem) -> bool:
-    return problem.form.shape[0] - problem.form.n_facts >= ATTEMPT_SIZES.much_knowledge
+    return problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE
 
 
 def _is_rounding(found: Attempt) -> bool:
@@ -572,7 +597,7 @@ def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) ->
         if np.count_nonzero(first.reduced.fixed) <= n_fixed or first.solved.status is Status.LIMIT:
             return  # presolve cannot fix the zeros: their widths count for something in some row
         n_fixed = int(np.count_nonzero(first.reduced.fixed))
-        reduced, is_small = first.reduced, first.reduced.form.shape[1] <= ATTEMPT_SIZES.quick_linear
+        reduced, is_small = first.reduced, first.reduced.form.shape[1] <= QUICK_LINEAR
         zeros = zeros_after_solve(problem.form, reduced, first.solved, by_linear_program=number == 0 or is_small)
         if not np.isfinite(zeros).any():
             return
@@ -584,7 +609,7 @@ def _without_proved_zeros(problem: Problem, request: Request, first: Attempt) ->
 
 def _with_strict_zeros(problem: Problem, request: Request) -> Iterator[Attempt]:
     """Solve again with a stricter tolerance for zeros; if that is not certified, also without presolve."""
-    problem = problem.with_rows(replace(problem.form, zero_tolerance=ATTEMPTS.strict_zero))
+    problem = problem.with_rows(replace(problem.form, zero_tolerance=STRICT_ZERO))
     unreduced = Reduced.identity(problem.form)
     request.monitor.say("once more, with a stricter tolerance for zeros")
     yield (first := attempt(problem, request, presolved(problem) if request.presolve else unreduced))

@@ -25,7 +25,7 @@ errors of rounding a row while it was built are added to its residual, too.
 
 Rows that were rewritten in exact arithmetic (:mod:`..substitution`) have no such errors, and magnify the last digits of
 the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
-the last place (``FEASIBILITY.places``), the rows before rewriting are solved and certified in their place.
+the last place (``PLACES``), the rows before rewriting are solved and certified in their place.
 
 A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
 cost at its multiplier, less their product (:mod:`.soft_rows`).
@@ -53,12 +53,12 @@ import pandas as pd
 from .._utils.formatting import ReprMixin
 from .answer import Answer
 from .blocks import single_thread
-from .costs import excess
+from .costs import PENALTY_ROUNDING, excess
 from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
-from .existence import Components, ExactPoint, exact_point
+from .existence import MOST_BACKWARD, Components, ExactPoint, exact_point
 from .form import Groups, LinearForm, Settled
 from .monitor import check_step
-from .parameters import CERTIFICATION, CONVEX_CONSTRAINTS, EPS, FEASIBILITY, PENALTIES, PROJECTION
+from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import detect_blocks, newton_system
 
 __all__ = [
@@ -77,6 +77,28 @@ __all__ = [
     "uncertified",
     "within_slopes",
 ]
+
+#: Relative: the precision with which the value of a row is known.
+VALUE_PLACES = 4 * EPS
+#: Rounds of projection; each must halve the residual.
+PROJECTION_ROUNDS = 30
+#: Relative precision of each round: a rough one costs one more round.
+PROJECTION_PRECISION = 0.03
+#: Relative ridge of the linear system.
+PROJECTION_RIDGE = 1e-10
+#: Share of the terms that may move above which the rows are not restricted to these.
+WHOLE = 0.5
+#: Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap.
+VANISHED = 1e-18
+#: Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out.
+CURVATURE = 1e-14
+#: Relative to the limit: a budget that is spent so nearly may be moved to what is spent, and said to be moved.
+KEPT = 1e-12
+#: Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one a
+#: residual of 1e-12 records costs less than 5e-13 nats.
+STIFF = 1e-12
+#: Records: a count that a high cost makes less may be 0 at the point by which an answer is certified.
+VANISHED_BY_COST = 1e-10
 
 # A convex constraint in the certificate, where its Lagrangian is a cost of soft rows.
 #
@@ -121,7 +143,7 @@ class Allowance:
         """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative."""
         least, most, rounding = self._spent(x, moves, met)
         left, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
-        if is_movable and max(left, beyond) <= CONVEX_CONSTRAINTS.kept * self.magnitude:
+        if is_movable and max(left, beyond) <= KEPT * self.magnitude:
             return 0.0, (max(left, beyond) + rounding) / self.magnitude
         return self.multiplier * left, beyond / self.magnitude
 
@@ -225,7 +247,7 @@ class ConvexTerms(NamedTuple):
         for one in self.exceeded(near) if self.exceeded else ():
             # The cuts are those of a constraint that is relaxed by as much as x'' violates it.
             slack[one.rows] += price[one.rows] * one.violation
-            backward = max(backward, one.backward, CONVEX_CONSTRAINTS.backward)
+            backward = max(backward, one.backward, CURVATURE)
             together.append(one.terms)
         for allowance in (one for one in self.allowances if one.multiplier > 0):
             left, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
@@ -255,7 +277,7 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
         return None
     moves = _concerned(form, x, ~fixed)
     # If most terms may move, the others are given no weight: then nothing that is known of the rows is computed anew.
-    whole = np.count_nonzero(moves) > PROJECTION.whole * len(x)
+    whole = np.count_nonzero(moves) > WHOLE * len(x)
     terms, involved = np.arange(len(x)) if whole else np.flatnonzero(moves), form.rows_involving(moves)
     rest = form if whole else _restricted(form, x, terms, involved)
     rest, order = detect_blocks(rest)
@@ -264,7 +286,7 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
         moved = x.copy()
         if moves.any():
             moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, may_form)
-        if (form.residual(moved) <= FEASIBILITY.multiple * form.tolerance).all():
+        if (form.residual(moved) <= FEASIBLE_MULTIPLE * form.tolerance).all():
             return moved
     return None
 
@@ -273,7 +295,7 @@ def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Mark the free terms of components that have a row which x violates by more than rounding."""
     value = form.exact_matvec(x)
     violation = np.clip(value, form.low, form.high) - value
-    violated = ~(np.abs(violation) <= PROJECTION.places * np.abs(value))
+    violated = ~(np.abs(violation) <= VALUE_PLACES * np.abs(value))
     if not violated.any():
         return np.zeros_like(free)
     of_row, of_term = form.components(free)
@@ -305,7 +327,7 @@ def _projected(
     system, tolerance = newton_system(form, may_form=may_form), form.tolerance
     moved = best = x
     least = before = np.inf
-    for _ in range(PROJECTION.rounds):
+    for _ in range(PROJECTION_ROUNDS):
         check_step()
         value = form.exact_matvec(moved)
         violation = np.where(corrected, np.clip(value, form.low, form.high) - value, 0.0)
@@ -314,14 +336,14 @@ def _projected(
             break
         if worst < least:
             best, least = moved, worst
-        if worst > 0.5 * before or (np.abs(violation) <= PROJECTION.places * np.abs(value)).all():
+        if worst > 0.5 * before or (np.abs(violation) <= VALUE_PLACES * np.abs(value)).all():
             break
         before = worst
         # Inactive inequalities do not restrict the correction.
         active = form.is_equation | (value <= form.low + tolerance) | (value >= form.high - tolerance)
-        factor, known = system.at(weight, PROJECTION.ridge), np.flatnonzero((active & corrected)[form.n_published :])
+        factor, known = system.at(weight, PROJECTION_RIDGE), np.flatnonzero((active & corrected)[form.n_published :])
         moved = moved + weight * form.rmatvec(
-            factor.solve(np.where(active, violation, 0.0), known, PROJECTION.precision)
+            factor.solve(np.where(active, violation, 0.0), known, PROJECTION_PRECISION)
         )
         if (negative := moved < 0).any():
             moved, weight, before, least = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf, np.inf
@@ -367,7 +389,7 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     where such counts are 0.
     """
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
-    vanished = (x < PENALTIES.vanished) & ~fixed
+    vanished = (x < VANISHED_BY_COST) & ~fixed
     if penalties is None:
         yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
         if vanished.any():
@@ -376,12 +398,12 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
-    met[form.n_hard :] = (penalties.variance <= PENALTIES.stiff) & (np.abs(m) < penalties.within(penalties.slope))
+    met[form.n_hard :] = (penalties.variance <= STIFF) & (np.abs(m) < penalties.within(penalties.slope))
     side[form.n_hard :] -= penalties.variance * m
     met[form.n_hard :] &= ~penalties.is_divergence
     met &= form.is_equation | (multipliers != 0)
     met[met] = np.abs(exact_residuals(form, x, np.flatnonzero(met), side[met])) <= (
-        FEASIBILITY.multiple * form.tolerance[met]
+        FEASIBLE_MULTIPLE * form.tolerance[met]
     )
     is_soft[form.n_hard :] = True
     choices = [met, np.zeros_like(met)] if met.any() else [met]
@@ -451,7 +473,7 @@ def fenchel_gaps(
     if len(exactly):  # x'' satisfies the row as typed but for v m, which is rounded where the side is moved by it
         variance, m = form.penalties.variance[exactly - form.n_hard], multipliers[exactly]
         side = np.where(m < 0, form.high[exactly], form.low[exactly])
-        off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTIES.rounding * variance * np.abs(m)
+        off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTY_ROUNDING * variance * np.abs(m)
         found[exactly] = off**2 / variance
     return found, doubt
 
@@ -479,7 +501,7 @@ def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.n
 
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
-ACCURACY = CERTIFICATION.accuracy
+ACCURACY = 1e-4
 #: How often counts that hold next to nothing, and would have to change much, are set to 0 where rows hold exactly.
 SMALL_ROUNDS = 4
 
@@ -626,7 +648,7 @@ def _bounded(
         projected = project(restriction.form, start, ~restriction.held)
         if projected is None:
             return None
-        near = np.where(projected < CERTIFICATION.vanished, 0.0, projected)
+        near = np.where(projected < VANISHED, 0.0, projected)
         if not rows_without_terms_hold(form, restriction, near, fixed, width):
             return None
         check_step()
@@ -658,7 +680,7 @@ def _bounded(
     return (
         moved,
         float(slack.sum() + distance.sum()),
-        bound if np.isfinite(bound) and backward <= CERTIFICATION.most_backward else np.inf,
+        bound if np.isfinite(bound) and backward <= MOST_BACKWARD else np.inf,
         backward,
     )
 

@@ -33,7 +33,7 @@ from .costs import Penalties
 from .duality import consequence, exact_rmatvec
 from .form import AddedRows, Groups, LinearForm
 from .linear import Minima
-from .parameters import CONVEX_CONSTRAINTS, EPS
+from .parameters import EPS
 from .sparse import entry_rows, exact_matvec, most_by_row
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ __all__ = [
     "tangent",
     "unattainable",
 ]
+
+#: Records: where a gradient at zero is infinite, such as that of an entropy, it is taken here.
+SMALLEST_COUNT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +232,7 @@ def _beside(value: float, limit: float) -> str:
 
 def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
     """The left sides of ``expression <= 0`` at x."""
-    return value_at(constraint.expr, variable, np.maximum(x, CONVEX_CONSTRAINTS.smallest_count))
+    return value_at(constraint.expr, variable, np.maximum(x, SMALLEST_COUNT))
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
@@ -251,7 +254,7 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
 
 def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
     """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry."""
-    at = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count)
+    at = np.maximum(x, SMALLEST_COUNT)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
     except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: CVXPY's of cummax

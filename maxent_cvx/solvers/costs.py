@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .parameters import PENALTIES
+from .parameters import EPS
 
 __all__ = [
     "Penalties",
@@ -29,6 +29,10 @@ __all__ = [
     "excess",
     "log_ratio",
 ]
+
+#: Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square of
+#: a standard deviation, the row's scale and its square are each off by at most a few EPS / 2.
+PENALTY_ROUNDING = 16 * EPS
 
 # The divergence of one number y from another T, y log(y / T) - y + T = y (d - 1 + exp(-d)) for d = log(y / T).
 
@@ -150,7 +154,7 @@ class Penalties:
 
     def within(self, multipliers: np.ndarray) -> np.ndarray:
         """Move multipliers to where the conjugate is finite although the slopes are rounded."""
-        most = self.slope * (1 - PENALTIES.rounding)
+        most = self.slope * (1 - PENALTY_ROUNDING)
         return np.clip(multipliers, -most, most)
 
     def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -164,10 +168,10 @@ class Penalties:
         below, above = beyond
         own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
         # A rounded variance acts like an error of the distance v |m|, to second order.
-        error = error + PENALTIES.rounding * self.variance * np.abs(m)
+        error = error + PENALTY_ROUNDING * self.variance * np.abs(m)
         with np.errstate(invalid="ignore"):
             ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
-        gap = np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+        gap = np.maximum(*ends) * (1 + 4 * PENALTY_ROUNDING)
         if not self.has_divergences:
             return gap
         return np.where(self.is_divergence, self._divergence_gap(above, error, m), gap)
@@ -177,13 +181,13 @@ class Penalties:
         t = np.where(self.is_divergence, self.temperature, 1.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_target = np.log(self.target) - m / t
-            off = PENALTIES.rounding * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # of the logarithm
+            off = PENALTY_ROUNDING * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # of the logarithm
             ends = []
             for value in (np.maximum(y - error, 0.0), y + error):
                 d = np.log(value) - log_target
                 near = value * np.maximum(excess(d - off), excess(d + off))
                 ends.append(np.where(value > 0, near, np.exp(log_target + off)))
-            return t * np.maximum(*ends) * (1 + 4 * PENALTIES.rounding)
+            return t * np.maximum(*ends) * (1 + 4 * PENALTY_ROUNDING)
 
     def doubt(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
         """By how much the slope of a row can differ from its multiplier, if it is on a linear part; 0 elsewhere.
@@ -192,20 +196,20 @@ class Penalties:
         """
         own = np.where(m > 0, beyond[0], beyond[1])
         with np.errstate(invalid="ignore"):
-            linear = own - error > self.variance * self.slope * (1 + 4 * PENALTIES.rounding)
-            at_slope = np.abs(m) >= self.slope * (1 - 2 * PENALTIES.rounding)
-            return np.where(linear & at_slope, self.slope * (1 + PENALTIES.rounding) - np.abs(m), 0.0)
+            linear = own - error > self.variance * self.slope * (1 + 4 * PENALTY_ROUNDING)
+            at_slope = np.abs(m) >= self.slope * (1 - 2 * PENALTY_ROUNDING)
+            return np.where(linear & at_slope, self.slope * (1 + PENALTY_ROUNDING) - np.abs(m), 0.0)
 
     def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
         """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
         v, u = self.variance, self.slope
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # Between the two pieces, a rounded slope selects the wrong one, to second order.
-            at_knee = np.isfinite(u) & (np.abs(own - v * u) <= 4 * PENALTIES.rounding * v * u)
-            wrong_piece = np.where(at_knee, v * (4 * PENALTIES.rounding * u) ** 2, 0.0)
+            at_knee = np.isfinite(u) & (np.abs(own - v * u) <= 4 * PENALTY_ROUNDING * v * u)
+            wrong_piece = np.where(at_knee, v * (4 * PENALTY_ROUNDING * u) ** 2, 0.0)
             quadratic = np.where(own == v * m, 0.0, (own - v * m) ** 2 / (2 * v)) + wrong_piece
-            steepest = u * (1 + PENALTIES.rounding)
-            linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTIES.rounding)) + wrong_piece
+            steepest = u * (1 + PENALTY_ROUNDING)
+            linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTY_ROUNDING)) + wrong_piece
             inside = np.where(m > 0, m * -own, 0.0) + v * m**2 / 2
             inside = inside + np.where(other > 0, self.cost(np.maximum(other, 0.0)), 0.0)
             return np.where(own < 0, inside, np.where(own > v * u, linear, quadratic))

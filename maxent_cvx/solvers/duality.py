@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .form import LinearForm
-from .parameters import EPS, PRESOLVE
+from .parameters import EPS
 
 __all__ = [
     "Consequence",
@@ -28,6 +28,9 @@ __all__ = [
     "rmatvec_rounding",
     "two_product",
 ]
+
+#: Logarithm of a count that is taken for zero: exp(-50) is 2e-22 records.
+VANISHED_LOG = -50.0
 
 # Residuals of rows, correctly rounded: error-free products, and an exactly rounded sum.
 
@@ -223,7 +226,7 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
     moved = multipliers
     for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
         if terms.any():
-            steps = (form.exponent(moved) - PRESOLVE.vanished_log)[terms] / -form.rmatvec(proof)[terms]
+            steps = (form.exponent(moved) - VANISHED_LOG)[terms] / -form.rmatvec(proof)[terms]
             moved = moved + max(float(steps.max()), 0.0) * proof
     return moved
 

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpstrf
 from .blocks import BATCH_DOUBLES
 from .duality import two_product
 from .form import LinearForm, Sized
-from .parameters import CERTIFICATION, EPS
+from .parameters import EPS
 from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows
 
@@ -37,6 +37,15 @@ __all__ = [
     "residues",
     "residues_of_fraction",
 ]
+
+#: Share of itself by which a count may change on the way to a point where rows hold exactly.
+MOST_MOVED = 0.5
+#: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + `most_moved`.
+GROWTH = 1.5
+#: Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise.
+ACTIVE_PLACES = 16 * EPS
+#: Relative: the largest change of a row's values for which it is still the same problem (backward error).
+MOST_BACKWARD = 1e-7
 
 # The active set at a point: equations, and inequalities that hold with equality up to roundoff.
 
@@ -72,7 +81,7 @@ def active_rows(
 
     An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
     """
-    roundoff, tolerance = CERTIFICATION.active_places * np.abs(value) + side_error, form.tolerance
+    roundoff, tolerance = ACTIVE_PLACES * np.abs(value) + side_error, form.tolerance
     if also_active is not None:
         roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
     above, below = value - form.low, form.high - value
@@ -993,7 +1002,7 @@ def _corrected_step(
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
     determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
     roundoff = ROUNDED * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
-    allowed = np.where(determined, CERTIFICATION.most_backward * magnitude[left], roundoff)
+    allowed = np.where(determined, MOST_BACKWARD * magnitude[left], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
     missing, margin = ~(violation <= doubt), 0.0
@@ -1107,7 +1116,7 @@ class ExactPoint(NamedTuple):
     # the published rows determine.
     backward: float
     # One per term: terms that hold next to nothing and would have to change by more than
-    # ``CERTIFICATION.most_moved``.
+    # ``MOST_MOVED``.
     stuck: np.ndarray
 
 
@@ -1129,7 +1138,7 @@ def exact_point(
 ) -> ExactPoint:
     """Bound the distance from x, where rows hold up to their last places, to a point where they hold exactly."""
     value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
-    rounding = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
+    rounding = GROWTH * form.rounding_of_rows(form.mass_of_rows(x))
     active = active_rows(form, value, multipliers, rounding + widths, also_active)
     component_of_row, component_of_term = components
     closed = closed_components(form, x, free, component_of_row, component_of_term)
@@ -1180,7 +1189,7 @@ def _corrected(
     spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     if not rows.any():
         return moves, spread, distance, 0.0, np.zeros(len(x), dtype=bool)
-    side_error = CERTIFICATION.growth * form.rounding_of_rows(form.mass_of_rows(x))
+    side_error = GROWTH * form.rounding_of_rows(form.mass_of_rows(x))
     local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
     known = local.known
     inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()
@@ -1198,7 +1207,7 @@ def _corrected(
     length = np.zeros(len(spread))
     length[of_row[known]] = found.length
     spread += length * math.sqrt(1 + moved.stretch**2)
-    failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= CERTIFICATION.most_moved)
+    failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= MOST_MOVED)
     failed[of_term[local.failed | too_far]] = True
     failed[of_row[known[~proved]]] = True
     moves, spread = np.where(free & failed[of_term], np.inf, moves), np.where(failed, np.inf, spread)

@@ -41,8 +41,8 @@ from .form import LinearForm, Problem
 from .linear import elastic_relaxation, linear_bounds
 from .monitor import DIAGNOSIS, Monitor, check_time, diagnosing, seconds_left
 from .newton import facial_reduction, newton
-from .parameters import FEASIBILITY, PRESOLVE
-from .presolve import ActivityBounds, reduce, term_bounds
+from .parameters import FEASIBLE, FEASIBLE_MULTIPLE
+from .presolve import LEAST_MOVE, ActivityBounds, reduce, term_bounds
 from .proofs import rationalised
 from .schur import detect_blocks, newton_system
 from .sparse import entry_rows
@@ -129,7 +129,7 @@ class Conflict:
 
 
 @single_thread
-def conflict(problem: Problem, multiple: float = FEASIBILITY.multiple) -> Conflict | None:
+def conflict(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> Conflict | None:
     """Find an IIS among the rows of knowledge; None if all rows can hold together.
 
     Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
@@ -155,7 +155,7 @@ def _described(form: LinearForm, rows: np.ndarray) -> Conflict:
     return Conflict(rows, _table(form, rows), remedies=tuple(remedies))
 
 
-def find_iis(problem: Problem, multiple: float = FEASIBILITY.multiple) -> np.ndarray | None:
+def find_iis(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> np.ndarray | None:
     """Find an irreducible infeasible subsystem among the rows of knowledge; None if all rows can hold together.
 
     Hard constraints are never part of it.
@@ -309,7 +309,7 @@ def zeros_by_bounds(form: LinearForm, rows: np.ndarray, n_records: float) -> Ite
             upper = term_bounds(selected, n_records)[1]
         except Infeasible:
             continue
-        yield int(row), upper <= FEASIBILITY.relative * selected.count_scale
+        yield int(row), upper <= FEASIBLE * selected.count_scale
 
 
 def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
@@ -324,7 +324,7 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
         lower, upper = term_bounds(hard, n_records)
     except Infeasible:
         return np.ones(len(rows), dtype=bool)
-    if (upper <= FEASIBILITY.relative * hard.count_scale).any():  # they prove something with any row
+    if (upper <= FEASIBLE * hard.count_scale).any():  # they prove something with any row
         return np.ones(len(rows), dtype=bool)
     known, at = form.known, rows - form.n_published
     low, high = (value[rows] for value in ActivityBounds(form)(lower, upper))
@@ -333,7 +333,7 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
     scale = np.full(len(width), np.inf)
     np.minimum.at(scale, known.of_term, form.count_scale)
     slack = np.maximum(np.minimum(form.high[rows] - low, high - form.low[rows]), 0.0)
-    row, least_move = entry_rows(distinct), PRESOLVE.least_move * scale[distinct.indices] / 2
+    row, least_move = entry_rows(distinct), LEAST_MOVE * scale[distinct.indices] / 2
     tightens = np.abs(distinct.data) * (width[distinct.indices] - least_move) > slack[row]
     return np.bincount(row, tightens, len(rows)) > 0
 
@@ -474,7 +474,7 @@ class ForcingSets:
         if answer.status is not Status.OPTIMAL or answer.counts is None:
             return None
         counts, is_zero = aggregation.counts(answer.counts), np.zeros(form.shape[1], dtype=bool)
-        if (form.residual(counts) > FEASIBILITY.multiple * form.tolerance).any():
+        if (form.residual(counts) > FEASIBLE_MULTIPLE * form.tolerance).any():
             return None
         for proof in answer.proofs:
             is_zero |= empty_terms(form, proof[aggregation.row], is_zero, np.zeros(len(is_zero)))

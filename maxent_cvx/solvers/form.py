@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from .blocks import BucketBlocks
 from .costs import Penalties
-from .parameters import FEASIBILITY
+from .parameters import FEASIBLE, PLACES
 from .sparse import (
     absolute,
     canonical,
@@ -360,7 +360,7 @@ class LinearForm:
     side_error: np.ndarray = None  # type: ignore[assignment]
     coefficient_error: np.ndarray = None  # type: ignore[assignment]
     # A term that is proved to hold at most this many times `count_scale` is taken for zero.
-    zero_tolerance: float = FEASIBILITY.relative
+    zero_tolerance: float = FEASIBLE
     # The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
     operations: RowOperations | None = None
     # The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
@@ -490,7 +490,7 @@ class LinearForm:
         """The feasibility tolerance of each row, records."""
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
-        return FEASIBILITY.relative * np.maximum(size, 1.0) + self.side_error
+        return FEASIBLE * np.maximum(size, 1.0) + self.side_error
 
     @cached_property
     def published(self) -> sp.csr_array:
@@ -576,7 +576,7 @@ class LinearForm:
         `side_error` is that for any counts. What coefficients are off by matters as much as the counts they multiply.
         """
         size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (self.low, self.high)))
-        return np.minimum(self.side_error, FEASIBILITY.places * size + self.coefficient_error * mass)
+        return np.minimum(self.side_error, PLACES * size + self.coefficient_error * mass)
 
     def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
         """The sum of the counts that each row is about."""
@@ -793,13 +793,13 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
     for one in soft.values():
         penalties = one.penalties if penalties is None or one.penalties is None else penalties.then(one.penalties)
     sides: dict[str, Any] = {}
-    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", FEASIBILITY.places)):
+    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", PLACES)):
         sides[name] = np.full(len(low), value)
         sides[name][original] = getattr(form, name)
     names = [""] * len(low)
     for key, rows in places.items():
         size = np.maximum(*(np.where(np.isfinite(side[rows]), np.abs(side[rows]), 0.0) for side in (low, high)))
-        sides["side_error"][rows] = FEASIBILITY.places * size
+        sides["side_error"][rows] = PLACES * size
         if added[key].scale is not None:
             sides["scale"][rows] = added[key].scale
         for row in rows.tolist():

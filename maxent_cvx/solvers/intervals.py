@@ -46,7 +46,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, SolverError
 from .answer import Status
-from .attempts import presolved
+from .attempts import MUCH_KNOWLEDGE, presolved
 from .blocks import BATCH_DOUBLES, BucketInverse, single_thread
 from .duality import dual_bounds, error_of_sides
 from .explain import contradiction
@@ -54,7 +54,7 @@ from .form import LinearForm, Problem
 from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
 from .monitor import Monitor, check_time, seconds_left, within
 from .newton import newton
-from .parameters import ATTEMPT_SIZES, FEASIBILITY
+from .parameters import FEASIBLE_MULTIPLE
 from .presolve import Reduced, fix_implied, remaining, term_bounds
 from .schur import schur_complement
 from .sparse import entry_rows, most_by_row
@@ -121,7 +121,7 @@ def bounds(
         form = problem.form
         # Redundant rows do not matter to HiGHS, and nothing is aggregated. Where there is much knowledge, linear programs
         # over the knowledge alone find further zeros.
-        has_much = form.shape[0] - form.n_facts >= ATTEMPT_SIZES.much_knowledge
+        has_much = form.shape[0] - form.n_facts >= MUCH_KNOWLEDGE
         reduced = presolved(problem) if has_much else fix_implied(problem)
         reduced = settle_integers(reduced) if integer else reduced
         fixed = np.where(reduced.fixed, reduced.counts, 0.0), np.where(reduced.fixed, reduced.width, 0.0)
@@ -312,7 +312,7 @@ def _round(
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
     polyhedron, optimum = polyhedron.feasible_optimum(cost)
     form, x, of_row = polyhedron.form, optimum.x, polyhedron.of_row
-    violated = np.bincount(of_row, form.residual(x) > FEASIBILITY.multiple * form.tolerance, n) > 0
+    violated = np.bincount(of_row, form.residual(x) > FEASIBLE_MULTIPLE * form.tolerance, n) > 0
     questions.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
     if (alone := np.flatnonzero(~pays[questions.component[part]])).size:
         of = questions.component[part[alone]]
@@ -393,7 +393,7 @@ def attain_locally(form: LinearForm, questions: Questions) -> bool:
     x = answer.counts
     if answer.status is not Status.OPTIMAL or x is None:
         return False
-    if (form.residual(x) > FEASIBILITY.multiple * form.tolerance).any():
+    if (form.residual(x) > FEASIBLE_MULTIPLE * form.tolerance).any():
         return False
     extremes = ExtremeBuckets.of(form, x)
     if extremes is None:

@@ -41,7 +41,7 @@ from .duality import dual_bound, error_of_sides, exact_residuals, moved_along_re
 from .form import LinearForm
 from .monitor import Monitor, check_time, seconds_left
 from .newton import newton
-from .parameters import FEASIBILITY
+from .parameters import FEASIBLE
 from .presolve import Reduced
 from .sparse import entry_rows, least_by_row, most_by_row
 
@@ -441,7 +441,7 @@ def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
     counts = least >= most  # one coefficient, which is 1
     by = np.where(counts | (least <= 0), 1.0, least)
     sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
-    widened = np.where(counts, 0.0, form.side_error + FEASIBILITY.relative * sides.max(axis=0)) / by
+    widened = np.where(counts, 0.0, form.side_error + FEASIBLE * sides.max(axis=0)) / by
     low, high = (np.where(counts, _nearest_integer(side), side / by) for side in (form.low, form.high))
     matrix = sp.csr_array((matrix.data / by[entry_rows(matrix)], matrix.indices, matrix.indptr), shape=form.shape)
     return replace(form, coefficients=matrix, low=low - widened, high=high + widened), bool(

@@ -50,8 +50,9 @@ from .newton import (
     VANISHING,
     descent,
 )
-from .parameters import EPS, FEASIBILITY, PRESOLVE
+from .parameters import EPS, FEASIBLE_MULTIPLE
 from .presolve import (
+    PROPAGATION_ROUNDS,
     Propagation,
     largest_activity,
     largest_coefficients,
@@ -164,7 +165,7 @@ def propagated(parts: Sequence[Any], shared: LinearForm, n_records: float, over:
     propagations = over.map(propagation_of, parts, common=(n_records, unit))
     bounds = over.map(first_bounds, propagations)
     of_sides = row_rounding(shared, unit)(np.zeros(0), np.zeros(0))
-    for _ in range(PRESOLVE.propagation_rounds):
+    for _ in range(PROPAGATION_ROUNDS):
         activity = over.total(activity_within, propagations, bounds)
         if not activity["changed"]:
             break
@@ -274,7 +275,7 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     contributed = form.published @ counts
     involved = form.published @ terms.astype(float) > 0
     published = form.select(np.arange(form.n_published))
-    feasible = involved | (published.residual(counts) <= FEASIBILITY.multiple * published.tolerance)
+    feasible = involved | (published.residual(counts) <= FEASIBLE_MULTIPLE * published.tolerance)
     require_feasible(published, feasible, contributed, contributed)
     rows = np.flatnonzero(involved)
     rows = rows[np.argsort(rank_of_buckets(form)[form.bucket[0][rows]], kind="stable")]
@@ -325,7 +326,7 @@ def presolved(
     else:
         reduced_part = over.map(reduced, parts, common=(None, None))
     known, n_open = over.total(determined, parts, reduced_part)
-    tolerance = FEASIBILITY.multiple * shared.tolerance
+    tolerance = FEASIBLE_MULTIPLE * shared.tolerance
     feasible = (n_open > 0) | (np.maximum(shared.low - known, known - shared.high) <= tolerance)
     feasible[shared.n_hard :] = True
     require_feasible(shared, feasible, known, known)

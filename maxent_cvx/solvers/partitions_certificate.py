@@ -21,13 +21,34 @@ import scipy.sparse as sp
 from .._utils.parallel import Executor
 from .answer import Status
 from .blocks import single_thread
-from .certificate import Certificate, GroupGaps, gaps_of_terms, largest_error, within_slopes
-from .existence import PRIMES, Correction, CorrectionSums, LocalRows, Moved, closed_components, correct
+from .certificate import (
+    PROJECTION_ROUNDS,
+    VALUE_PLACES,
+    VANISHED,
+    VANISHED_BY_COST,
+    Certificate,
+    GroupGaps,
+    gaps_of_terms,
+    largest_error,
+    within_slopes,
+)
+from .existence import (
+    GROWTH,
+    MOST_BACKWARD,
+    MOST_MOVED,
+    PRIMES,
+    Correction,
+    CorrectionSums,
+    LocalRows,
+    Moved,
+    closed_components,
+    correct,
+)
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import LinearForm, SharedColumns, SplitMatrix
 from .monitor import Monitor
 from .newton import RIDGES
-from .parameters import CERTIFICATION, EPS, PENALTIES, PROJECTION
+from .parameters import EPS
 from .partitions import (
     TOLERANCE,
     BucketState,
@@ -187,11 +208,11 @@ def projected(
     first, active = sums, active_rows(shared, sums["value"], also_active)
     every = np.flatnonzero(active)
     rows, before = IndependentRows.of(factor.form_schur(every) if len(every) else np.zeros((0, 0)), every), np.inf
-    for _ in range(PROJECTION.rounds):
+    for _ in range(PROJECTION_ROUNDS):
         violation = violations(shared, sums["value"], also_active)[rows.numbers]
         of_known = rows.solve(violation - sums["carried"][rows.numbers])
         worst = max(float(np.abs(violation).max(initial=0.0)), sums["largest_residual"])
-        places = PROJECTION.places * np.abs(sums["value"][rows.numbers])
+        places = VALUE_PLACES * np.abs(sums["value"][rows.numbers])
         is_exact = not sums["n_inexact"] and bool((np.abs(violation) <= places).all())
         if is_exact or not worst <= 0.5 * before:
             break
@@ -234,7 +255,7 @@ def eliminated(part: Part, reduced_parts: ReducedPart, factor: BlockFactor, poin
     sums = {
         "value": value[n:], "mass": abs(form.known.distinct) @ form.known.collect(point.counts),
         "carried": factor.carried(of_buckets), "largest_residual": float(np.abs(residual).max(initial=0.0)),
-        "n_inexact": int((~(np.abs(residual) <= PROJECTION.places * np.abs(value[:n]))).sum()),
+        "n_inexact": int((~(np.abs(residual) <= VALUE_PLACES * np.abs(value[:n]))).sum()),
     }  # fmt: skip
     return Eliminated(of_buckets, sums)
 
@@ -268,7 +289,7 @@ def without_vanished(reduced_parts: ReducedPart, point: PointPart, vanished: flo
 
 def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certificate:
     """Bound the error of every P(s | q)."""
-    for vanished in (CERTIFICATION.vanished, PENALTIES.vanished):  # an edge of a forest cannot hold less than roundoff
+    for vanished in (VANISHED, VANISHED_BY_COST):  # an edge of a forest cannot hold less than roundoff
         certificate, unproved = _bounded(whole, optimum, over, projected(whole, optimum, over, None, vanished))
         if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
             certificate, _ = _bounded(whole, optimum, over, projected(whole, optimum, over, unproved, vanished))
@@ -300,7 +321,7 @@ def _bounded(whole: Whole, optimum: Minimum, over: OverPartitions, near: Project
         0.0,
         float(total["largest_move"]),
         solved + sum(float(share.of_groups["closed_gap"].sum()) for share in shares),
-        bound if np.isfinite(bound) and rows.backward <= CERTIFICATION.most_backward else np.inf,
+        bound if np.isfinite(bound) and rows.backward <= MOST_BACKWARD else np.inf,
         total["n_fixed"],
         rows.backward,
     )
@@ -345,7 +366,7 @@ def _corrected(
     parts, shared = whole
     known = np.flatnonzero(near.active & (over.total(entries_of_rows, reduced_parts) > 0))
     side = _sides(shared, near)
-    side_error = CERTIFICATION.growth * shared.rounding_of_rows(over.total(mass_of_rows, parts, near.points))
+    side_error = GROWTH * shared.rounding_of_rows(over.total(mass_of_rows, parts, near.points))
     inward = np.where(shared.is_equation, 0.0, np.where(side == shared.low, 1.0, -1.0))
     local = over.map(local_rows, parts, reduced_parts, near.points, common=(known, 1 / max(len(parts), 1)))
     exactly = over.reduce(np.logical_and.reduce, over.map(LocalRows.known_exactly, local))
@@ -385,7 +406,7 @@ def local_rows(part: Part, reduced_parts: ReducedPart, point: PointPart, known: 
     positive, active = np.zeros(form.shape[1], dtype=bool), np.zeros(form.shape[0], dtype=bool)
     positive[reduced_parts.terms] = True
     active[reduced_parts.rows] = active[n + known] = True
-    side_error = CERTIFICATION.growth * form.side_error
+    side_error = GROWTH * form.side_error
     positive &= point.counts > 0
     return LocalRows(
         form, point.counts, positive, active, form.low, side_error, reduced_parts.width, exact=part.exact, share=share
@@ -414,7 +435,7 @@ class _RowsOfKnowledge:
     ) -> _RowsOfKnowledge:
         m, value, mass, hard = within_slopes(shared, m), near.last["value"], near.last["mass"], shared.n_hard
         entries, is_hard = moves["entries"], np.arange(len(m)) < hard
-        side_error = CERTIFICATION.growth * shared.side_error + moves["widths"]
+        side_error = GROWTH * shared.side_error + moves["widths"]
         above, below = value - shared.low, shared.high - value
         side, distance = _sides(shared, near), np.zeros(len(m))
         finite = correction.implied & np.isfinite(correction.distance)
@@ -500,7 +521,7 @@ def share_of(
         of_published = np.where(solved & (moved.own > 0), moved.own**2 / near, 0.0)
     closed_gap = GroupGaps(*form.bucket, part.groups).of_groups(none, np.where(solved, 0.0, distance))
     projection = np.abs(near - restored(part, reduced_parts, state).counts)
-    is_failed = bool(local.failed.any() or not (relative[solved] <= CERTIFICATION.most_moved).all())
+    is_failed = bool(local.failed.any() or not (relative[solved] <= MOST_MOVED).all())
     sums = {
         "gap": np.inf if is_failed else float(distance[solved].sum()),
         "log_ratio": float((near * log_ratio**2)[solved].sum()),

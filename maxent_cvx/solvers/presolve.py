@@ -15,7 +15,7 @@ from .costs import Penalties
 from .duality import implied_upper_bounds
 from .form import LinearForm, Problem, Settled, SplitMatrix
 from .monitor import check_step
-from .parameters import EPS, FEASIBILITY, PRESOLVE, PRESOLVE_SIZES
+from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
 from .sparse import entry_rows, least_by_row, most_by_row
 
@@ -39,6 +39,17 @@ __all__ = [
     "term_bounds",
     "value_between",
 ]
+
+#: Rows of a block in which redundant rows are looked for, which costs the cube of them.
+WIDEST_BLOCK = 64
+#: Rounds of bound propagation; to stop early is safe, as the bounds are then merely wider.
+PROPAGATION_ROUNDS = 30
+#: Records, or share of a term's upper bound: the least change of a bound, as rows can enlarge rounding errors.
+LEAST_MOVE = 1e-7
+#: A row whose largest coefficient over the remaining terms is at least this is not scaled anew.
+IN_SCALE = 0.01
+#: Relative to its row: a smaller pivot is the rounding error of zero.
+ZERO_PIVOT = 1e-9
 
 # Rows that cannot hold, refused by name.
 
@@ -75,7 +86,7 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
     """
     propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
     bounds, rounding = propagation.start, row_rounding(form, propagation.unit)
-    for _ in range(PRESOLVE.propagation_rounds):
+    for _ in range(PROPAGATION_ROUNDS):
         check_step()
         low, high = propagation.activity(*bounds)
         slack = slacks(form, low, high, rounding(*bounds))
@@ -95,7 +106,7 @@ class Propagation:
             upper = np.minimum(upper, np.ceil(most / unit) * unit)
         self.start = np.zeros(form.shape[1]), upper
         self.activity = ActivityBounds(form)
-        self._least_move = PRESOLVE.least_move * form.count_scale
+        self._least_move = LEAST_MOVE * form.count_scale
         self._least = LeastSlack(form.published_by_term, unit)
         self._least_of_class = LeastSlack(form.known.transposed, unit)
 
@@ -116,7 +127,7 @@ class Propagation:
 
 def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By how much the value of each row may rise from its least, and fall from its largest activity, records."""
-    tolerance = FEASIBILITY.multiple * form.tolerance
+    tolerance = FEASIBLE_MULTIPLE * form.tolerance
     require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
     return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
 
@@ -369,7 +380,7 @@ def dependent_by_elimination(form: LinearForm) -> np.ndarray:
     none, (block, used) = np.zeros(n, dtype=bool), pd.factorize(form.bucket[0])
     size = np.bincount(block, minlength=len(used))
     width = int(size.max(initial=0))
-    if not 0 < width <= PRESOLVE_SIZES.widest_block:
+    if not 0 < width <= WIDEST_BLOCK:
         return none
     order = np.argsort(block, kind="stable")
     local = np.empty(n, dtype=np.int64)
@@ -381,7 +392,7 @@ def dependent_by_elimination(form: LinearForm) -> np.ndarray:
     size_of = np.einsum("bii->bi", gram).copy()
     zero = np.zeros(size_of.shape, dtype=bool)
     for i in range(width):
-        zero[:, i] = gram[:, i, i] <= PRESOLVE.zero_pivot * size_of[:, i]
+        zero[:, i] = gram[:, i, i] <= ZERO_PIVOT * size_of[:, i]
         column = np.where(zero[:, i, None], 0.0, gram[:, :, i])
         pivot = np.where(zero[:, i], 1.0, gram[:, i, i])
         gram -= column[:, :, None] * (column / pivot[:, None])[:, None, :]
@@ -412,7 +423,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
     determined = form.matvec(np.where(terms, 0.0, counts))
     involved = form.rows_involving(terms)
     tolerance = form.tolerance + (form.absolute_matvec(width) if width.any() else 0.0)
-    feasible = involved | (form.residual(counts) <= FEASIBILITY.multiple * tolerance)
+    feasible = involved | (form.residual(counts) <= FEASIBLE_MULTIPLE * tolerance)
     require_feasible(form, feasible, determined, determined)
     if form.penalties is not None and not involved[form.n_hard :].all():
         settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
@@ -470,7 +481,7 @@ def fix_implied(problem: Problem) -> Reduced:
     form = problem.form
     fixed, counts, width, _ = _implied_values(problem)
     determined, error = form.matvec(counts), form.absolute_matvec(width) if width.any() else 0.0
-    feasible = form.residual(counts) <= FEASIBILITY.multiple * (form.tolerance + error)
+    feasible = form.residual(counts) <= FEASIBLE_MULTIPLE * (form.tolerance + error)
     require_feasible(form, form.rows_involving(~fixed) | feasible, determined, determined)
     return replace(Reduced.identity(form), terms=~fixed, fixed=fixed, counts=counts, width=width)
 
@@ -519,7 +530,7 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
 
     The magnitude of a row is the largest |a_j| u_j of its terms, u_j being their upper bounds, divided by their largest
     u_j. Rows are divided by a power of two near it, which is exact; rows whose magnitude is at least
-    ``PRESOLVE.in_scale`` are left as they are.
+    ``IN_SCALE`` are left as they are.
     """
     n, known, scale = form.n_published, form.known, np.ones(form.shape[0])
     distinct = known.distinct
@@ -529,7 +540,7 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
     records = most_by_row(largest[distinct.indices], distinct)
     nonzero = (activity > 0) & (records > 0)
     magnitude = np.divide(activity, records, out=np.ones(len(activity)), where=nonzero)
-    scale[n:] = np.where(magnitude < PRESOLVE.in_scale, 2.0 ** np.floor(np.log2(magnitude)), 1.0)
+    scale[n:] = np.where(magnitude < IN_SCALE, 2.0 ** np.floor(np.log2(magnitude)), 1.0)
     if (scale == 1).all():
         return form, scale
     coefficients = SplitMatrix(form.published, known.divided(scale[n:]))

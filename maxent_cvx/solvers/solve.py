@@ -14,15 +14,26 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
-from .attempts import NEWTON, Attempt, Request, answered, attempts, presolved
+from .attempts import LARGEST_CONIC, NEWTON, PRECISE, Attempt, Request, answered, attempts, presolved
 from .backends import SOLVERS, Backend, least_violation, registered
 from .blocks import single_thread
 from .certificate import Allowance, Certificate, ConvexTerms, Solution, certify, project
-from .convex import Budget, Priced, cuts_at, decreasing_root, exceeded, least_excess, read_budget, tangent, unattainable
+from .convex import (
+    SMALLEST_COUNT,
+    Budget,
+    Priced,
+    cuts_at,
+    decreasing_root,
+    exceeded,
+    least_excess,
+    read_budget,
+    tangent,
+    unattainable,
+)
 from .explain import conflict, failure, irreducible
 from .form import AddedRows, Convex, Extension, LinearForm, Problem, extended
 from .monitor import Monitor, within
-from .parameters import ATTEMPT_SIZES, ATTEMPTS, CONVEX_CONSTRAINTS, FEASIBILITY
+from .parameters import FEASIBLE
 from .presolve import Reduced
 
 if TYPE_CHECKING:
@@ -32,6 +43,39 @@ __all__ = [
     "conflict_table",
     "solve",
 ]
+
+#: Rounds of cuts, and of budgets one after the other.
+ROUNDS = 100
+#: Relative to the number of records: smaller violations of cuts stay; the second where the first is too little.
+RESOLVED = (1e-14, 1e-15)
+#: Relative to the number of records: a violation that the last cuts have not halved, and is no larger, stays.
+STALLED = 1e-9
+#: Relative: the multipliers of several budgets have settled if a round changes none by more.
+SETTLED = 1e-9
+#: Relative to the limit: how exactly a budget is spent.
+ROOT = 4e-15
+#: Relative: how exactly the multiplier of a budget is found.
+WIDTH = 1e-12
+#: Nats per record: what the costs of a budget are worth where the search for its multiplier begins.
+FIRST = 0.01
+#: Nats per record: the largest multiplier of a budget, relative to its limit.
+LARGEST = 1e12
+#: Problems that are solved to find the multiplier of a budget.
+EVALUATIONS = 100
+#: Relative to the limit: a budget that a large multiplier does not change by more is determined by other rows.
+FIXED = 1e-11
+#: Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too.
+NEAR = 1e-7
+#: Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all.
+DOUBTFUL = 500.0
+#: Further problems that are solved to say how far a limit that cannot be kept is from one that can.
+SHARPER = 8
+#: By how much the multiplier grows from one of these problems to the next.
+STEEPER = 64.0
+#: Relative to the limit: how exactly that is said.
+SHARP = 1e-6
+#: Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it.
+UNATTAINABLE = 1e-7
 
 # A problem with convex constraints as problems of rows: budgets by their multipliers, other constraints by cuts.
 
@@ -86,7 +130,7 @@ class Lagrangian:
         found: list[Attempt] = []
         for one in attempts(posed, request):
             found.append(one)
-            if one.bound <= ATTEMPTS.precise:
+            if one.bound <= PRECISE:
                 break
         return min(found, key=lambda one: one.bound).solution.answer
 
@@ -143,13 +187,13 @@ class Lagrangian:
         (i,) = used
         budget, least = self.budgets[i], least / float(multipliers[i])
         with suppress(SolverError, Infeasible):
-            for _ in range(CONVEX_CONSTRAINTS.sharper):
+            for _ in range(SHARPER):
                 (one,) = self._priced(multipliers)
                 least = max(least, least_excess(self.extension.form.hard, [one._replace(price=1.0)]))
                 excess = budget.spent(np.maximum(self._counts, 0.0)) - budget.limit
-                if excess - least <= CONVEX_CONSTRAINTS.sharp * (least + budget.magnitude):
+                if excess - least <= SHARP * (least + budget.magnitude):
                     break
-                multipliers = multipliers * CONVEX_CONSTRAINTS.steeper
+                multipliers = multipliers * STEEPER
                 self.solve(multipliers)
         return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
 
@@ -321,10 +365,10 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
     found: list[Solution] = []
-    for resolved in CONVEX_CONSTRAINTS.resolved:  # the more exactly, the more cuts are alike
+    for resolved in RESOLVED:  # the more exactly, the more cuts are alike
         x = _settled(lagrangian, multipliers, others, x, resolved * problem.n_records)
         found.append(_certified(copy.copy(lagrangian), multipliers, problem, others, request))
-        if not others or found[-1].certificate.bound <= ATTEMPTS.precise:
+        if not others or found[-1].certificate.bound <= PRECISE:
             break
     return min(found, key=lambda one: one.certificate.bound)
 
@@ -333,15 +377,15 @@ def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], re
     """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon."""
     convex, form = problem.convex, problem.form.hard
     assert convex is not None
-    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+    if form.shape[1] > LARGEST_CONIC or not INTERIOR_POINT.installed:
         return
     written, seconds = dict(convex.by_name), request.monitor.seconds_left
     _, x, prices = least_violation(form, convex, [written[one.name] for one in budgets], seconds)
     if x is None:
         return
-    x, priced = np.maximum(x, CONVEX_CONSTRAINTS.smallest_count), []
+    x, priced = np.maximum(x, SMALLEST_COUNT), []
     for budget, price in zip(budgets, prices, strict=True):
-        if price <= CONVEX_CONSTRAINTS.settled:  # the prices add up to 1
+        if price <= SETTLED:  # the prices add up to 1
             continue
         if budget.norm is not None:  # the derivative of the norm with respect to its square
             price *= budget.norm / (2 * math.sqrt(max(budget.spent(x), np.finfo(float).tiny)))
@@ -362,7 +406,7 @@ def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Re
     """
     convex, form = problem.convex, problem.form
     assert convex is not None
-    if form.shape[1] > ATTEMPT_SIZES.largest_conic or not INTERIOR_POINT.installed:
+    if form.shape[1] > LARGEST_CONIC or not INTERIOR_POINT.installed:
         return []
     monitor = request.monitor.quietly()
     x = INTERIOR_POINT.solve(form, convex=convex, monitor=monitor).counts
@@ -385,15 +429,15 @@ def _settled(
     """Spend one budget after the other and make cuts, until nothing changes; return the counts."""
     assert lagrangian.variable is not None
     furthest = math.inf
-    for _ in range(CONVEX_CONSTRAINTS.rounds):  # then the certificate says how good the last answer is
+    for _ in range(ROUNDS):  # then the certificate says how good the last answer is
         before = multipliers.copy()
         for i, budget in enumerate(lagrangian.budgets):
             x = _spend(lagrangian, multipliers, i, budget, x)
         new = [cut for name, one in others for cut in cuts_at(one, lagrangian.variable, x, name, smallest)]
-        settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=CONVEX_CONSTRAINTS.settled, atol=0)
+        settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=SETTLED, atol=0)
         last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
         # Rounding prevents any progress.
-        stalls = furthest > last / 2 and furthest <= CONVEX_CONSTRAINTS.stalled * lagrangian.problem.n_records
+        stalls = furthest > last / 2 and furthest <= STALLED * lagrangian.problem.n_records
         if settled and (not new or stalls):
             break
         lagrangian.replace_cuts(new)
@@ -403,27 +447,27 @@ def _settled(
 
 def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budget, x: np.ndarray) -> np.ndarray:
     """Find the multiplier of one budget, the others being held; it is changed in place. Return the counts."""
-    tolerance, n = max(CONVEX_CONSTRAINTS.root * budget.magnitude, budget.rounding(x)), lagrangian.problem.n_records
-    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * CONVEX_CONSTRAINTS.first
+    tolerance, n = max(ROOT * budget.magnitude, budget.rounding(x)), lagrangian.problem.n_records
+    start = multipliers[i] or n / max(abs(budget.spent(x)), budget.magnitude) * FIRST
     if multipliers[i]:  # what was found last for the others may keep it without a multiplier
         multipliers[i] = 0.0
         x = lagrangian.solve(multipliers)
     if budget.spent(x) <= budget.limit + tolerance:
         return x
     tried: dict[float, np.ndarray] = {}
-    if budget.spent(x) - budget.limit <= FEASIBILITY.relative * budget.magnitude:
+    if budget.spent(x) - budget.limit <= FEASIBLE * budget.magnitude:
         # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
-        multipliers[i] = CONVEX_CONSTRAINTS.doubtful * start
+        multipliers[i] = DOUBTFUL * start
         change = budget.spent(lagrangian.solve(multipliers)) - budget.spent(x)
-        if abs(change) <= CONVEX_CONSTRAINTS.fixed * budget.magnitude:
+        if abs(change) <= FIXED * budget.magnitude:
             multipliers[i] = 0.0
             return lagrangian.solve(multipliers)
 
     def excess(t: float) -> float:
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
-        lagrangian.check_attainable(multipliers, thoroughly=t > CONVEX_CONSTRAINTS.doubtful * start)
-        if abs(budget.spent(tried[t]) - budget.limit) <= CONVEX_CONSTRAINTS.near * budget.magnitude:
+        lagrangian.check_attainable(multipliers, thoroughly=t > DOUBTFUL * start)
+        if abs(budget.spent(tried[t]) - budget.limit) <= NEAR * budget.magnitude:
             tried[t] = lagrangian.projected(tried[t])  # where the certificate is about
         return budget.spent(tried[t]) - budget.limit
 
@@ -431,14 +475,14 @@ def _spend(lagrangian: Lagrangian, multipliers: np.ndarray, i: int, budget: Budg
         excess,
         start,
         tolerance,
-        CONVEX_CONSTRAINTS.width,
-        CONVEX_CONSTRAINTS.largest * n / budget.magnitude,
-        CONVEX_CONSTRAINTS.evaluations,
+        WIDTH,
+        LARGEST * n / budget.magnitude,
+        EVALUATIONS,
     )
     if multipliers[i] != t:
         multipliers[i] = t
         tried[t] = lagrangian.solve(multipliers)
-    if value > CONVEX_CONSTRAINTS.unattainable * budget.magnitude:
+    if value > UNATTAINABLE * budget.magnitude:
         lagrangian.check_attainable(multipliers, thoroughly=True)
         raise SolverError(
             f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
@@ -459,7 +503,7 @@ def _certified(
     convex = problem.convex
     assert convex is not None
     certificate = _certificate(lagrangian, multipliers, problem, others)
-    if lagrangian.cuts and not certificate.bound <= ATTEMPTS.precise and all(one.expr.size == 1 for _, one in others):
+    if lagrangian.cuts and not certificate.bound <= PRECISE and all(one.expr.size == 1 for _, one in others):
         assert lagrangian.answer is not None
         assert lagrangian.answer.counts is not None
         with_cuts = copy.copy(lagrangian)
@@ -617,7 +661,7 @@ def solve(
                 return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
             for one in attempts(problem, request):
                 found.append(one)
-                if one.bound <= ATTEMPTS.precise or monitor.stopped:
+                if one.bound <= PRECISE or monitor.stopped:
                     break
             if problem.convex and not any(one.bound < np.inf for one in found):
                 _require_consistent(problem, request)

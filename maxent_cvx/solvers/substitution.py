@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible
 from .form import LinearForm, RowOperations, RowOrigin
-from .parameters import FEASIBILITY, SUBSTITUTION
+from .parameters import PLACES
 from .presolve import term_bounds
 from .sparse import canonical, entry_rows, least_by_row, most_by_row
 
@@ -34,6 +34,13 @@ __all__ = [
     "pivots",
     "substituted",
 ]
+
+#: A coefficient hides another one in the same row that is smaller by this ratio.
+HIDING_RATIO = 100.0
+#: An equation is subtracted if it reduces the largest possible contribution of one term to this share.
+LEAST_REDUCTION = 0.25
+#: By what factor a point that nearly satisfies the published rows may exceed the bounds that they imply.
+EXCESS = 2.0
 
 # One row in rational arithmetic: as typed, and after multiples of equations are subtracted from it.
 
@@ -156,10 +163,10 @@ def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivot
     """Choose pivots for the pairs of a row and an equation where elimination reduces the largest contribution.
 
     The contribution of a term to a row is |coefficient| times the term's upper bound. The largest one over the terms of
-    the equation must fall to the share ``SUBSTITUTION.least_reduction`` or less.
+    the equation must fall to the share ``LEAST_REDUCTION`` or less.
     """
     pairs = largest_terms(rows, equations, upper)
-    most = SUBSTITUTION.least_reduction * pairs.contribution
+    most = LEAST_REDUCTION * pairs.contribution
     # What is left of the common terms is known without a product of matrices, and is too much for most rows.
     possible = np.flatnonzero(_left_of_common(rows, pairs, upper) <= most)
     row, equation = np.divmod(pairs.pair[possible], equations.matrix.shape[0])
@@ -197,7 +204,7 @@ def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -
     pairs, at = _numbered(pair, rows.shape[0] * equations.matrix.shape[0])
     contribution, largest = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
     np.maximum.at(largest, at, contribution)
-    near = np.flatnonzero(contribution >= SUBSTITUTION.least_reduction * largest[at])
+    near = np.flatnonzero(contribution >= LEAST_REDUCTION * largest[at])
     least = np.full(len(pairs), np.inf)
     np.minimum.at(least, at[near], sizes[near])
     chosen = near[sizes[near] == least[at[near]]][::-1]
@@ -255,7 +262,7 @@ def rewritten(
     subtracted: list[tuple[int, int, float]] = []
     origin = form.origin
     assert origin is not None
-    most = SUBSTITUTION.excess * np.minimum(form.upper_bound, n_records)
+    most = EXCESS * np.minimum(form.upper_bound, n_records)
     for i in chosen.tolist():
         row = int(rows[i])
         first = RationalRow.from_origin(origin, row, n_records)
@@ -272,7 +279,7 @@ def rewritten(
             continue
         side_error = error @ most[found.terms] + error_of_sides
         if not origin.is_exact(row):
-            source, sizes = FEASIBILITY.places * float(scale), np.abs(first.coefficients)
+            source, sizes = PLACES * float(scale), np.abs(first.coefficients)
             side_error += source * (
                 sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
             )
@@ -348,7 +355,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
         if not steps:
             break
     left.eliminate_zeros()
-    chosen = np.flatnonzero(_magnitude(left, upper) <= SUBSTITUTION.least_reduction * _magnitude(rows, None))
+    chosen = np.flatnonzero(_magnitude(left, upper) <= LEAST_REDUCTION * _magnitude(rows, None))
     return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
 
 
@@ -374,11 +381,11 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
     upper, rows = term_bounds(form.hard, n_records)[1], form.rows(uneven)
     sizes = np.abs(rows.data)
     least = least_by_row(sizes, rows)
-    if not (most_by_row(sizes, rows) > SUBSTITUTION.hiding_ratio * least).any():
+    if not (most_by_row(sizes, rows) > HIDING_RATIO * least).any():
         return upper
     for equations in blocks:
         pair, entry, *_ = largest_terms(rows, equations, upper)
-        hiding = sizes[entry] > SUBSTITUTION.hiding_ratio * least[pair // equations.matrix.shape[0]]
+        hiding = sizes[entry] > HIDING_RATIO * least[pair // equations.matrix.shape[0]]
         row, equation = np.divmod(pair[hiding], equations.matrix.shape[0])
         if not len(row):
             continue
@@ -391,9 +398,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
             coefficients=sp.csr_array(sp.vstack([hard.matrix, left], format="csr")),
             low=np.concatenate([hard.low, knowledge.low - value]),
             high=np.concatenate([hard.high, knowledge.high - value]),
-            side_error=np.concatenate(
-                [hard.side_error, knowledge.side_error + FEASIBILITY.places * (n_records + np.abs(value))]
-            ),
+            side_error=np.concatenate([hard.side_error, knowledge.side_error + PLACES * (n_records + np.abs(value))]),
         )
         upper = np.minimum(upper, term_bounds(tried, n_records)[1])
     return upper

@@ -28,7 +28,7 @@ from maxent_cvx.solvers.explain import (
 )
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.monitor import within
-from maxent_cvx.solvers.parameters import FEASIBILITY
+from maxent_cvx.solvers.parameters import FEASIBLE
 from maxent_cvx.solvers.presolve import term_bounds
 from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
@@ -214,7 +214,7 @@ def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool
     for row in known.tolist():
         try:
             alone = form.select_knowledge(np.array([row]))
-            zeros = term_bounds(alone, n)[1] <= FEASIBILITY.relative * alone.count_scale
+            zeros = term_bounds(alone, n)[1] <= FEASIBLE * alone.count_scale
         except Infeasible:
             zeros = np.zeros(form.shape[1], dtype=bool)
         np.testing.assert_array_equal(found.get(row, np.zeros(form.shape[1], dtype=bool)), zeros)

@@ -21,6 +21,7 @@ from maxent_cvx.solvers.schur import (
     FEWEST,
     WIDEST,
     BlockSystem,
+    DenseSystem,
     SchurComplement,
     SparseSystem,
     conjugate_gradients,
@@ -161,8 +162,9 @@ def test_nothing_published():
     np.testing.assert_allclose(system.at(x, 0.0).solve(aim, np.array([1])), [0, 2 / 3])  # 2 + 4 / 4 on the diagonal
 
 
-def test_formed_only_when_needed():
+def test_formed_only_when_needed(monkeypatch: pytest.MonkeyPatch):
     """S is formed when conjugate gradients need too many products, and again only when it no longer helps."""
+    monkeypatch.setattr("maxent_cvx.solvers.schur.QUICKLY_FORMED", 0)  # a small S is formed at every point
     model = MaxEnt(publish(FIGURE_1C)).add(P("s1", {"Q": "q1"}) == 0.3, P("s2", {"Q": "q2"}) == 0.3)
     form, active = model.form, np.arange(2)
     x, aim = np.ones(form.shape[1]), np.append(np.zeros(form.n_published), [1.0, -2.0])
@@ -183,8 +185,10 @@ def test_formed_only_when_needed():
 
 
 def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
-    """Where the blocks are too large, a sparse factor is computed instead."""
+    """A small problem has one dense factor; where blocks are too large, a sparse factor is computed."""
     form = MaxEnt(publish(FIGURE_1C)).form
+    assert isinstance(newton_system(form), DenseSystem)
+    monkeypatch.setattr("maxent_cvx.solvers.schur.MOST_DENSE_WORK", 0)
     assert isinstance(newton_system(form), BlockSystem)
     monkeypatch.setattr("maxent_cvx.solvers.schur.MOST_MULTIPLICATIONS", 1)
     assert isinstance(newton_system(form), SparseSystem)

@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.parameters import PRESOLVE_SIZES
 from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, redundant
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
@@ -123,8 +122,7 @@ def test_repeated():
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
     """Elimination leaves buckets alone that are too wide, as redundant rows do no harm; two kinds of rows need none."""
-    narrow = replace(PRESOLVE_SIZES, widest_block=3)
-    monkeypatch.setattr("maxent_cvx.solvers.presolve.PRESOLVE_SIZES", narrow)
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.WIDEST_BLOCK", 3)
     model = MaxEnt(publish(CUBE))
     assert not dependent_by_elimination(model.form).any()
     np.testing.assert_array_equal(np.flatnonzero(dependent(model.form)), [model.form.n_published - 1])

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from maxent_cvx import Infeasible, MaxEnt, P
 from maxent_cvx.solvers.answer import Answer, Status
-from maxent_cvx.solvers.attempts import BEST_TO_WORST, solve_by_components
+from maxent_cvx.solvers.attempts import BEST_TO_WORST, MOST_COMPONENTS, solve_by_components
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
-from maxent_cvx.solvers.parameters import ATTEMPT_SIZES
 from support.depot import SQUARE, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -44,7 +43,7 @@ def forms(seed: int, n: int) -> list[LinearForm]:
 
 
 @examples(25)
-@given(seed=seeds, n=st.sampled_from([1, 2, 3, ATTEMPT_SIZES.most_components + 3]))
+@given(seed=seeds, n=st.sampled_from([1, 2, 3, MOST_COMPONENTS + 3]))
 def test_components_are_solved_as_by_themselves(seed: int, n: int):
     """A component has the same answer by itself and in the whole problem, also among more than 16 components."""
     each = forms(seed, n)
@@ -59,7 +58,7 @@ def test_components_are_solved_as_by_themselves(seed: int, n: int):
     np.testing.assert_allclose(by_parts.counts[sure], np.exp(form.exponent(by_parts.multipliers))[sure], rtol=1e-6)
     assert [line["iteration"] for line in by_parts.log] == list(range(by_parts.iterations + 1))  # of all together
     running = [line["parts"] for line in by_parts.log]
-    assert running[0] <= ATTEMPT_SIZES.most_components
+    assert running[0] <= MOST_COMPONENTS
     assert running == sorted(running, reverse=True)
 
 
