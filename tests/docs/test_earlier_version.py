@@ -52,7 +52,8 @@ def is_compatible(old: ast.arguments, new: ast.arguments) -> bool:
 def test_public_names():
     """Every name of 0.2.0 exists and takes the same arguments, unless the changelog says that it was removed."""
     text = (SUPPORT / "public_api_0.2.0.txt").read_text(encoding="utf-8").replace("mx.disguise", "mx.anonymize")
-    before = signatures(line for line in text.splitlines() if not line.startswith(("errors.", *REMOVED)))
+    before = signatures(line for line in text.splitlines() if not line.startswith("errors."))
+    before = {name: old for name, old in before.items() if not any(f"{name}.".startswith(f"{r}.") for r in REMOVED)}
     now = signatures(public_api.lines())
     assert len(before) > 500
     assert set(before) - set(now) == set()
