@@ -322,15 +322,15 @@ def presolved(
         low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
         bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
         largest = over.total(largest_open, parts, bounds)["largest"]
-        reduced_part = over.map(reduced, parts, bounds, common=(largest,))
+        reduced_parts = over.map(reduced, parts, bounds, common=(largest,))
     else:
-        reduced_part = over.map(reduced, parts, common=(None, None))
-    known, n_open = over.total(determined, parts, reduced_part)
+        reduced_parts = over.map(reduced, parts, common=(None, None))
+    known, n_open = over.total(determined, parts, reduced_parts)
     tolerance = FEASIBLE_MULTIPLE * shared.tolerance
     feasible = (n_open > 0) | (np.maximum(shared.low - known, known - shared.high) <= tolerance)
     feasible[shared.n_hard :] = True
     require_feasible(shared, feasible, known, known)
-    return reduced_part, replace(shared, low=shared.low - known, high=shared.high - known)
+    return reduced_parts, replace(shared, low=shared.low - known, high=shared.high - known)
 
 
 def determined(part: Part, reduced_part: ReducedPart) -> np.ndarray:
@@ -719,11 +719,11 @@ def recession_direction(
     return RecessionProof(of_known, zeros) if over.total(_n_zeros, zeros) else None
 
 
-def require_consistent(whole: Whole, reduced_part: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
+def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
     """Raise Infeasible if multipliers are a Farkas certificate: the dual function falls without end along them."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
     if not implied(
-        whole, reduced_part, of_known, over.map(getattr, point.states, common=("u",)), over
+        whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over
     ).is_contradiction:
         return
     order = np.argsort(-np.abs(of_known), kind="stable")
@@ -735,10 +735,10 @@ def require_consistent(whole: Whole, reduced_part: Sequence[Any], point: Partial
 
 
 def implied(
-    whole: Whole, reduced_part: Sequence[Any], of_known: np.ndarray, of_buckets: Sequence[Any], over: OverPartitions
+    whole: Whole, reduced_parts: Sequence[Any], of_known: np.ndarray, of_buckets: Sequence[Any], over: OverPartitions
 ) -> Consequence:
     """What a direction implies, summed up over all partitions; the sides of the knowledge are counted once, here."""
-    shares = over.map(implied_by, whole.parts, reduced_part, of_buckets, common=(of_known,))
+    shares = over.map(implied_by, whole.parts, reduced_parts, of_buckets, common=(of_known,))
     nothing = np.zeros(0)
     of_sides = consequence(whole.shared, of_known, nothing, nothing, np.zeros(0, dtype=bool), nothing)
     return Consequence.added([over.reduce(Consequence.added, shares), of_sides])

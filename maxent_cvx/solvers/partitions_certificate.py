@@ -159,11 +159,11 @@ def _with_settled(whole: Whole, optimum: Minimum, over: OverPartitions) -> Minim
     return replace(optimum, point=replace(optimum.point, m=m))
 
 
-def restored(part: Part, reduced_parts: ReducedPart, state: BucketState) -> PointPart:
+def restored(part: Part, reduced_part: ReducedPart, state: BucketState) -> PointPart:
     """Postsolve: the counts of all terms, and the multipliers of all published rows."""
-    counts, multipliers = reduced_parts.counts.copy(), part.closed_form.multipliers.copy()
-    counts[reduced_parts.terms] = state.counts
-    multipliers[reduced_parts.rows] = state.u[reduced_parts.systems.bucket_blocks.slot]
+    counts, multipliers = reduced_part.counts.copy(), part.closed_form.multipliers.copy()
+    counts[reduced_part.terms] = state.counts
+    multipliers[reduced_part.rows] = state.u[reduced_part.systems.bucket_blocks.slot]
     return PointPart(counts, multipliers)
 
 
@@ -240,17 +240,17 @@ def violations(shared: LinearForm, value: np.ndarray, also_active: np.ndarray | 
     return np.where(also_active, np.where(np.abs(to_low) <= np.abs(to_high), to_low, to_high), violation)
 
 
-def eliminated(part: Part, reduced_parts: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
+def eliminated(part: Part, reduced_part: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
     """The violation of published rows, and the correction of the buckets by themselves.
 
     Sums: K x, |K| x and what the correction changes in K x, records; the largest violation, and how many rows do not
     hold up to their last places.
     """
-    form, n, blocks = part.form, part.form.n_published, reduced_parts.systems.bucket_blocks
+    form, n, blocks = part.form, part.form.n_published, reduced_part.systems.bucket_blocks
     value = form.exact_matvec(point.counts)
     residual = form.low[:n] - value[:n]
     right = np.zeros(blocks.n_slots)
-    right[blocks.slot] = residual[reduced_parts.rows]
+    right[blocks.slot] = residual[reduced_part.rows]
     of_buckets = factor.of_buckets(right)
     sums = {
         "value": value[n:], "mass": abs(form.known.distinct) @ form.known.collect(point.counts),
@@ -261,7 +261,7 @@ def eliminated(part: Part, reduced_parts: ReducedPart, factor: BlockFactor, poin
 
 
 def corrected(
-    reduced_parts: ReducedPart,
+    reduced_part: ReducedPart,
     factor: BlockFactor,
     correction: Eliminated,
     point: PointPart,
@@ -270,17 +270,17 @@ def corrected(
 ) -> PointPart:
     """The point with all counts corrected by a share of themselves; one that would be negative becomes 0."""
     of_buckets = correction.of_buckets - factor.made_up(of_known, active)
-    change = change_of_terms(reduced_parts, of_buckets, of_known, active)
+    change = change_of_terms(reduced_part, of_buckets, of_known, active)
     counts = point.counts.copy()
-    counts[reduced_parts.terms] = np.maximum(counts[reduced_parts.terms] * (1 + change), 0.0)
+    counts[reduced_part.terms] = np.maximum(counts[reduced_part.terms] * (1 + change), 0.0)
     return PointPart(counts, point.multipliers)
 
 
-def without_vanished(reduced_parts: ReducedPart, point: PointPart, vanished: float) -> PointPart:
+def without_vanished(reduced_part: ReducedPart, point: PointPart, vanished: float) -> PointPart:
     """The point with the smallest counts 0, of the terms that are solved for."""
     counts = point.counts.copy()
-    solved = counts[reduced_parts.terms]
-    counts[reduced_parts.terms] = np.where(solved < vanished, 0.0, solved)
+    solved = counts[reduced_part.terms]
+    counts[reduced_part.terms] = np.where(solved < vanished, 0.0, solved)
     return PointPart(counts, point.multipliers)
 
 
@@ -389,9 +389,9 @@ def _sides(shared: LinearForm, near: Projected) -> np.ndarray:
     return np.where(near.active & ~(np.abs(below) < np.abs(above)), shared.low, shared.high)
 
 
-def entries_of_rows(reduced_parts: ReducedPart) -> np.ndarray:
+def entries_of_rows(reduced_part: ReducedPart) -> np.ndarray:
     """How many terms that are solved for each row of knowledge involves."""
-    known = reduced_parts.form.known
+    known = reduced_part.form.known
     return np.asarray(known.pattern @ np.bincount(known.of_term, minlength=known.distinct.shape[1]))
 
 
@@ -400,16 +400,16 @@ def mass_of_rows(part: Part, point: PointPart) -> np.ndarray:
     return np.asarray(part.form.known.pattern @ part.form.known.collect(point.counts))
 
 
-def local_rows(part: Part, reduced_parts: ReducedPart, point: PointPart, known: np.ndarray, share: float) -> LocalRows:
+def local_rows(part: Part, reduced_part: ReducedPart, point: PointPart, known: np.ndarray, share: float) -> LocalRows:
     """The active rows over the terms of one partition that are solved for."""
     form, n = part.form, part.form.n_published
     positive, active = np.zeros(form.shape[1], dtype=bool), np.zeros(form.shape[0], dtype=bool)
-    positive[reduced_parts.terms] = True
-    active[reduced_parts.rows] = active[n + known] = True
+    positive[reduced_part.terms] = True
+    active[reduced_part.rows] = active[n + known] = True
     side_error = GROWTH * form.side_error
     positive &= point.counts > 0
     return LocalRows(
-        form, point.counts, positive, active, form.low, side_error, reduced_parts.width, exact=part.exact, share=share
+        form, point.counts, positive, active, form.low, side_error, reduced_part.width, exact=part.exact, share=share
     )
 
 
@@ -461,23 +461,23 @@ class _RowsOfKnowledge:
         return cls(m, slack, doubt, backward, unproved)
 
 
-def moves_of(part: Part, reduced_parts: ReducedPart, point: PointPart, moved: Moved) -> dict[str, np.ndarray]:
+def moves_of(part: Part, reduced_part: ReducedPart, point: PointPart, moved: Moved) -> dict[str, np.ndarray]:
     """|K| times the moves of the counts, and times the widths of fixed terms, records; and the entries of each row."""
-    known, moves = part.form.known, _moves(part, reduced_parts, point, moved)
+    known, moves = part.form.known, _moves(part, reduced_part, point, moved)
     size = abs(known.distinct)
     return {
         "change": size @ known.collect(np.where(np.isfinite(moves), moves, 0.0)),
-        "widths": size @ known.collect(reduced_parts.width),
+        "widths": size @ known.collect(reduced_part.width),
         "entries": known.pattern @ np.bincount(known.of_term, minlength=size.shape[1]),
     }
 
 
-def _moves(part: Part, reduced_parts: ReducedPart, point: PointPart, moved: Moved) -> np.ndarray:
+def _moves(part: Part, reduced_part: ReducedPart, point: PointPart, moved: Moved) -> np.ndarray:
     """A bound on the distance of each count from an exact solution, records; infinite without a proof."""
     form = part.form
-    moves, is_closed = np.zeros(form.shape[1]), ~reduced_parts.fixed
-    moves[reduced_parts.terms] = (moved.own + moved.through)[reduced_parts.terms]
-    is_closed[reduced_parts.terms] = False
+    moves, is_closed = np.zeros(form.shape[1]), ~reduced_part.fixed
+    moves[reduced_part.terms] = (moved.own + moved.through)[reduced_part.terms]
+    is_closed[reduced_part.terms] = False
     if is_closed.any():
         published = form.select(np.arange(form.n_published))
         closed = closed_components(published, point.counts, is_closed, *published.bucket)
@@ -495,7 +495,7 @@ class Share(NamedTuple):
 
 def share_of(
     part: Part,
-    reduced_parts: ReducedPart,
+    reduced_part: ReducedPart,
     state: BucketState,
     point: PointPart,
     moved: Moved,
@@ -510,29 +510,29 @@ def share_of(
     in these buckets; and a bound on all further changes.
     """
     form, (q, n_q), near = part.form, part.groups, point.counts
-    free, solved, none = ~reduced_parts.fixed, np.zeros(len(q), dtype=bool), np.zeros(form.n_published)
-    solved[reduced_parts.terms] = True
+    free, solved, none = ~reduced_part.fixed, np.zeros(len(q), dtype=bool), np.zeros(form.n_published)
+    solved[reduced_part.terms] = True
     unsure = form.absolute_rmatvec(np.concatenate([none, doubt])) if doubt.any() else np.zeros(len(q))
     log_ratio, distance = gaps_of_terms(form, near, np.concatenate([point.multipliers, m]), free, unsure)
-    moves = _moves(part, reduced_parts, point, moved)
+    moves = _moves(part, reduced_part, point, moved)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(near > 0, moves / np.where(near > 0, near, 1.0), 0.0)
         distance += np.where(free & ~solved & (near > 0), moves * (log_ratio + relative), 0.0)
         of_published = np.where(solved & (moved.own > 0), moved.own**2 / near, 0.0)
     closed_gap = GroupGaps(*form.bucket, part.groups).of_groups(none, np.where(solved, 0.0, distance))
-    projection = np.abs(near - restored(part, reduced_parts, state).counts)
+    projection = np.abs(near - restored(part, reduced_part, state).counts)
     is_failed = bool(local.failed.any() or not (relative[solved] <= MOST_MOVED).all())
     sums = {
         "gap": np.inf if is_failed else float(distance[solved].sum()),
         "log_ratio": float((near * log_ratio**2)[solved].sum()),
         "of_published": float(of_published.sum()),
-        "n_fixed": int(reduced_parts.fixed.sum()),
+        "n_fixed": int(reduced_part.fixed.sum()),
         "largest_move": float(projection.max(initial=0.0)),
         "largest_stretch": moved.stretch,
     }
     of_groups = {
         "closed_gap": closed_gap,
-        "moved": np.bincount(q, projection + reduced_parts.width + np.where(solved, 0.0, moves), len(n_q)),
+        "moved": np.bincount(q, projection + reduced_part.width + np.where(solved, 0.0, moves), len(n_q)),
         "corrected": np.bincount(q, np.where(solved, moves, 0.0), len(n_q)),
         "n_open": np.bincount(q, solved, len(n_q)),
         "number": part.q_numbers,
@@ -630,15 +630,15 @@ def signs_of(part: Part) -> np.ndarray:
     return np.stack([np.bincount(rows, distinct.data > 0, n), np.bincount(rows, distinct.data < 0, n)])
 
 
-def difference(reduced_parts: ReducedPart, point: PointPart, multipliers: np.ndarray) -> dict[str, float]:
+def difference(reduced_part: ReducedPart, point: PointPart, multipliers: np.ndarray) -> dict[str, float]:
     """The largest difference between the logarithm of a count and what multipliers of the knowledge imply."""
-    if not len(reduced_parts.terms):
+    if not len(reduced_part.terms):
         return {"largest": 0.0}
-    counts = point.counts[reduced_parts.terms]
+    counts = point.counts[reduced_part.terms]
     if (counts < SMALL_COUNT).any():
         return {"largest": np.inf}  # rows may force these to be 0
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(
-            np.log(minimised(reduced_parts, first_state(reduced_parts), multipliers, TOLERANCE).counts) - np.log(counts)
+            np.log(minimised(reduced_part, first_state(reduced_part), multipliers, TOLERANCE).counts) - np.log(counts)
         )
     return {"largest": float(np.where(np.isnan(off), np.inf, off).max())}

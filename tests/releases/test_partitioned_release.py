@@ -368,6 +368,16 @@ def client() -> Iterator[object]:
         yield found
 
 
+def test_a_cluster_that_is_gone():
+    """Partitions that its workers stored are an error without a client."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
+        with distributed.Client(cluster):
+            release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
+        with refused(mx.StatementError, "without a client"):
+            mx.Release.from_partitions(release)
+
+
 def test_anatomy_on_workers(request):
     """Buckets are the same without a client, and with one, whose workers make them."""
     table, roles = dd.from_pandas(mx.datasets.load_adult().head(6_000), npartitions=3), {"qi": ["age", "sex"]}
