@@ -36,7 +36,7 @@ def documented(module: ModuleType = mx, prefix: str = "mx.") -> Iterator[tuple[s
             yield from documented(found, f"{prefix}{name}.")
         elif callable(found):
             yield prefix + name, found, None
-        if inspect.isclass(found):
+        if inspect.isclass(found) and name != "DualNewton":  # whose methods are CVXPY's protocol
             own = [base for base in found.__mro__ if base.__module__.startswith("maxent_cvx")]
             methods = {name: value for base in reversed(own) for name, value in vars(base).items() if name[0] != "_"}
             for method, value in methods.items():
