@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,9 @@ import scipy.sparse as sp
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.backends import SOLVERS, BoundedDual, lbfgs
+from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.newton import newton
 from support.depot import CONTRADICTORY, SOLVABLE, SQUARE, p, publish, square_dual
 from support.random_models import random_model
 from support.solving import error
@@ -52,6 +56,20 @@ def test_sides(low, high, x):
     expected = square_dual(x) if x != 2 else 0.0
     assert answer.multipliers[-1] == pytest.approx(expected, abs=1e-8)
     assert (answer.multipliers[-1] == 0) == (x == 2)
+
+
+@pytest.mark.parametrize("cost", ["square", "huber", "absolute", "divergence"])
+def test_soft_rows(cost):
+    """Ten records of which six would be free in one of three terms: the answer is Newton's, whatever missing them costs."""
+    row = {"square": (0.5, OPEN), "huber": (0.5, 0.7), "absolute": (0.0, 0.3), "divergence": (0.0, OPEN)}[cost]
+    of_value = (np.array([2.0]), np.array([6.0])) if cost == "divergence" else (None, None)  # temperature and target
+    side = 0.0 if cost == "divergence" else 6.0
+    penalties = Penalties(*(np.array([value]) for value in row), *of_value)
+    form = replace(rows([[1, 1, 1], [1, 0, 0]], [10, side], [10, side]), n_facts=1, penalties=penalties)
+    answer, expected = lbfgs(form), newton(form)
+    assert answer.status is expected.status is Status.OPTIMAL
+    np.testing.assert_allclose(answer.counts, expected.counts, atol=1e-7)
+    np.testing.assert_allclose(answer.multipliers, expected.multipliers, atol=1e-7)
 
 
 @pytest.mark.parametrize("presolve", [True, False])
