@@ -114,7 +114,7 @@ def test_downcoding(capsys):
 
 def test_minimality(capsys):
     """What Mondrian's algorithm tells about a few people, and shares of right guesses."""
-    table = minimality.main(["--records", "6", "--samples", "1", "--cases", "1", "--n", "2000"])
+    table = minimality.main(["--records", "12", "--samples", "1", "--cases", "1", "--n", "2000"])
     assert {"told of", "moved by", "right", "without"} <= set(table)
     assert table["right"].between(0, 1).all()
     assert "salary" in capsys.readouterr().out

@@ -102,6 +102,8 @@ WIDER = {
     "mx.worlds.sample(group, values, n=10000, *, seed=0)": "mx.worlds.sample(group, values, n=10000, *, seed=0, "
     "knowledge=())",
 }
+#: What has gone, as the changelog says.
+REMOVED = {"mx.worlds.sample_linkage(release, people, knowledge=(), n=10000, *, seed=0)"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -110,7 +112,7 @@ def test_no_public_name_is_lost(version: str):
     before = (SUPPORT / f"public_api_{version}.txt").read_text(encoding="utf-8").splitlines()
     assert len(before) > 500
     renamed = (line.replace("mx.disguise", "mx.anonymize") for line in before if not line.startswith("errors."))
-    lost = {WIDER.get(line, line) for line in renamed} - set(public_api.lines())
+    lost = {WIDER.get(line, line) for line in renamed} - set(public_api.lines()) - REMOVED
     assert not lost
 
 
