@@ -164,7 +164,7 @@ def test_chains_agree_with_all_tables() -> None:
     exact = downcoding(release, faster)
     assert exact.error == 0
     assert (exact.table - exact.baseline).abs().max(axis=None) > 0.05
-    sampled = downcoding(release, faster, limit=1, n=4_000)
+    sampled = downcoding(release, faster, limit=1, n=6_000)
     assert isinstance(sampled.error, pd.DataFrame)
     assert 0 < sampled.error.max(axis=None) < 0.1
     assert ((sampled.table - exact.table) / sampled.error).abs().max(axis=None) < 5
