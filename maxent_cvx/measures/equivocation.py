@@ -588,8 +588,8 @@ class Equivocation(ReprMixin):
         most = self.evaluations if every is None else MOST_STEPS
         if n_steps >= most:
             raise GroupTooLarge(
-                f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and {most} are allowed; use "
-                "a longer step, or leave it out for the exact curve"
+                f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and {most} are "
+                "allowed; use a longer step, or leave it out for the exact curve"
             )
         grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
         if every is None:
@@ -672,7 +672,8 @@ def equivocation(
     if probabilities is None:
         if not isinstance(values, pd.Series | Mapping):
             raise BadProbability(
-                f"probabilities are missing: give one for each value, or a Series of probabilities by value, not {short_repr(values)}"
+                "probabilities are missing: give one for each value, or a Series of probabilities by value, not "
+                f"{short_repr(values)}"
             )
         known = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
         values, probabilities = known.index, known.array
