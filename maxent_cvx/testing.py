@@ -427,7 +427,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     >>> try:
     ...     mx.testing.check_backend(wrong, ["one equation"])
     ... except AssertionError as error:
-    ...     print(error)
+    ...     print(str(error).splitlines()[0])
     SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
     with -m
     """
@@ -666,7 +666,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     >>> try:
     ...     mx.testing.check_view(Backwards(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"]))
     ... except AssertionError as error:
-    ...     print(error)
+    ...     print(str(error).splitlines()[0])
     Backwards.terms are not sorted by q, s, at term 1
     """
     check_instance(view, View, "view")

@@ -238,7 +238,7 @@ class Verdict:
 
 def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame | None) -> Verdict:
     """Find who is exposed."""
-    arguments = exposure_arguments(options, _view(post))
+    arguments = exposure_kwargs(options, _view(post))
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
@@ -254,7 +254,7 @@ def strict_threshold(limit: float, post: AnyPosterior) -> float:
     return min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
 
 
-def exposure_arguments(options: ExposureOptions, view: Any) -> dict[str, Any]:
+def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
     """The arguments of :func:`maxent_cvx.measures.exposed`."""
     within: Any = options.within
     if within is not None and within.endswith(".csv"):
@@ -333,7 +333,8 @@ def _print_limit(verdict: Verdict) -> None:
     elif not above.people:
         print(f"\nPASS: nobody is {text}")
     else:
-        print(f"\nFAIL: {above.people} of {pluralize(above.total, 'person is', 'people are')} {text}")
+        are = "is" if above.people == 1 else "are"
+        print(f"\nFAIL: {above.people} of {pluralize(above.total, 'person', 'people')} {are} {text}")
     printed = str(verdict.exposure).splitlines()
     say(*(line for line in str(above).splitlines()[1:] if line not in printed))
     if above.people and not above.who.index.equals(verdict.exposure.who.index):
@@ -458,7 +459,7 @@ def write_report(
     given: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     make_report(
-        given, path, threshold=threshold, **exposure_arguments(options, _view(first)), about=about,
+        given, path, threshold=threshold, **exposure_kwargs(options, _view(first)), about=about,
         original=next(iter(known.values()), None) if len(posts) == 1 else known or None,
         population=options.population_size, **more,
     )  # fmt: skip

@@ -29,9 +29,6 @@ __all__ = [
     "widths_asked",
 ]
 
-# The least entropy of values that are covered by windows, by dynamic programming.
-
-
 #: Widths that are treated together, runs that are evaluated at once for all of them, and numbers in a table of least
 #: entropies: what fits into the caches. Fewer widths together than FEWEST are slower than one after the other.
 TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22
@@ -146,7 +143,7 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
         return _changes(stepwise(every, entropy(every)))
     if min(TOGETHER, evaluations) * cost(units, span // 2) > BREAKPOINTS_MOST_RUNS:
         raise GroupTooLarge(
-            f"the whole curve of {len(units)} distinct values takes too long; ask for .at(eps), or round the values"
+            f"the exact curve of {len(units)} distinct values takes too long; use .at(eps), or round the values"
         )
     width = np.array([0, span], dtype=np.int64)
     found, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
@@ -245,28 +242,25 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
     """Read numbers."""
     found = as_numbers(values, what)
     if not len(found):
-        raise TableError(f"{what} must be a list of at least one number")
+        raise TableError(f"{what} must contain at least one number")
     if found.dtype == float and (found == np.rint(found)).all() and np.abs(found).max() <= EXACT:
         return found, (found - found.min()).astype(np.int64), Units(0)
     if found.dtype != float:
         least, most = int(found.min()), int(found.max())
         if most - least > np.iinfo(np.int64).max:
-            raise TableError(f"{what} go from {least} to {most}, too far for exact differences; round them")
+            raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
         if found.dtype == np.int64 and abs(least) < EXACT:
             return found, found - least, Units(0)
         return found, np.array([int(one) - least for one in found], dtype=np.int64), Units(0)
     size = np.abs(found[found != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
-            f"{what} hold {size.min():g} or {size.max():g}: sizes from {SMALLEST:g} to {LARGEST:g} are expected; "
-            "take another unit"
+            f"{what} contain {size.min():g} or {size.max():g}; sizes must be from {SMALLEST:g} to {LARGEST:g}: use another "
+            "unit"
         )
     digits = DIGITS - math.ceil(math.log10(size.max()))
     units = np.rint(found * 10.0**digits if digits > 0 else found / 10.0**-digits).astype(np.int64)
     return found, units - units.min(), Units(digits)
-
-
-# Equivocation of many distributions over the same values: entropy, area and eps_max, all at once.
 
 
 #: The most runs that are evaluated for all distributions: some minutes.
@@ -280,7 +274,7 @@ def widths_asked(at: object) -> list[float]:
     listed = one_or_several(at)
     for eps in listed:
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a range is expected, 0 or more")
+            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
     return list({_name(eps): eps for eps in listed}.values())
 
 
@@ -398,7 +392,7 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def eps_max(self) -> float:
-        """The least eps for which H(eps) = 0: how far apart the largest and the smallest possible value are."""
+        """The least eps for which H(eps) = 0: the distance of the largest and the smallest possible value."""
         return float(self._unit.width(np.array([self._span]))[0])
 
     @property
@@ -460,7 +454,7 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def area_bounds(self) -> tuple[float, float]:
-        """What the exact area is at least and at most; the same, where it is known."""
+        """Lower and upper bound of the exact area; equal if it is known."""
         if self.step is not None:
             area = self.step * float(self._steps.entropy.sum())
             return max(area - self.step * self.initial, 0.0), area
@@ -510,7 +504,7 @@ class Equivocation(ReprMixin):
         return float(found[0]) if len(listed) == 1 and listed[0] is eps else found
 
     def grouping(self, eps: float) -> pd.DataFrame:
-        """The partition that has the entropy H(eps): what the intruder would answer, and how sure that is.
+        """The partition with the entropy H(eps): what an intruder would answer, and with what probability.
 
         Parameters
         ----------
@@ -566,7 +560,7 @@ class Equivocation(ReprMixin):
     def _width(self, eps: object) -> int:
         """How many units wide a window is, at most as wide as all values."""
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a range is expected, 0 or more")
+            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
         if eps > 2 * self.eps_max:  # type: ignore[operator]
             return self._span
         return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
@@ -594,8 +588,8 @@ class Equivocation(ReprMixin):
         most = self.evaluations if every is None else MOST_STEPS
         if n_steps >= most:
             raise GroupTooLarge(
-                f"step={self.step:g}: {n_steps:.12g} of them fit into {self.eps_max:g}, and {most} are allowed; take a "
-                "longer step, or leave it out for the exact curve"
+                f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and {most} are "
+                "allowed; use a longer step, or leave it out for the exact curve"
             )
         grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
         if every is None:
@@ -624,22 +618,22 @@ def equivocation(
     Parameters
     ----------
     values : list of numbers; or Series or dict
-        Of the confidential attribute, in any order; equal ones are put together. A Series or dictionary alone has the
-        probability of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
+        Values of the confidential attribute, in any order; equal ones are merged. A Series or dictionary alone contains
+        the probability of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
     probabilities : list of numbers, optional
-        Of the values, in their order; they sum to 1, and what rounding left is taken out by dividing by the sum. Values
-        with a probability of 0 are impossible, and left out; 1e-12 is possible, and a solver may mean 0.
+        Probabilities of the values, in the same order. They must sum to 1; rounding errors are removed by dividing by the
+        sum. Values with probability 0 are impossible and left out; 1e-12 counts as possible.
     step : float, optional
-        Look at eps = 0, step, 2 step, ... only, as the paper does; by default the curve is exact.
+        Evaluate only eps = 0, step, 2 step, ..., as in the paper; by default the curve is exact.
     evaluations : int
-        The curve is exact while so many differences of two values are distinct. Beyond, eps is bisected wherever H
-        is not yet known to be constant, where most of the area is open first, and for so many eps at most.
+        The curve is exact up to this number of distinct differences of two values. Beyond, eps is bisected where H is not
+        yet known to be constant, first where most of the area is undetermined, at most this number of times.
 
     Returns
     -------
     Equivocation
         With ``.initial``, ``.curve``, ``.area``, ``.eps_max``, ``.at(eps)``, ``.grouping(eps)``; what takes time is
-        found when it is asked for.
+        computed when it is first read.
 
     Raises
     ------
@@ -678,23 +672,28 @@ def equivocation(
     if probabilities is None:
         if not isinstance(values, pd.Series | Mapping):
             raise BadProbability(
-                f"probabilities are missing: one for each value, or a Series of them by value, not {short_repr(values)}"
+                "probabilities are missing: give one for each value, or a Series of probabilities by value, not "
+                f"{short_repr(values)}"
             )
         known = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
         values, probabilities = known.index, known.array
     both = isinstance(values, pd.Series) and isinstance(probabilities, pd.Series)
     if both and not values.index.equals(probabilities.index):  # type: ignore[union-attr]
-        raise TableError("values and probabilities are Series of different labels; bring them into one order")
+        raise TableError("values and probabilities are Series with different labels; bring them into the same order")
     p = as_numbers(probabilities, "probabilities").astype(float)
     numbers = as_numbers(values, "values")
     if len(p) != len(numbers):
-        raise TableError(f"there are {len(numbers)} values and {len(p)} probabilities; one each is expected")
+        raise TableError(
+            f"there are {len(numbers)} values but {len(p)} probabilities; give one probability for each value"
+        )
     slack = COARSE if getattr(probabilities, "dtype", None) in (np.float32, np.float16) else ROUNDING
     if len(p) and ((p < 0).any() or abs(p.sum() - 1) > slack):
         what = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
-        raise BadProbability(f"probabilities: {what}; none below 0 and a sum of 1 are expected, divide by the sum")
+        raise BadProbability(
+            f"probabilities must not be negative and must sum to 1, but {what}; divide them by their sum"
+        )
     if step is not None and check_number(step, "step") <= 0:
-        raise BadProbability(f"step={step!r}: a number above 0 is expected, or None for the exact curve")
+        raise BadProbability(f"step={step!r}: the step must be above 0, or None for the exact curve")
     possible = p > 0
     numbers, units, unit = in_units(numbers[possible], "values")
     p = p[possible] / p.sum()
@@ -708,9 +707,6 @@ def equivocation(
         distinct,
         unit,
     )
-
-
-# Equivocation of everybody: how precisely an adversary infers each person's number.
 
 
 def individual_equivocation(
@@ -765,10 +761,10 @@ def individual_equivocation(
     30        2      1.0  57.0     57.0   1.0
     """
     if not isinstance(post, Posterior):
-        raise StatementError(f"equivocation of everybody is of a Posterior, not of {short_repr(post)}")
+        raise StatementError(f"post must be a Posterior, not {short_repr(post)}")
     conditional, people = of_those_inside(post)
     if conditional.columns.nlevels > 1:
-        raise TableError("equivocation is of one sensitive attribute, and the view has several")
+        raise TableError("equivocation is defined for one sensitive attribute, but the release has several")
     eps = widths_asked(at)
     p = np.where(conditional.to_numpy() > NEGLIGIBLE, conditional.to_numpy(), 0.0)
     possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared

@@ -84,12 +84,12 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
         prior = QIDistribution(prior)
     if not isinstance(prior, QIDistribution):
         raise StatementError(
-            f"prior={short_repr(prior)}: a Posterior, a QIDistribution, a DataFrame of P(s | q), a Series of P(s), or "
-            '"overall" is expected'
+            f"prior={short_repr(prior)}: expected a Posterior, a QIDistribution, a DataFrame of P(s | q), a Series of P(s), "
+            'or "overall"'
         )
     p = prior.of_tuples(_tuples(rows.index), rows.columns)
     if strangers := [value for value in prior.values if value not in rows.columns]:
-        raise StatementError(f"the prior is of a value that the posterior has not, {join_names(strangers)}")
+        raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
     return Beliefs(p, np.zeros(p.shape))
 
 
@@ -98,7 +98,7 @@ def _overall(post: Posterior) -> np.ndarray:
     n_s = published(post.space.view)
     if n_s is None:
         raise StatementError(
-            f'prior="overall": how many people have each value is not published by the {post.space.view.noun}; '
+            f'prior="overall": the {post.space.view.noun} does not publish how many people have each value; '
             "give P(s) as a Series"
         )
     return np.asarray(n_s / n_s.sum())
@@ -109,11 +109,11 @@ def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
     if prior.index.has_duplicates or set(prior.index) != set(values):
         odd = sorted(set(prior.index).symmetric_difference(values), key=str)
         raise TableError(
-            "the prior, a Series, needs one entry for each sensitive value, and has "
-            + (f"{join_names(odd)} too many or too few" if odd else "labels that occur twice")
+            "the prior, a Series, must have one entry for each sensitive value; "
+            + (f"it differs in {join_names(odd)}" if odd else "it has duplicate labels")
         )
     if prior.isna().any():
-        raise BadProbability("the prior, a Series, lacks entries; write 0 for what cannot be")
+        raise BadProbability("the prior, a Series, has missing entries; write 0 for impossible values")
     table = checked(prior.to_frame("P(s)").T, ("all people",))
     return table.to_numpy()[0, table.columns.get_indexer(values)]
 
@@ -124,33 +124,30 @@ def _same_for_all(p: np.ndarray, rows: pd.DataFrame) -> Beliefs:
 
 
 def _of_posterior(prior: Posterior, post: Posterior, rows: pd.DataFrame) -> Beliefs:
-    """What another posterior says of the same people; of names that only one of them knows, by their QI."""
+    """The beliefs of another posterior about the same people; by QI for names that only one of them knows."""
     table, _, beliefs = inferred(prior)
     key: tuple[str, ...] = prior.space.view.qi
     if len(prior.space.people):
         if not prior.space.people.names.equals(post.space.people.names):
             raise StatementError(
-                "the prior names other people than the posterior; make both models with the same people=, or give "
+                "the prior names other people than the posterior; make both models with the same people, or give "
                 "prior.conditional()"
             )
         key = ("who", *key)
     if len(odd := table.columns.symmetric_difference(rows.columns)):
-        raise StatementError(f"the prior and the posterior are not of the same sensitive values; see {join_names(odd)}")
+        raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
     at, columns = positions(_tuples(table.index), _tuples(rows.index), key), table.columns.get_indexer(rows.columns)
     return Beliefs(beliefs.p[at][:, columns], beliefs.off[at][:, columns])
 
 
 def _tuples(index: pd.Index) -> pd.MultiIndex:
-    """An index as tuples, of one level, too."""
+    """An index as a MultiIndex, even with one level."""
     return index if isinstance(index, pd.MultiIndex) else pd.MultiIndex.from_arrays([index], names=[index.name])
-
-
-# A measured number, the interval in which that of the exact answer lies, and where it is attained.
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number between two others; `row` and `column` say which inference attains it, if it is one's."""
+    """A number with bounds; `row` and `column` are the inference that attains it, if there is one."""
 
     value: float
     low: float
@@ -165,7 +162,7 @@ class Measured:
         return replace(self, value=value, low=low, high=high)
 
     def plus(self, number: float) -> Measured:
-        """It, moved by a number."""
+        """The sum with a number."""
         return replace(self, value=self.value + number, low=self.low + number, high=self.high + number)
 
     def minus(self, other: Measured) -> Measured:
@@ -297,29 +294,28 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     labels = values.to_flat_index()
     if not isinstance(gain, pd.DataFrame):
         if isinstance(gain, type) or not callable(gain):
-            raise StatementError(
-                f"gain={short_repr(gain)}: a function of a guess and a value, or a DataFrame, is expected"
-            )
+            raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
         called = [[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels]
         return _checked(np.array(called))
     if gain.columns.has_duplicates:
-        raise TableError(f"gain, a DataFrame, has columns twice: {join_names(gain.columns[gain.columns.duplicated()])}")
+        raise TableError(
+            f"gain, a DataFrame, has duplicate columns: {join_names(gain.columns[gain.columns.duplicated()])}"
+        )
     if gain.empty and len(gain.columns):
-        raise TableError("gain, a DataFrame, has no row, and needs one for each guess")
+        raise TableError("gain, a DataFrame, must have a row for each guess, but is empty")
     if set(gain.columns) != set(labels):
         odd = sorted(set(gain.columns).symmetric_difference(labels), key=str)
         raise TableError(
-            "gain, a DataFrame, needs a row for each guess and one column for each sensitive value; they differ in "
-            f"{join_names(odd)}"
+            f"gain, a DataFrame, must have one column for each sensitive value; it differs in {join_names(odd)}"
         )
     if any(map(pd.api.types.is_complex_dtype, gain.dtypes)):  # astype(float) would drop the imaginary parts
-        raise StatementError("gain must hold real numbers, and has complex ones")
+        raise StatementError("gain must contain real numbers, not complex ones")
     try:
         table = gain[list(labels)].to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError):
-        raise StatementError(f"gain must hold numbers, and is {short_repr(gain)} of something else") from None
+        raise StatementError(f"gain must contain numbers only, got {short_repr(gain)}") from None
     if not np.isfinite(table).all():
-        raise StatementError("gain must hold finite numbers; write 0 for what gains nothing")
+        raise StatementError("gain must contain finite numbers; write 0 for guesses that gain nothing")
     return _checked(table)
 
 
@@ -477,9 +473,9 @@ def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.
     v0, v1 = (vulnerability(beliefs, people, right) for beliefs in (before, after))
     g0, g1 = (vulnerability(beliefs, people, gained) for beliefs in (before, after))
     return [
-        ("prior Bayes vulnerability", v0, "probability", "the likeliest value was right of {:.1%} of people"),
-        ("posterior Bayes vulnerability", v1, "probability", "the likeliest value is right of {:.1%} of people"),
-        ("min-entropy leakage", v1.over(v0).log2(), "bits", "guesses are 2 to the {:.3g} times as often right"),
+        ("prior Bayes vulnerability", v0, "probability", "the likeliest value was right for {:.1%} of people"),
+        ("posterior Bayes vulnerability", v1, "probability", "the likeliest value is right for {:.1%} of people"),
+        ("min-entropy leakage", v1.over(v0).log2(), "bits", "guesses are right 2^{:.3g} times as often"),
         ("multiplicative g-leakage", g1.over(g0), "ratio", "the best guesses gain {:.3g} times as much"),
         ("additive g-leakage", g1.minus(g0), "gain", "the best guesses gain {:.3g} more"),
     ]
@@ -490,11 +486,16 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
     single = rho2(before, after, rho1)
     sets = rho2_of_sets(before, after, rho1, single)
     return [
-        ("rho2", single, "probability", f"of what was at most rho1 = {rho1:g}, nothing is above {{:.3g}}"),
-        ("rho2 of sets", sets, "probability", f"no set that was at most rho1 = {rho1:g} is above {{:.3g}}"),
+        ("rho2", single, "probability", f"no probability that was at most rho1 = {rho1:g} is above {{:.3g}}"),
+        (
+            "rho2 of sets",
+            sets,
+            "probability",
+            f"no set of values whose probability was at most rho1 = {rho1:g} is above {{:.3g}}",
+        ),
         ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
         ("beta", ratio(before, after).plus(-1.0), "ratio", "rose by {:.3g} times itself"),
-        ("delta", log_ratio(before, after), "nats", "moved by a factor of e to the {:.3g}"),
+        ("delta", log_ratio(before, after), "nats", "changed by a factor of e^{:.3g}"),
     ]
 
 

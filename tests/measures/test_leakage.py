@@ -230,22 +230,16 @@ def test_named_people_and_series(release):
 
 
 @pytest.mark.parametrize(
-    ("prior", "error", "words"),
+    ("prior", "error"),
     [
-        ("everything", StatementError, '"overall" is expected'),
-        (0.5, StatementError, "prior=0.5"),
-        ({"Flu": 1.0}, StatementError, "a QIDistribution"),
-        (pd.Series({"Flu": 1.0}), TableError, "too many or too few"),
-        (
-            pd.DataFrame({"Flu": [1.0, 1.0]}, index=pd.Index(["male", "female"], name="Gender")),
-            UnknownName,
-            "entry for",
-        ),
+        ("everything", StatementError), (0.5, StatementError), ({"Flu": 1.0}, StatementError),
+        (pd.Series({"Flu": 1.0}), TableError),
+        (pd.DataFrame({"Flu": [1.0, 1.0]}, index=pd.Index(["male", "female"], name="Gender")), UnknownName),
     ],
-)
-def test_what_is_no_prior(release, prior, error, words):
-    """Another prior is told by what is wrong with it."""
-    with refused(error, words):
+)  # fmt: skip
+def test_what_is_no_prior(release, prior, error):
+    """A prior of another kind, or that lacks a value, is refused."""
+    with refused(error):
         leakage(prior, mx.MaxEnt(release).solve())
 
 
