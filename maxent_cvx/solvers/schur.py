@@ -126,11 +126,20 @@ def _by_blocks(
     inverse: BucketInverse, distinct: sp.csr_array, across: sp.csr_array, by_class: np.ndarray
 ) -> np.ndarray:
     """S = C - B D^-1 B', where dense squares of L^-1 B' are subtracted from C, a batch of blocks at a time."""
-    blocks, columns, k = inverse.blocks, sp.csr_array(distinct.T), distinct.shape[0]
-    weighted = sp.csr_array(
-        (distinct.data * by_class[distinct.indices], distinct.indices, distinct.indptr), distinct.shape
-    )
-    schur = (weighted @ columns).toarray()
+    blocks, k = inverse.blocks, distinct.shape[0]
+    if (blocks.n_slots + distinct.shape[1]) * k <= BATCH_DOUBLES:  # calls of SciPy cost more than the zeros
+        columns = distinct.toarray().T
+        schur = (columns.T * by_class) @ columns
+        rows_of_slots = (across @ columns).__getitem__
+    else:
+        sparse_columns = distinct.T.tocsr()
+        weighted = distinct.copy()
+        weighted.data *= by_class[distinct.indices]
+        schur = (weighted @ sparse_columns).toarray()
+
+        def rows_of_slots(slots: np.ndarray) -> np.ndarray:
+            return (across[slots] @ sparse_columns).toarray()
+
     single, width, n = blocks.n_single, blocks.n_others, blocks.n_blocks
     # S is read and written once a batch, so that a batch has at least as many rows of blocks as S has rows.
     step = max(BATCH_DOUBLES // max((single + width) * k, 1), k // max(width, 1) + 1)
@@ -138,8 +147,7 @@ def _by_blocks(
     for low in range(0, n, step):
         batch = slice(low, min(low + step, n))
         of_batch = slots[batch].ravel()
-        first = (across[of_batch] @ columns).toarray()
-        second = (across[others[batch].ravel()] @ columns).toarray()
+        first, second = rows_of_slots(of_batch), rows_of_slots(others[batch].ravel())
         m = batch.stop - batch.start
         half = inverse.halves(first.reshape(m, single, k), second.reshape(m, width, k), batch).reshape(m * width, k)
         schur -= half.T @ half
