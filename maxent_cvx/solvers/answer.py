@@ -50,7 +50,7 @@ class Answer(ReprMixin):
     ----------
     status : Status
     counts : ndarray or None
-        x = N p, records, one a term.
+        x = N p, records, one per term.
     multipliers : ndarray or None
         One a row, such that x = w exp(matrix' multipliers - 1): positive where an inequality is active at its low side,
         negative where it is active at its high side.

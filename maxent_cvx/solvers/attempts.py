@@ -227,7 +227,7 @@ class Request:
     """How a problem is to be solved."""
 
     backend: Backend
-    start: np.ndarray  # multipliers to start from, one a row of the problem
+    start: np.ndarray  # multipliers to start from, one per row of the problem
     presolve: bool = True  # whether the problem is reduced before it is solved
     polish: bool = False  # whether Newton's method continues from the backend's multipliers
     options: Mapping[str, Any] = field(default_factory=dict)  # options of the backend

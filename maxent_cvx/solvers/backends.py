@@ -518,6 +518,8 @@ class DualBackend(ReprMixin):
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the function does not have, and values that they cannot have."""
+        if not options:
+            return
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         names.remove("monitor")
         if unknown := set(options) - set(names):

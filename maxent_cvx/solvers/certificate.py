@@ -192,7 +192,7 @@ class GroupGaps:
         return replace(self, of_row=of_row, of_term=of_term)
 
     def of_groups(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Add up the gaps of the components that a group has terms in, each counted once; records, one a group."""
+        """Add up the gaps of the components that a group has terms in, each counted once; records, one per group."""
         size = self.of_row.size + self.of_term.size  # an upper bound
         gap = np.bincount(self.of_row, slack, size).astype(float)  # bincount of no rows has integers
         gap += np.bincount(self.of_term, distance, size)
@@ -200,7 +200,7 @@ class GroupGaps:
         return np.bincount(pairs // size, gap[pairs % size], len(self.groups.records))
 
     def reach(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Bound how far each count of the exact solution is from x'', by Pinsker's inequality; records, one a term."""
+        """Bound how far each count of the exact solution is from x'', by Pinsker's inequality; records, one per term."""
         return np.sqrt(self.of_groups(slack, distance) * self.groups.records / 2)[self.groups.of_term]
 
 
@@ -482,7 +482,7 @@ def fenchel_gaps(
 
 
 def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """Bound x log(x / y) - x + y from above, one a term, records, for y = w exp(A' m - 1).
+    """Bound x log(x / y) - x + y from above, one per term, records, for y = w exp(A' m - 1).
 
     With d = log(x / y) it is x (d - 1 + exp(-d)), about x d^2 / 2. It is not computed as a difference of nearly equal
     numbers, so that roundoff enters through d only; the largest value over the error interval of d is taken.
@@ -688,7 +688,7 @@ def _bounded(
 def gaps_of_terms(
     form: LinearForm, near: np.ndarray, multipliers: np.ndarray, free: np.ndarray, doubt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on |log(x / y)| and on x log(x / y) - x + y, one a term, where log y may be off by `doubt`; 0 if fixed."""
+    """Bounds on |log(x / y)| and on x log(x / y) - x + y, one per term, where log y may be off by `doubt`; 0 if fixed."""
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
         log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt

@@ -101,6 +101,8 @@ def rmatvec_rounding(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
     """Bound the error of A' m that stems from coefficients being rounded while rows were built; one number a term."""
     errors, n = form.coefficient_error * np.abs(multipliers), form.n_published
+    if not errors.any():
+        return np.zeros(form.shape[1])
     found = (form.known.pattern.T @ errors[n:])[form.known.of_term]
     if errors[:n].any():
         pattern = form.published.copy()

@@ -19,7 +19,7 @@ from .duality import two_product
 from .form import LinearForm, Sized
 from .parameters import EPS
 from .schur import MOST_DENSE
-from .sparse import absolute, entry_rows
+from .sparse import absolute, entry_rows, most_by_row
 
 __all__ = [
     "PRIMES",
@@ -227,7 +227,7 @@ class CycleSpace:
         return np.bincount(self.tree[: len(rows)], rows, int(self.tree.max(initial=-1)) + 1)
 
     def on_forest(self, of_tree: np.ndarray) -> np.ndarray:
-        """A number of each tree for its terms, 0 for those outside of the forest; one a term."""
+        """A number of each tree for its terms, 0 for those outside of the forest; one per term."""
         found, below = np.zeros(len(self.counts)), self.depth > 0
         found[self.parent_term[below]] = of_tree[self.tree[below]]
         return found
@@ -285,10 +285,14 @@ class CycleSpace:
             columns.append(self.parent_term[vertex])
             data.append(np.full(len(row), sign))
             vertex, sign = self.parent[vertex], -sign
-        shape = len(outside), len(self.counts)
-        found = sp.csr_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
-        found.eliminate_zeros()
-        return found
+        row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(data)
+        order = np.lexsort((column, row))
+        row, column = row[order], column[order]
+        first_of = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
+        value = np.add.reduceat(value[order], first_of)
+        kept = first_of[value != 0]  # 0 where both ways use an edge
+        starts = np.searchsorted(row[kept], np.arange(len(outside) + 1))
+        return sp.csr_array((value[value != 0], column[kept], starts), shape=(len(outside), len(self.counts)))
 
 
 def _vertices_of_terms(
@@ -471,6 +475,9 @@ CYCLES_OF_A_ROW = 10
 #: Cycles whose products are added up at a time.
 BATCH = 1_024
 
+#: Cycles up to which these and M' are kept for a second use.
+MOST_KEPT = 1_000
+
 #: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
 MOST_DENSE_ROWS = 32
 
@@ -545,6 +552,7 @@ class LocalRows(Sized):
     ) -> None:
         n = form.n_published
         self.form, self.x, self.exact = form, x, exact
+        self._kept: tuple[np.ndarray, sp.csr_array, sp.csr_array] | None = None
         self.space = CycleSpace.of(form, x, positive, active[:n])
         is_known = active.copy()
         is_known[:n] &= ~self.space.is_vertex
@@ -576,7 +584,7 @@ class LocalRows(Sized):
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
         found = copy.copy(self)
-        found.some = np.arange(len(self.space.outside))
+        found.some, found._kept = np.arange(len(self.space.outside)), None
         return found
 
     def _sample(self, share: float) -> np.ndarray:
@@ -635,7 +643,8 @@ class LocalRows(Sized):
     def _reach(self) -> np.ndarray:
         """All records, times the largest coefficient of each row; 0 for published rows, whose sides are integers."""
         n, reach = self.form.n_published, np.zeros(len(self.known))
-        largest = abs(self.form.known.distinct).max(axis=1).toarray().ravel()
+        distinct = self.form.known.distinct
+        largest = most_by_row(np.abs(distinct.data), distinct)
         reach[self.known >= n] = largest[self.known[self.known >= n] - n] * self.x.sum()
         return reach
 
@@ -646,8 +655,7 @@ class LocalRows(Sized):
             own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
             own[self.fixed] = 0.0
         most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
-        for terms, cycles in self.space.cycles(self.some) if len(self.known) else ():
-            rows = self._rows(cycles)
+        for terms, cycles, rows in self._cycles() if len(self.known) else ():
             touched = np.diff(rows.indptr) > 0
             y = np.zeros(len(terms))
             y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are of one component
@@ -749,12 +757,22 @@ class LocalRows(Sized):
         found.eliminate_zeros()
         return found
 
+    def _cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
+        """Yield some terms outside of the forest, their cycles, and M' for these; a small batch is kept."""
+        if self._kept is not None:
+            yield self._kept
+            return
+        for terms, cycles in self.space.cycles(self.some):
+            batch = terms, cycles, self._rows(cycles)
+            if len(self.some) <= MOST_KEPT:
+                self._kept = batch
+            yield batch
+
     def _on_cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array, sp.csr_array]]:
         """Yield some terms outside of the forest, M' for their cycles, and what bounds the roundoff of M'."""
         form = self.form
         is_unit = bool((np.abs(form.known.distinct.data) == 1).all())
-        for terms, cycles in self.space.cycles(self.some):
-            rows = self._rows(cycles)
+        for terms, cycles, rows in self._cycles():
             yield terms, cycles, rows, absolute(rows) if is_unit else self._sizes(cycles)
 
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
@@ -1146,7 +1164,7 @@ def exact_point(
     is_open[closed.terms] = False
     corrected = involved & active.rows & ~closed.rows
     moves, spread, distance, backward, stuck = _corrected(
-        form, x, active, is_open, width, corrected, component_of_row, component_of_term
+        form, x, active, rounding, is_open, width, corrected, component_of_row, component_of_term
     )
     moves[closed.terms] = closed.moves
     spread += np.sqrt(np.bincount(component_of_term[closed.terms], x[closed.terms] * closed.moves**2, len(spread)))
@@ -1178,6 +1196,7 @@ def _corrected(
     form: LinearForm,
     x: np.ndarray,
     active: ActiveRows,
+    side_error: np.ndarray,
     free: np.ndarray,
     width: np.ndarray,
     rows: np.ndarray,
@@ -1189,7 +1208,6 @@ def _corrected(
     spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     if not rows.any():
         return moves, spread, distance, 0.0, np.zeros(len(x), dtype=bool)
-    side_error = GROWTH * form.rounding_of_rows(form.mass_of_rows(x))
     local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
     known = local.known
     inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()

@@ -353,7 +353,7 @@ class LinearForm:
     # The number of leading rows that are hard constraints: the published ones, and those that state the presence of
     # named people. All further rows are knowledge, of which any may be wrong.
     n_facts: int
-    # w > 0, one a term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the entropy
+    # w > 0, one per term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the entropy
     # relative to the prior w.
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given

@@ -17,7 +17,7 @@ from .form import LinearForm, Problem, Settled, SplitMatrix
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
-from .sparse import entry_rows, least_by_row, most_by_row
+from .sparse import absolute, entry_rows, least_by_row, most_by_row
 
 __all__ = [
     "ActivityBounds",
@@ -135,7 +135,7 @@ def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarra
 def largest_activity(form: LinearForm, n_records: float) -> float:
     """The largest value of a row, all coefficients taken for positive, within the first bounds; at least one record."""
     upper, known = _first_upper(form, n_records), form.known
-    sums = abs(form.published) @ upper, abs(known.distinct) @ known.collect(upper)
+    sums = absolute(form.published) @ upper, absolute(known.distinct) @ known.collect(upper)
     return max(float(n_records), 1.0, *(float(some.max(initial=0.0)) for some in sums))
 
 
@@ -187,19 +187,25 @@ class ActivityBounds:
         self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
 
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest values, records, one a row each."""
+        """The least and the largest values, records, one per row each."""
         below, above = self._known.collect(lower), self._known.collect(upper)
-        (positive, negative), (known_positive, known_negative) = self._published, self._distinct
-        least = positive @ lower + negative @ upper, known_positive @ below + known_negative @ above
-        most = positive @ upper + negative @ lower, known_positive @ above + known_negative @ below
+        least = _least(self._published, lower, upper), _least(self._distinct, below, above)
+        most = _least(self._published, upper, lower), _least(self._distinct, above, below)
         return np.concatenate(least), np.concatenate(most)
 
 
-def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
-    """Split a matrix into its positive and its negative part."""
+def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array | None]:
+    """Split a matrix into its positive and its negative part, None if there is none."""
     if (matrix.data > 0).all():
-        return matrix, sp.csr_array(matrix.shape)
+        return matrix, None
     return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
+
+
+def _least(parts: tuple[sp.csr_array, sp.csr_array | None], lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The least value of every row between these bounds; the largest, if the bounds change places."""
+    positive, negative = parts
+    least = positive @ lower
+    return least if negative is None else least + negative @ upper
 
 
 class LeastSlack:
