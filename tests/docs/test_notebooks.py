@@ -54,10 +54,6 @@ def execute(notebook, seconds=AGES):
         pytest.skip(f"a cell was given up after {seconds:g} seconds: {str(error).splitlines()[0]}")
 
 
-#: Notebooks whose small runs were stored before the certificate changed, and are to be stored anew.
-STALE = ("09",)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_runs(name, monkeypatch):
     """Every cell runs, answers to exercises, too, and shows what a small run showed when the notebook was stored."""
@@ -65,10 +61,7 @@ def test_runs(name, monkeypatch):
         monkeypatch.setenv(setting, value)
     notebook = read(name)
     execute(notebook)
-    different = differences(notebooks.stored_small_run(name), shown(notebook))
-    if different and name[:2] in STALE:
-        pytest.xfail(f"it is to be stored anew: {different[0]}")
-    assert different == []
+    assert differences(notebooks.stored_small_run(name), shown(notebook)) == []
 
 
 @pytest.mark.slow
