@@ -14,8 +14,6 @@ from support.patience import AGES
 from support.shown import differences
 
 NAMES = notebooks.names()
-#: Notebooks whose small runs were stored before the certificate changed, and are to be stored again.
-STALE = ("05", "09")
 
 
 def execute(notebook):
@@ -33,10 +31,7 @@ def test_runs(name, monkeypatch):
         monkeypatch.setenv(setting, value)
     notebook = read(name)
     execute(notebook)
-    changes = differences(notebooks.stored_small_run(name), shown(notebook))
-    if changes and name[:2] in STALE:
-        pytest.xfail(f"it is to be stored again: {changes[0]}")
-    assert changes == []
+    assert differences(notebooks.stored_small_run(name), shown(notebook)) == []
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def test_divergence_that_is_infinite_is_no_number() -> None:
     said = [P("flu", given={"g": "m"}) == 0.3, P("hiv", given={"age": pd.Interval(15, 35)}).about(0.2, eps=0.1)]
     one, other = (mx.MaxEnt(view).add(*said).solve() for view in (published(records), divided(published(records), 2)))
     assert measures.overall_divergence(one, records) == np.inf
-    with pytest.raises(mx.Inaccurate, match="told from 0"):
+    with pytest.raises(mx.Inaccurate, match="distinguished from 0"):
         measures.overall_divergence(other, records)
 
 
