@@ -480,11 +480,16 @@ def price_table(
     return largest_first(table)
 
 
+#: Nats per record: a smaller multiplier of an inequality is the rounding error of 0, and its sign means nothing.
+ROUNDED = 1e-10
+
+
 def prices_of(form: LinearForm, multipliers: np.ndarray, n_records: float) -> pd.DataFrame:
     """The prices of rows of knowledge, in their order, from the multipliers of all rows."""
     known = np.arange(form.n_facts, form.shape[0])
     price = -multipliers[known] * form.scale[known] / n_records + 0.0
-    side = np.where(form.is_equation[known], "=", np.where(price < 0, ">=", np.where(price > 0, "<=", "")))
+    binding = np.abs(multipliers[known]) > ROUNDED
+    side = np.where(form.is_equation[known], "=", np.where(~binding, "", np.where(price < 0, ">=", "<=")))
     side[form.n_hard - form.n_facts :] = "~"
     names = [form.name(row) for row in known.tolist()]
     return pd.DataFrame({"side": side, "price": price}, index=pd.Index(names, name="statement", dtype=object))
