@@ -285,14 +285,10 @@ class CycleSpace:
             columns.append(self.parent_term[vertex])
             data.append(np.full(len(row), sign))
             vertex, sign = self.parent[vertex], -sign
-        row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(data)
-        order = np.lexsort((column, row))
-        row, column = row[order], column[order]
-        first_of = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0))
-        value = np.add.reduceat(value[order], first_of)
-        kept = first_of[value != 0]  # 0 where both ways use an edge
-        starts = np.searchsorted(row[kept], np.arange(len(outside) + 1))
-        return sp.csr_array((value[value != 0], column[kept], starts), shape=(len(outside), len(self.counts)))
+        shape = len(outside), len(self.counts)
+        cycles = sp.csr_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+        cycles.eliminate_zeros()
+        return cycles
 
 
 def _vertices_of_terms(
@@ -476,7 +472,7 @@ CYCLES_OF_A_ROW = 10
 BATCH = 1_024
 
 #: Cycles up to which these and M' are kept for a second use.
-MOST_KEPT = 1_000
+MOST_KEPT = 25_000
 
 #: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
 MOST_DENSE_ROWS = 32
@@ -675,17 +671,17 @@ class LocalRows(Sized):
 
     def residues(self, rows: np.ndarray, n: int, least: float = 0.0, seed: int = 0) -> list[np.ndarray]:
         """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions."""
-        total = []
-        for prime in PRIMES:
-            generator, found = np.random.default_rng(seed), np.zeros((len(rows), n), dtype=np.int64)
-            by_class, by_term = self._typed_columns(rows, prime)
-            for _, cycles in self.space.cycles(self.some[self.x[self.space.outside[self.some]] >= least]):
-                signs = cycles.astype(np.int64)
-                product = self._by_class(signs) @ by_class + signs @ by_term
+        totals = [np.zeros((len(rows), n), dtype=np.int64) for _ in PRIMES]
+        generators = [np.random.default_rng(seed) for _ in PRIMES]
+        columns = [self._typed_columns(rows, prime) for prime in PRIMES]
+        for _, cycles in self.space.cycles(self.some[self.x[self.space.outside[self.some]] >= least]):
+            signs = cycles.astype(np.int64)
+            by_class_signs = self._by_class(signs)
+            for i, (prime, (by_class, by_term)) in enumerate(zip(PRIMES, columns, strict=True)):
+                product = by_class_signs @ by_class + signs @ by_term
                 product.data %= prime
-                found = (found + combined(product, n, prime, generator)) % prime
-            total.append(found)
-        return total
+                totals[i] = (totals[i] + combined(product, n, prime, generators[i])) % prime
+        return totals
 
     def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float = 0.0) -> bool:
         """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
