@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from .errors import StatementError, TableError, pluralize, short_repr
 from .formatting import MOST_ROWS, ReprMixin, TablePreview, format_value
 from .tables import Microdata, as_list, densely, names, places_of
-from .validation import check_bool, check_int
+from .validation import check_bool, check_int, is_several
 
 # The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
 #
@@ -391,7 +391,7 @@ def _read(
     table: pd.DataFrame | Iterable[pd.DataFrame], qi: tuple[str, ...], sa: tuple[str, ...]
 ) -> tuple[Microdata, np.ndarray]:
     """The records, and how many each row stands for: of pieces, each combination of values once."""
-    if isinstance(table, str | pd.Series) or not isinstance(table, pd.DataFrame | Iterable):
+    if isinstance(table, str | pd.Series) or not is_several(table):
         raise TableError(f"a table of the records, or an iterable of its pieces, is expected, not {short_repr(table)}")
     if isinstance(table, pd.DataFrame):
         return Microdata.of_people(table, qi, sa), np.ones(len(table), dtype=np.int64)

@@ -176,7 +176,7 @@ def output_files(options: Options) -> list[tuple[str, str]]:
     if (method := getattr(options, "method", None)) is None:
         return named
     parts = PUBLISHED.get(method, ["_qi", "_sa"])
-    return [(option, f"{path}{part}.csv") for option, path in named for part in parts]
+    return [(option, f"{path.removesuffix('.csv')}{part}.csv") for option, path in named for part in parts]
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -49,6 +49,7 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
     )
     table.loc[:3, "Sex"] = ["f", "f", "m", "m"]
     table.loc[:3, "S"] = ["Flu", "HIV", "Flu", "HIV"]
+    table.loc[4:8, "S"] = VALUES  # every value occurs
     qi, where = ["Sex", "Age"], {}
     if separate:
         table["Zip"] = table["Bucket"]
