@@ -40,9 +40,10 @@ from ..solvers.answer import Status
 from ..solvers.attempts import presolved
 from ..solvers.backends import find
 from ..solvers.certificate import Certificate, certify
+from ..solvers.convex_solve import conflict_table
 from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
-from ..solvers.solve import conflict_table, solve
+from ..solvers.solve import solve
 from ..sources.base import Source, as_source
 from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources
 from ..sources.parser import read_probability, read_statement
