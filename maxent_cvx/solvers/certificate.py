@@ -5,13 +5,13 @@ answer x that is certified satisfies the rows only approximately. The bound on i
 distances (all sums are over the terms of one group q):
 
 1. From x to x', a point where rows hold up to the last places: \|x - x'\|.
-2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence_proofs.correction` proves that there is
+2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that there is
    one, and bounds the share t_j of itself by which each count differs, and sum t_j^2 x'_j over each component.
 3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
 
-   and the right side is at most the same sum at x', evaluated as an upper bound (:mod:`.program.divergence`), plus
+   and the right side is at most the same sum at x', evaluated as an upper bound (:func:`divergence`), plus
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
@@ -23,12 +23,12 @@ Terms that presolve or a proof has fixed are known up to a width only. x'' is gi
 row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
 errors of rounding a row while it was built are added to its residual, too.
 
-Rows that were rewritten in exact arithmetic (:mod:`..substitution`) have no such errors, and magnify the last digits of
+Rows that were rewritten in exact arithmetic (:mod:`.substitution`) have no such errors, and magnify the last digits of
 the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
 the last place (``PLACES``), the rows before rewriting are solved and certified in their place.
 
-A soft row (:mod:`..rows.penalties`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
-cost at its multiplier, less their product (:mod:`.soft_rows`).
+A soft row (:mod:`.costs`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
+cost at its multiplier, less their product (:func:`fenchel_gaps`).
 
 The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is
 refused, and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them

@@ -2,7 +2,7 @@
 
 A budget is a constraint whose left side is a sum of costs of soft rows and a linear expression, at most a limit. It has
 one multiplier t. At a given t the problem has these costs, times t, in its objective; what its answer spends falls with
-t, so that t is the root of a decreasing function (bisection and secants). Several budgets are settled in turn.
+t, so that t is the root of a decreasing function (Illinois method of false position). Several budgets are settled in turn.
 
 Any other convex constraint g(x) <= 0 is replaced by cuts: affine functions that are nowhere above g, each equal to g at
 an answer that violates it (Kelley, J. E. (1960). The cutting-plane method for solving convex programs. Journal of the

@@ -1,12 +1,35 @@
-"""Existence proofs: a point near the answer satisfies the rows exactly as typed."""
+r"""Existence proofs: a point that satisfies the rows exactly as typed, near an answer, and a bound on the distance.
+
+Let P be the published rows and K the active rows of knowledge, x > 0 a point, and r its residuals. The published rows
+are corrected by themselves along a forest (:mod:`.cycle_space`). What the rows of knowledge are off by then, rho, is
+corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. Of all y with
+
+    M sqrt(W) y = -rho,    M = K Z',    W >= 0 diagonal,
+
+the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
+buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
+bounded by a *verified* lower bound of the eigenvalues of S: S, scaled to a unit diagonal, is known up to roundoff,
+which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounded (Rump, 2010, section 10) and so is
+the inverse of R.
+
+Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
+out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.modular`). If so, they hold
+where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the
+sides. If not, they say something that floating point does not see, and nothing is proved.
+
+The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is
+a continuous function of y, and Brouwer's fixed-point theorem gives a y.
+
+References
+----------
+Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
+"""
 
 from __future__ import annotations
 
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,28 +37,24 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
-from .blocks import BATCH_DOUBLES
+from .cycle_space import CycleSpace
 from .duality import two_product
 from .form import LinearForm, Sized
+from .modular import PRIMES, SPARE, combination, combined, product, residues, residues_of_fraction
 from .parameters import EPS
 from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows, most_by_row
 
 __all__ = [
-    "PRIMES",
     "Components",
     "Correction",
     "CorrectionSums",
-    "CycleSpace",
     "ExactPoint",
     "LocalRows",
     "Moved",
     "closed_components",
-    "combination",
     "correct",
     "exact_point",
-    "residues",
-    "residues_of_fraction",
 ]
 
 #: Share of itself by which a count may change on the way to a point where rows hold exactly.
@@ -142,326 +161,6 @@ def closed_components(
     terms, first, second = terms[kept], first[kept], second[kept]
     exact = form.low[first] * form.low[second] / records[0][component_of_term[terms]]
     return ClosedComponents(ok[component_of_row] & ~other, terms, np.abs(x[terms] / exact - 1) + 8 * EPS)
-
-
-# The null space of the published rows: cycles of a graph whose vertices are the rows and whose edges are the terms.
-#
-# In every release a term (q, s, b) has coefficient 1 in at most two published rows, that of (q, b) and that of (s, b).
-# It is an edge between them; a term with one such row is an edge to a vertex without a row, the ground. Let F be a
-# spanning forest of the edges with a positive count, one of the largest total count (Kruskal's algorithm). Then
-#
-# * a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, found from the leaves
-#   to the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree add up to 0 with the signs
-#   of its two kinds of rows if the published counts are consistent;
-# * every edge e outside of F closes one cycle, z_e, with P z_e = 0 and entries 1 and -1; these cycles are a basis of
-#   the
-#   null space of P.
-#
-# So the rows of knowledge K restrict the changes that leave all published rows as they are through K Z', where the rows
-# of Z are the cycles. Nothing here is rounded but sums of counts.
-
-
-#: Records: a smaller count outside of the forest stays as it is. Its square root is less than what is known of sides.
-HELD = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class CycleSpace:
-    """A spanning forest of the published rows, and the cycles that the other terms close."""
-
-    # One per published row: rows of the graph; the others have more than two rows a term, or coefficients other than
-    # 1.
-    is_vertex: np.ndarray
-    # One per vertex: the tree of every vertex. Vertices are the published rows and, after them, grounds.
-    tree: np.ndarray
-    # One per vertex: the next vertex on the way to the root, the term of that edge, and the number of edges to the
-    # root.
-    parent: np.ndarray
-    parent_term: np.ndarray
-    depth: np.ndarray
-    outside: np.ndarray  # the terms outside of the forest
-    first: np.ndarray  # one per term outside of the forest: its vertices; -1 where it has none
-    second: np.ndarray
-    counts: np.ndarray  # one per term: records
-
-    @classmethod
-    def of(cls, form: LinearForm, counts: np.ndarray, positive: np.ndarray, rows: np.ndarray) -> CycleSpace:
-        """Find a spanning forest of the largest total count."""
-        n, terms = form.n_published, np.flatnonzero(positive)
-        is_vertex, first, second = _vertices_of_terms(form, terms, rows)
-        grounded = (first >= 0) & (second < 0)
-        if grounded.any():  # a ground for every connected component, so that what is apart stays apart
-            linked = second >= 0
-            component = _connected(first[linked], second[linked], n)
-            second = np.where(grounded, n + component[np.maximum(first, 0)], second)
-        size = n + (int(component.max(initial=-1)) + 1 if grounded.any() else 0)
-        edges = np.flatnonzero(first >= 0)
-        tree, parent, edge, depth = _largest_forest(first[edges], second[edges], counts[terms[edges]], n, size)
-        below = depth > 0
-        parent_term = np.full(size, -1)
-        parent_term[below] = terms[edges[edge[below]]]
-        outside = counts[terms] >= HELD
-        outside[edges[edge[below]]] = False
-        return cls(is_vertex, tree, parent, parent_term, depth, terms[outside], first[outside], second[outside], counts)
-
-    def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The change d of the terms of the forest with P d = -residual, and what is left over at each root."""
-        need = np.zeros(len(self.parent))
-        need[: len(residual)] = -np.where(self.is_vertex, residual, 0.0)
-        change = np.zeros(len(self.counts))
-        for level in self._levels()[:0:-1]:  # from the deepest vertices to the roots
-            change[self.parent_term[level]] = need[level]
-            parents = self.parent[level]
-            low = int(parents.min())
-            taken = np.bincount(parents - low, need[level])
-            need[low : low + len(taken)] -= taken
-        roots = self.parent == np.arange(len(self.parent))
-        roots[len(residual) :] = False
-        left = np.zeros(int(self.tree.max(initial=-1)) + 1)
-        left[self.tree[roots]] = need[roots]
-        return change, left
-
-    def of_trees(self, of_row: np.ndarray) -> np.ndarray:
-        """Add up numbers of the published rows over each tree."""
-        rows = np.where(self.is_vertex, of_row, 0.0)
-        return np.bincount(self.tree[: len(rows)], rows, int(self.tree.max(initial=-1)) + 1)
-
-    def on_forest(self, of_tree: np.ndarray) -> np.ndarray:
-        """A number of each tree for its terms, 0 for those outside of the forest; one per term."""
-        found, below = np.zeros(len(self.counts)), self.depth > 0
-        found[self.parent_term[below]] = of_tree[self.tree[below]]
-        return found
-
-    def cycles(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-        """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms."""
-        for start in range(0, len(some), step := BATCH_DOUBLES // 8):
-            batch = some[start : start + step]
-            yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
-
-    def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the second vertex of other terms; -1 for none."""
-        first, second, _ = _ends(form, terms, self.is_vertex)
-        return first, second
-
-    def trees_of_terms(self) -> tuple[np.ndarray, np.ndarray]:
-        """The terms, those outside of the forest first, and the tree of each; -1 for terms without a vertex."""
-        below = self.depth > 0
-        tree = np.append(self.tree, -1)[self.first]
-        return np.concatenate([self.outside, self.parent_term[below]]), np.concatenate([tree, self.tree[below]])
-
-    def vanishes(self, of_term: np.ndarray, prime: int, asked: np.ndarray) -> bool:
-        """Whether residues of the terms add up to 0 on cycles, with the signs of the cycle, modulo a prime.
-
-        That is so if they are sums of two numbers of their vertices, which the edges of the forest determine.
-        """
-        potential = np.zeros(len(self.parent), dtype=np.int64)
-        for level in self._levels()[1:]:
-            potential[level] = (of_term[self.parent_term[level]] - potential[self.parent[level]]) % prime
-        padded = np.append(potential, 0)  # -1: no vertex
-        return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[asked]).any()
-
-    def _levels(self) -> list[np.ndarray]:
-        """The vertices of each depth."""
-        order = np.argsort(self.depth, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
-
-    def closed_by(self, outside: np.ndarray, first: np.ndarray, second: np.ndarray) -> sp.csr_array:
-        """The cycles that edges close, or the ways from their ends to two roots, as rows over all terms.
-
-        From both ends one climbs to the root, with alternating signs; what both ways share cancels.
-        """
-        if not len(outside):
-            return sp.csr_array((0, len(self.counts)))
-        numbers = np.arange(len(outside))
-        row, vertex = np.concatenate([numbers, numbers]), np.concatenate([first, second])
-        rows, columns, data, sign = [numbers], [outside], [np.ones(len(outside))], -1.0
-        row, vertex = row[vertex >= 0], vertex[vertex >= 0]
-        while True:
-            climbing = self.depth[vertex] > 0
-            row, vertex = row[climbing], vertex[climbing]
-            if not len(row):
-                break
-            rows.append(row)
-            columns.append(self.parent_term[vertex])
-            data.append(np.full(len(row), sign))
-            vertex, sign = self.parent[vertex], -sign
-        shape = len(outside), len(self.counts)
-        cycles = sp.csr_array((np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
-        cycles.eliminate_zeros()
-        return cycles
-
-
-def _vertices_of_terms(
-    form: LinearForm, terms: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Choose the rows that are vertices, and the first and the second vertex of each term; -1 for none.
-
-    A row is left out where a term has more than two, where a coefficient is not 1, and where it is the first row of one
-    term and the second of another: then the graph might not be bipartite.
-    """
-    n, published = form.n_published, form.published
-    is_vertex = rows & (np.bincount(entry_rows(published), published.data != 1, n) == 0)
-    while True:
-        first, second, surplus = _ends(form, terms, is_vertex)
-        if not len(surplus):
-            is_first = np.zeros(n, dtype=bool)
-            is_first[first[second >= 0]] = True
-            surplus = second[second >= 0]
-            surplus = surplus[is_first[surplus]]
-        if not len(surplus):
-            return is_vertex, first, second
-        is_vertex = is_vertex.copy()
-        is_vertex[surplus] = False
-
-
-def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first and the second vertex of some terms, -1 for none, and the vertices of which they have even more."""
-    by_term = form.published_by_term[terms] if len(terms) < form.shape[1] else form.published_by_term
-    entry, row = entry_rows(by_term), by_term.indices
-    kept = is_vertex[row]
-    of_term, own = (entry, row) if kept.all() else (entry[kept], row[kept])
-    number = np.bincount(of_term, minlength=len(terms))
-    start = np.cumsum(number) - number
-    first, second = np.full(len(terms), -1), np.full(len(terms), -1)
-    first[number > 0] = own[start[number > 0]]
-    second[number > 1] = own[start[number > 1] + 1]
-    pair = number > 1
-    first[pair], second[pair] = np.minimum(first[pair], second[pair]), np.maximum(first[pair], second[pair])
-    return first, second, own[np.arange(len(own)) - np.repeat(start, number) > 1]
-
-
-def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
-    """Number the connected components of a graph: for each vertex."""
-    graph = sp.csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return sp.csgraph.connected_components(graph, directed=False)[1]
-
-
-def _largest_forest(
-    first: np.ndarray, second: np.ndarray, counts: np.ndarray, n_rows: int, size: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The spanning forest with the largest counts: the tree, the parent, the edge to it and the depth of each vertex.
-
-    A vertex above all others has a heavy edge to each: the minimum spanning tree takes one of them for each component.
-    These lead to the roots, which are grounds where there are any, as no count has to agree there.
-    """
-    key = first.astype(np.int64) * size + second
-    order = np.argsort(key)
-    if not (np.diff(key[order]) > 0).all():  # of parallel edges, the one with the largest count
-        order = np.lexsort((-counts, key))
-        order = order[np.diff(key[order], prepend=-1) > 0]
-    weights, vertices = 1 / counts[order], np.arange(size)
-    heavy = 2 * weights.max(initial=1.0)
-    graph = sp.csr_array(
-        (
-            np.concatenate([weights, np.where(vertices < n_rows, 2 * heavy, heavy)]),
-            np.concatenate([second[order], vertices]),
-            np.append(np.searchsorted(first[order], np.arange(size + 1)), len(order) + size),
-        ),
-        shape=(size + 1, size + 1),
-    )
-    forest = sp.csgraph.minimum_spanning_tree(graph)
-    parent = sp.csgraph.breadth_first_order(forest, size, directed=False)[1][:size]
-    parent = np.where(parent == size, vertices, parent)
-    depth, root, climbing = np.zeros(size, dtype=np.int64), parent, np.flatnonzero(parent != vertices)
-    while len(climbing):
-        depth[climbing] += 1
-        above = parent[root[climbing]]
-        further = above != root[climbing]
-        climbing = climbing[further]
-        root = root.copy()
-        root[climbing] = above[further]
-    ends = np.minimum(parent, vertices).astype(np.int64) * size + np.maximum(parent, vertices)
-    place = np.minimum(np.searchsorted(key[order], ends), max(len(order) - 1, 0))  # of roots, any
-    edge = order[place] if len(order) else np.zeros(size, dtype=np.int64)
-    return np.unique(root, return_inverse=True)[1], parent, edge, depth
-
-
-# Linear dependence of rows, decided in exact arithmetic modulo two primes.
-#
-# Floating point cannot distinguish a row that depends on others from one that differs from such a row in the last
-# place, and that says something else. Numbers as typed are rational, and a rational matrix has the same linear
-# dependences modulo a prime, unless the prime divides one of its minors. For a random prime of 31 bits the probability
-# of that is about one in millions, and for two of them about 10^-13.
-#
-# Whether a row is a combination of some others does not need all columns: random combinations of the columns, a few
-# more than rows, decide it but for a probability of one in a prime.
-
-
-#: Two primes below 2^31, drawn at random once. Products of residues fit into 64 bits.
-PRIMES = (1_555_813_163, 2_139_108_259)
-
-#: Random combinations of the columns beyond the number of rows: a false dependence passes one in 2^31 each.
-SPARE = 3
-
-
-def residues(numbers: np.ndarray, prime: int) -> np.ndarray:
-    """Compute residues of doubles, which are integers times powers of two, modulo a prime."""
-    fraction, exponent = np.frexp(numbers)
-    significand = (fraction * 2.0**53).astype(np.int64)  # exact: a double has 53 binary digits
-    exponent = exponent.astype(np.int64) - 53
-    least = int(exponent.min(initial=0))
-    powers = [pow(2, e, prime) for e in range(least, int(exponent.max(initial=0)) + 1)]
-    return significand % prime * np.array(powers, dtype=np.int64)[exponent - least] % prime
-
-
-def residues_of_fraction(number: Fraction, prime: int) -> int:
-    """Compute the residue of a rational number modulo a prime."""
-    return number.numerator * pow(number.denominator, -1, prime) % prime
-
-
-def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Generator) -> np.ndarray:
-    """Combine the rows of a sparse matrix of residues at random: `n` rows that are sums over all of them."""
-    weights = generator.integers(1, prime, (matrix.shape[0], n))
-    high, low = np.divmod(weights, 2**16)  # sums of products of 31 and 16 bits have fewer than 63 up to 2^16 rows
-    found = np.zeros((matrix.shape[1], n), dtype=np.int64)
-    for start in range(0, matrix.shape[0], 2**16):
-        rows = slice(start, start + 2**16)
-        across = matrix[rows].T.tocsr()
-        found = (found + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
-    return found
-
-
-def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray | None:
-    """The factors with which other rows of residues add up to a row, by Gaussian elimination; None if none do."""
-    k, n = others.shape
-    rest = np.hstack([np.vstack([others, row]), np.eye(k + 1, dtype=np.int64)])  # on the right: of which rows
-    for i in range(k):
-        places = np.flatnonzero(rest[i, :n])
-        if not len(places):
-            continue
-        j = places[0]
-        below = i + 1 + np.flatnonzero(rest[i + 1 :, j])
-        if len(below):
-            times = rest[below, j] * pow(int(rest[i, j]), -1, prime) % prime
-            rest[below] = (rest[below] - times[:, None] * rest[i] % prime) % prime
-    return None if rest[-1, :n].any() else -rest[-1, n:-1] % prime
-
-
-# A point that satisfies rows exactly, near one that satisfies them approximately, and a bound on the distance.
-#
-# Let P be the published rows and K the active rows of knowledge, x > 0 a point, and r its residuals. The published rows
-# are corrected by themselves along a forest (:mod:`.cycle_space`). What the rows of knowledge are off by then, rho, is
-# corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. Of all y with
-#
-#     M sqrt(W) y = -rho,    M = K Z',    W >= 0 diagonal,
-#
-# the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
-# buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
-# bounded by a *verified* lower bound of the eigenvalues of S: S, scaled to a unit diagonal, is known up to roundoff,
-# which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounded (Rump, 2010, section 10) and so is
-# the inverse of R.
-#
-# Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
-# out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.dependence`). If so, they hold
-# where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the
-# sides. If not, they say something that floating point does not see, and nothing is proved.
-#
-# The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is
-# a continuous function of y, and Brouwer's fixed-point theorem gives a y.
-#
-# References
-# ----------
-# Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
 
 
 #: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
@@ -687,7 +386,7 @@ class LocalRows(Sized):
         """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
-            of_term = _product(by_class, factor, prime)[self.form.known.of_term] + _product(by_term, factor, prime)
+            of_term = product(by_class, factor, prime)[self.form.known.of_term] + product(by_term, factor, prime)
             if not self.space.vanishes(of_term, prime, self.x[self.space.outside] >= least):
                 return False
         return True
@@ -828,12 +527,6 @@ class Moved(NamedTuple):
     own: np.ndarray
     through: np.ndarray
     stretch: float  # sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2
-
-
-def _product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
-    """Columns of residues times residues, modulo a prime; products of 31 and 16 bits add up without overflow."""
-    high, low = np.divmod(factor, 2**16)
-    return ((columns @ high) % prime * 2**16 + columns @ low) % prime
 
 
 def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

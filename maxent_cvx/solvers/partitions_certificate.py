@@ -36,7 +36,6 @@ from .existence import (
     GROWTH,
     MOST_BACKWARD,
     MOST_MOVED,
-    PRIMES,
     Correction,
     CorrectionSums,
     LocalRows,
@@ -46,6 +45,7 @@ from .existence import (
 )
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import LinearForm, SharedColumns, SplitMatrix
+from .modular import PRIMES
 from .monitor import Monitor
 from .newton import RIDGES
 from .parameters import EPS

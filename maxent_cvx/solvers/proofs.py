@@ -1,7 +1,7 @@
 """Directions of the multipliers that prove terms zero, for the implied zeros that bound propagation does not find.
 
 A direction d with A'd <= 0 and d'(sides) >= 0 proves zero, in every x >= 0 with low <= A x <= high, the terms with
-(A'd)_j < 0 (see :mod:`.presolve.zero_proofs`, which verifies it). Newton's steps approach such directions, but not
+(A'd)_j < 0 (see :mod:`.duality`, which verifies it). Newton's steps approach such directions, but not
 closely enough for a proof if thousands of terms are zero, some of them because others are. They are found by least
 squares (:func:`.vanishing_terms.facial_reduction`), or here by a linear program, which finds all of them at once. Over
 all rows the program may take minutes where Newton's method takes seconds, so it is tried last; over the knowledge
@@ -31,7 +31,7 @@ LARGEST_DENOMINATOR = 12
 
 
 def support_proof(form: LinearForm) -> np.ndarray:
-    """Find one direction of the multipliers that proves every implied zero; see :mod:`.presolve.zero_proofs`.
+    """Find one direction of the multipliers that proves every implied zero; see :mod:`.duality`.
 
     The feasible set is a polyhedron, which is homogenised by x = (u + v) / t with t >= 0. Then
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.solvers.existence import PRIMES, CycleSpace, LocalRows, combination, correct, residues
+from maxent_cvx.solvers.cycle_space import CycleSpace
+from maxent_cvx.solvers.existence import LocalRows, correct
 from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.modular import PRIMES, combination, residues
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
