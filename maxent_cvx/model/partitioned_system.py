@@ -20,7 +20,8 @@ import scipy.sparse as sp
 from .._utils.errors import StatementError
 from .._utils.parallel import Executor
 from ..releases.partitioned import PartitionedRelease, ReleasePart, part_of
-from ..solvers.form import ClosedForm, Groups, LinearForm, SharedColumns, SplitMatrix
+from ..solvers.columns import SharedColumns, SplitMatrix
+from ..solvers.form import ClosedForm, Groups, LinearForm
 from ..solvers.modular import residues, residues_of_fraction
 from ..solvers.partitions import Part
 from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones

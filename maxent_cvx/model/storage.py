@@ -27,7 +27,8 @@ from .._utils.errors import MaxEntError, StatementError, TableError, join_names,
 from .._utils.files import path_of, write_beside
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
-from ..solvers.form import LinearForm, SharedColumns
+from ..solvers.columns import SharedColumns
+from ..solvers.form import LinearForm
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement

@@ -20,18 +20,9 @@ import scipy.sparse as sp
 
 from .._utils.errors import DuplicateLabel, RepeatedStatement, StatementError
 from ..solvers.backends import entropy_problem
+from ..solvers.columns import SharedColumns, SplitMatrix
 from ..solvers.costs import Penalties
-from ..solvers.form import (
-    ClosedForm,
-    Coefficients,
-    Convex,
-    Groups,
-    LinearForm,
-    Problem,
-    SharedColumns,
-    SplitMatrix,
-    by_coefficient,
-)
+from ..solvers.form import ClosedForm, Coefficients, Convex, Groups, LinearForm, Problem, by_coefficient
 from ..solvers.monitor import check_step
 from ..solvers.parameters import PLACES
 from ..solvers.sparse import canonical, compact, entry_rows, most_by_row

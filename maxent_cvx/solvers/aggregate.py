@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .form import LinearForm, SplitMatrix
+from .columns import SplitMatrix
+from .form import LinearForm
 from .monitor import check_step
 from .sparse import compact, entry_rows
 

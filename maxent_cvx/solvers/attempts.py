@@ -21,7 +21,8 @@ from .costs import PENALTY_ROUNDING
 from .dual import within_reach
 from .duality import exact_residuals
 from .explain import contradiction, failure
-from .form import AddedRows, Convex, LinearForm, Problem, Settled, extended
+from .extension import AddedRows, extended
+from .form import Convex, LinearForm, Problem, Settled
 from .monitor import Monitor, solved_together
 from .newton import facial_reduction
 from .parameters import EPS

@@ -31,7 +31,8 @@ from .backends import linearise, value_at
 from .certificate import Excess
 from .costs import Penalties
 from .duality import consequence, exact_rmatvec
-from .form import AddedRows, Groups, LinearForm
+from .extension import AddedRows
+from .form import Groups, LinearForm
 from .linear import Minima
 from .parameters import EPS
 from .sparse import entry_rows, exact_matvec, most_by_row

@@ -39,7 +39,8 @@ from .convex import (
     unattainable,
 )
 from .explain import conflict, irreducible
-from .form import AddedRows, Convex, Extension, LinearForm, Problem, extended
+from .extension import AddedRows, Extension, extended
+from .form import Convex, LinearForm, Problem
 from .parameters import FEASIBLE
 from .presolve import Reduced
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
 from .blocks import BucketBlocks
+from .columns import SharedColumns, SplitMatrix
 from .costs import Penalties
 from .parameters import FEASIBLE, PLACES
 from .sparse import (
     absolute,
-    canonical,
-    compact,
     components,
     entry_rows,
     least_by_row,
@@ -31,221 +29,18 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = [
-    "AddedRows",
     "ClosedForm",
     "Coefficients",
     "Convex",
-    "Extension",
     "Groups",
     "LinearForm",
     "Problem",
     "RowOperations",
     "RowOrigin",
     "Settled",
-    "SharedColumns",
     "Sized",
-    "SplitMatrix",
     "by_coefficient",
-    "column_classes",
-    "extended",
 ]
-
-# A sparse matrix with many identical columns: each distinct column is stored once.
-#
-# A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a
-# product with the matrix cost one pass over the terms and one over the entries of the distinct columns; and it takes
-# little memory, whereas some hundreds of statements are about every term many times.
-
-
-#: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
-MOST_DENSE = 16
-
-
-def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarray, sp.csr_array]:
-    """Number the distinct columns of a matrix: the class of every column, one column of every class, and these columns.
-
-    Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
-    order. Two different columns have the same product with probability about 1e-16, unless they differ by less than
-    rounding. It is checked that none have: otherwise sums of the scrambled bits of their entries are compared.
-    """
-    n_columns, seed = blocks[0].shape[1], 0
-    while True:
-        rng, hashes = np.random.default_rng(seed), np.zeros(n_columns, dtype=np.uint64 if seed else float)
-        for chunk in _chunks(blocks):
-            hashes += _sums_of_bits(chunk, rng) if seed else chunk.T @ rng.uniform(1, 2, chunk.shape[0])
-        of_column, classes = pd.factorize(hashes)
-        example = np.empty(len(classes), dtype=np.int64)
-        example[of_column] = np.arange(n_columns)
-        size, examples = np.bincount(of_column, minlength=len(classes)), []
-        for chunk in _chunks(blocks):
-            examples.append(chunk[:, example])
-            examples[-1].sort_indices()
-            if not _repeats(chunk, examples[-1], of_column, size):
-                break
-        else:
-            return of_column, example, compact(examples[0] if len(examples) == 1 else sp.vstack(examples, format="csr"))
-        seed += 1
-
-
-def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
-    """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
-    chunk: list[sp.csr_array] = []
-    for block in blocks:
-        chunk.append(block)
-        if sum(one.nnz for one in chunk) >= block.shape[1]:
-            yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
-            chunk = []
-    if chunk:
-        yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
-
-
-def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """One integer a column: the sum, modulo 2^64, of the bits of its entries, scrambled with a number of their row.
-
-    The scrambling is that of SplitMix64 (Steele, Lea and Flood, 2014).
-    """
-    by_column = block.tocsc()
-    of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
-    z = by_column.data.view(np.uint64) ^ of_row[by_column.indices]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    found, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
-    if len(filled):
-        found[filled] = np.add.reduceat(z, by_column.indptr[filled])
-    return found
-
-
-def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
-    """Whether every column of a block is, entry by entry, the example of its class; `size` is that of each class."""
-    if len(size) == len(of_column):
-        return True
-    if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
-        return False
-    table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
-    found = table[entry_rows(block), of_column[block.indices]]
-    return bool((np.asarray(found).ravel() == block.data).all())
-
-
-class SharedColumns:
-    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``."""
-
-    def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
-        blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
-        of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
-        self.of_term = of_column if of_term is None else of_column[of_term]
-
-    @classmethod
-    def of_distinct(cls, distinct: sp.csr_array, of_term: np.ndarray) -> SharedColumns:
-        """The matrix of columns that are known to be distinct."""
-        shared = cls.__new__(cls)
-        shared.distinct, shared.of_term = distinct, of_term
-        return shared
-
-    @cached_property
-    def transposed(self) -> sp.csr_array:
-        """The distinct columns as rows; shape (classes, rows)."""
-        return self.distinct.T.tocsr()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows, and of terms."""
-        return self.distinct.shape[0], len(self.of_term)
-
-    def rows(self, numbers: np.ndarray) -> sp.csr_array:
-        """Some rows of the matrix, with an entry for every term."""
-        found = self.distinct[numbers][:, self.of_term]
-        found.sort_indices()
-        return found
-
-    def toarray(self) -> np.ndarray:
-        """The matrix as a dense array."""
-        return np.asarray(self.distinct.toarray()[:, self.of_term])
-
-    def select(self, rows: np.ndarray) -> SharedColumns:
-        """The matrix with some rows only, in the order given."""
-        if np.array_equal(rows, np.arange(self.shape[0])):
-            return self
-        return SharedColumns(self.distinct[rows], self.of_term)
-
-    def columns(self, terms: np.ndarray) -> SharedColumns:
-        """The matrix with the columns of some terms only, by their numbers in the order given."""
-        of_term = self.of_term[terms]
-        left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
-        if left.all():
-            return self.of_distinct(self.distinct, of_term)
-        return self.of_distinct(self.distinct[:, np.flatnonzero(left)], (np.cumsum(left) - 1)[of_term])
-
-    def divided(self, by: np.ndarray) -> SharedColumns:
-        """The matrix with every row divided by a number."""
-        distinct = self.distinct
-        data = distinct.data / by[entry_rows(distinct)]
-        divided = sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape)
-        return self.of_distinct(divided, self.of_term)
-
-    def matvec(self, x: np.ndarray) -> np.ndarray:
-        """Compute A x."""
-        return self.distinct @ self.collect(x)
-
-    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute A' multipliers, one number a term."""
-        return (self.transposed @ multipliers)[self.of_term]
-
-    def collect(self, x: np.ndarray) -> np.ndarray:
-        """Sum x over the terms of each class of identical columns."""
-        return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
-
-    @cached_property
-    def pattern(self) -> sp.csr_array:
-        """The distinct columns with 1 in place of every coefficient."""
-        distinct = self.distinct
-        return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
-
-    @cached_property
-    def squared(self) -> sp.csr_array:
-        """The distinct columns with every coefficient squared."""
-        return self.distinct.power(2)
-
-    @property
-    def touched(self) -> np.ndarray:
-        """Which terms have a coefficient in some row."""
-        return (np.diff(self.transposed.indptr) > 0)[self.of_term]
-
-
-# The coefficients of a system: published rows as they are, all other rows by their distinct columns.
-
-
-@dataclass(frozen=True, eq=False)
-class SplitMatrix:
-    """The published rows of a system, and below them the others, which are about many terms in the same way."""
-
-    published: sp.csr_array  # shape (published rows, terms)
-    known: SharedColumns  # the rows that are not published, each distinct column stored once
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows, and of terms."""
-        return self.published.shape[0] + self.known.shape[0], self.published.shape[1]
-
-    def rows(self, numbers: np.ndarray) -> sp.csr_array:
-        """Some rows as one sparse matrix, by their numbers in the order given."""
-        is_known, n = numbers >= self.published.shape[0], self.published.shape[0]
-        if not is_known.any():
-            return self.published[numbers]
-        if is_known.all():
-            return self.known.rows(numbers - n)
-        parts = [self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)]
-        stacked, order = sp.vstack(parts, format="csr"), np.argsort(is_known, kind="stable")
-        if (order[1:] > order[:-1]).all():
-            return stacked
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return stacked[place]
-
-    def columns(self, terms: np.ndarray) -> SplitMatrix:
-        """The coefficients of some terms, by their numbers in the order given."""
-        return SplitMatrix(self.published[:, terms], self.known.columns(terms))
-
 
 # Where the rows of a system come from: their names, and their coefficients before any rounding.
 
@@ -675,156 +470,6 @@ class LinearForm:
         """Split an array with one number a row by the labels of the blocks of rows."""
         labels = {} if self.origin is None else self.origin.labels
         return {label: values[rows] for label, rows in labels.items()}
-
-
-# A linear form with further rows: hard ones after the hard rows that it has, soft ones after its soft rows.
-
-
-@dataclass(frozen=True, eq=False)
-class AddedRows:
-    """low <= matrix @ x <= high over the counts x, all under one name."""
-
-    matrix: sp.csr_array  # shape (rows, terms)
-    low: np.ndarray  # one per row
-    high: np.ndarray
-    name: str
-    penalties: Penalties | None = None  # the costs of missing the rows, if they are soft
-    scale: np.ndarray | None = None  # one per row: what each row was multiplied by
-    violation: float = 0.0  # of a cut, by how much the point that it was made at violates it, records
-
-
-@dataclass(frozen=True, eq=False)
-class Extension:
-    """An extended form, and where the rows of the original one are in it."""
-
-    form: LinearForm
-    original: np.ndarray  # the number of each original row in the extended form
-    added: dict[Hashable, np.ndarray]  # the numbers of the added rows, by what they were added as
-
-
-@dataclass(frozen=True, eq=False)
-class ExtendedOrigin:
-    """The origin of the rows of an extended form: that of the original rows, and the names of the others."""
-
-    before: RowOrigin | None
-    original: np.ndarray
-    matrix: sp.csr_array
-    low: np.ndarray
-    high: np.ndarray
-    names: Sequence[str]
-
-    @property
-    def starts(self) -> np.ndarray:
-        """Every row is a block of its own but for what is published."""
-        first = np.array([0], dtype=np.int64) if self.before is None else self.before.starts[:2]
-        return np.concatenate([first, np.arange(int(first[-1]) + 1, len(self.names) + 1)])
-
-    @property
-    def labels(self) -> Mapping[str, slice]:
-        """Rows are not asked for by label here."""
-        return {}
-
-    @property
-    def typed(self) -> np.ndarray:
-        """Of the original rows those that are available as rational numbers."""
-        return np.empty(0, dtype=np.int64) if self.before is None else self.original[self.before.typed]
-
-    def _number(self, row: int) -> int | None:
-        """The number of a row in the original form; None of an added one."""
-        at = int(np.searchsorted(self.original, row))
-        return at if self.before is not None and at < len(self.original) and self.original[at] == row else None
-
-    def name(self, row: int) -> str:
-        """The name of a row in messages."""
-        number = self._number(row)
-        return self.names[row] if number is None or self.before is None else self.before.name(number)
-
-    def remedy(self, row: int) -> str:
-        """What a user can do about a row that contradicts others."""
-        number = self._number(row)
-        return "relax it, or remove it" if number is None or self.before is None else self.before.remedy(number)
-
-    def coefficients(self, row: int) -> Coefficients:
-        """The coefficients of a row, as typed or as they stand, up to a common factor."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.coefficients(number)
-        line = self.matrix[[row]]
-        return by_coefficient(line.data, line.indices)
-
-    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The coefficients of a row as they stand and their terms; None if it was typed as rational numbers."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.doubles(number)
-        line = self.matrix[[row]]
-        return line.data, line.indices
-
-    def sides(self, row: int) -> tuple[float, float]:
-        """The sides of a row."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.sides(number)
-        return float(self.low[row]), float(self.high[row])
-
-    def is_exact(self, row: int) -> bool:
-        """Whether the stored row is the intended one."""
-        number = self._number(row)
-        return number is not None and self.before is not None and self.before.is_exact(number)
-
-
-def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
-    """Add rows to a form, and give its objective other weights."""
-    n, n_hard, before = form.shape[0], form.n_hard, form.matrix
-    firm = {key: one for key, one in added.items() if one.penalties is None}
-    soft = {key: one for key, one in added.items() if one.penalties is not None}
-    n_firm = sum(len(one.low) for one in firm.values())
-    blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
-        (before[:n_hard], form.low[:n_hard], form.high[:n_hard]),
-        *((one.matrix, one.low, one.high) for one in firm.values()),
-        (before[n_hard:], form.low[n_hard:], form.high[n_hard:]),
-        *((one.matrix, one.low, one.high) for one in soft.values()),
-    ]
-    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
-    low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
-    original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
-    places = {**_numbered(firm, n_hard), **_numbered(soft, n + n_firm)}
-    penalties = form.penalties
-    for one in soft.values():
-        penalties = one.penalties if penalties is None or one.penalties is None else penalties.then(one.penalties)
-    sides: dict[str, Any] = {}
-    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", PLACES)):
-        sides[name] = np.full(len(low), value)
-        sides[name][original] = getattr(form, name)
-    names = [""] * len(low)
-    for key, rows in places.items():
-        size = np.maximum(*(np.where(np.isfinite(side[rows]), np.abs(side[rows]), 0.0) for side in (low, high)))
-        sides["side_error"][rows] = PLACES * size
-        if added[key].scale is not None:
-            sides["scale"][rows] = added[key].scale
-        for row in rows.tolist():
-            names[row] = added[key].name
-    origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
-    wider = replace(
-        form,
-        coefficients=matrix,
-        low=low,
-        high=high,
-        origin=origin,
-        weights=weights,
-        operations=None,
-        penalties=penalties,
-        **sides,
-    )
-    return Extension(wider, original, places)
-
-
-def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
-    """Consecutive numbers for the rows of each, from the first."""
-    ends = first + np.cumsum([len(one.low) for one in added.values()], dtype=np.int64)
-    return {
-        key: np.arange(end - len(one.low), end) for (key, one), end in zip(added.items(), ends.tolist(), strict=True)
-    }
 
 
 # The problem that is solved: maximise sum x log(w / x) over rows, with the solution to the published rows alone.

@@ -32,10 +32,11 @@ from .._utils.errors import Infeasible, join_names
 from .._utils.parallel import Executor
 from .answer import Status
 from .blocks import BucketInverse, single_thread
+from .columns import SplitMatrix
 from .dual import Dual, Point
 from .duality import Consequence, bounds_by, consequence, exact_rmatvec
 from .existence import ExactRows
-from .form import ClosedForm, Groups, LinearForm, Sized, SplitMatrix
+from .form import ClosedForm, Groups, LinearForm, Sized
 from .monitor import Monitor, solved_together
 from .newton import (
     LOOSEST,

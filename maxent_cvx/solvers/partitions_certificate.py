@@ -32,6 +32,7 @@ from .certificate import (
     largest_error,
     within_slopes,
 )
+from .columns import SharedColumns, SplitMatrix
 from .existence import (
     GROWTH,
     MOST_BACKWARD,
@@ -44,7 +45,7 @@ from .existence import (
     correct,
 )
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
-from .form import LinearForm, SharedColumns, SplitMatrix
+from .form import LinearForm
 from .modular import PRIMES
 from .monitor import Monitor
 from .newton import RIDGES

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible
 from .aggregate import Aggregation, aggregate
+from .columns import SplitMatrix
 from .costs import Penalties
 from .duality import implied_upper_bounds
-from .form import LinearForm, Problem, Settled, SplitMatrix
+from .form import LinearForm, Problem, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK

@@ -30,7 +30,8 @@ import qdldl
 import scipy.sparse as sp
 
 from .blocks import BATCH_DOUBLES, SMALLEST_DIAGONAL, BucketBlocks, BucketInverse, Solve, regularized_cholesky
-from .form import LinearForm, SharedColumns
+from .columns import SharedColumns
+from .form import LinearForm
 from .sparse import components
 
 __all__ = [

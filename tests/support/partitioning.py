@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxent_cvx.solvers.columns import SplitMatrix
 from maxent_cvx.solvers.existence import residues, residues_of_fraction
-from maxent_cvx.solvers.form import ClosedForm, Groups, LinearForm, Problem, SplitMatrix
+from maxent_cvx.solvers.form import ClosedForm, Groups, LinearForm, Problem
 from maxent_cvx.solvers.partitions import Part
 
 

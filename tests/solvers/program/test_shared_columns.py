@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.form import SharedColumns, column_classes
+from maxent_cvx.solvers.columns import SharedColumns, column_classes
 from support.solving import examples
 
 #: A matrix of few different columns, each repeated in random places; maybe none, maybe with rows of zeros.

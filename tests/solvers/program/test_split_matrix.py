@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.form import LinearForm, SharedColumns, SplitMatrix
+from maxent_cvx.solvers.columns import SharedColumns, SplitMatrix
+from maxent_cvx.solvers.form import LinearForm
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)

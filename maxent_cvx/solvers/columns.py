@@ -1,0 +1,209 @@
+"""A sparse matrix with many identical columns: each distinct column is stored once.
+
+A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a
+product with the matrix cost one pass over the terms and one over the entries of the distinct columns; and it takes
+little memory, whereas some hundreds of statements are about every term many times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .sparse import canonical, compact, entry_rows
+
+__all__ = ["SharedColumns", "SplitMatrix", "column_classes"]
+
+#: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
+MOST_DENSE = 16
+
+
+def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarray, sp.csr_array]:
+    """Number the distinct columns of a matrix: the class of every column, one column of every class, and these columns.
+
+    Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
+    order. Two different columns have the same product with probability about 1e-16, unless they differ by less than
+    rounding. It is checked that none have: otherwise sums of the scrambled bits of their entries are compared.
+    """
+    n_columns, seed = blocks[0].shape[1], 0
+    while True:
+        rng, hashes = np.random.default_rng(seed), np.zeros(n_columns, dtype=np.uint64 if seed else float)
+        for chunk in _chunks(blocks):
+            hashes += _sums_of_bits(chunk, rng) if seed else chunk.T @ rng.uniform(1, 2, chunk.shape[0])
+        of_column, classes = pd.factorize(hashes)
+        example = np.empty(len(classes), dtype=np.int64)
+        example[of_column] = np.arange(n_columns)
+        size, examples = np.bincount(of_column, minlength=len(classes)), []
+        for chunk in _chunks(blocks):
+            examples.append(chunk[:, example])
+            examples[-1].sort_indices()
+            if not _repeats(chunk, examples[-1], of_column, size):
+                break
+        else:
+            return of_column, example, compact(examples[0] if len(examples) == 1 else sp.vstack(examples, format="csr"))
+        seed += 1
+
+
+def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
+    """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
+    chunk: list[sp.csr_array] = []
+    for block in blocks:
+        chunk.append(block)
+        if sum(one.nnz for one in chunk) >= block.shape[1]:
+            yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
+            chunk = []
+    if chunk:
+        yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
+
+
+def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """One integer a column: the sum, modulo 2^64, of the bits of its entries, scrambled with a number of their row.
+
+    The scrambling is that of SplitMix64 (Steele, Lea and Flood, 2014).
+    """
+    by_column = block.tocsc()
+    of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
+    z = by_column.data.view(np.uint64) ^ of_row[by_column.indices]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    found, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
+    if len(filled):
+        found[filled] = np.add.reduceat(z, by_column.indptr[filled])
+    return found
+
+
+def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
+    """Whether every column of a block is, entry by entry, the example of its class; `size` is that of each class."""
+    if len(size) == len(of_column):
+        return True
+    if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
+        return False
+    table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
+    found = table[entry_rows(block), of_column[block.indices]]
+    return bool((np.asarray(found).ravel() == block.data).all())
+
+
+class SharedColumns:
+    """A matrix given by its distinct columns, ``matrix[:, t] == distinct[:, of_term[t]]``."""
+
+    def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
+        blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
+        of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
+        self.of_term = of_column if of_term is None else of_column[of_term]
+
+    @classmethod
+    def of_distinct(cls, distinct: sp.csr_array, of_term: np.ndarray) -> SharedColumns:
+        """The matrix of columns that are known to be distinct."""
+        shared = cls.__new__(cls)
+        shared.distinct, shared.of_term = distinct, of_term
+        return shared
+
+    @cached_property
+    def transposed(self) -> sp.csr_array:
+        """The distinct columns as rows; shape (classes, rows)."""
+        return self.distinct.T.tocsr()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.distinct.shape[0], len(self.of_term)
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows of the matrix, with an entry for every term."""
+        found = self.distinct[numbers][:, self.of_term]
+        found.sort_indices()
+        return found
+
+    def toarray(self) -> np.ndarray:
+        """The matrix as a dense array."""
+        return np.asarray(self.distinct.toarray()[:, self.of_term])
+
+    def select(self, rows: np.ndarray) -> SharedColumns:
+        """The matrix with some rows only, in the order given."""
+        if np.array_equal(rows, np.arange(self.shape[0])):
+            return self
+        return SharedColumns(self.distinct[rows], self.of_term)
+
+    def columns(self, terms: np.ndarray) -> SharedColumns:
+        """The matrix with the columns of some terms only, by their numbers in the order given."""
+        of_term = self.of_term[terms]
+        left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
+        if left.all():
+            return self.of_distinct(self.distinct, of_term)
+        return self.of_distinct(self.distinct[:, np.flatnonzero(left)], (np.cumsum(left) - 1)[of_term])
+
+    def divided(self, by: np.ndarray) -> SharedColumns:
+        """The matrix with every row divided by a number."""
+        distinct = self.distinct
+        data = distinct.data / by[entry_rows(distinct)]
+        divided = sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape)
+        return self.of_distinct(divided, self.of_term)
+
+    def matvec(self, x: np.ndarray) -> np.ndarray:
+        """Compute A x."""
+        return self.distinct @ self.collect(x)
+
+    def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
+        """Compute A' multipliers, one number a term."""
+        return (self.transposed @ multipliers)[self.of_term]
+
+    def collect(self, x: np.ndarray) -> np.ndarray:
+        """Sum x over the terms of each class of identical columns."""
+        return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
+
+    @cached_property
+    def pattern(self) -> sp.csr_array:
+        """The distinct columns with 1 in place of every coefficient."""
+        distinct = self.distinct
+        return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
+
+    @cached_property
+    def squared(self) -> sp.csr_array:
+        """The distinct columns with every coefficient squared."""
+        return self.distinct.power(2)
+
+    @property
+    def touched(self) -> np.ndarray:
+        """Which terms have a coefficient in some row."""
+        return (np.diff(self.transposed.indptr) > 0)[self.of_term]
+
+
+# The coefficients of a system: published rows as they are, all other rows by their distinct columns.
+
+
+@dataclass(frozen=True, eq=False)
+class SplitMatrix:
+    """The published rows of a system, and below them the others, which are about many terms in the same way."""
+
+    published: sp.csr_array  # shape (published rows, terms)
+    known: SharedColumns  # the rows that are not published, each distinct column stored once
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of terms."""
+        return self.published.shape[0] + self.known.shape[0], self.published.shape[1]
+
+    def rows(self, numbers: np.ndarray) -> sp.csr_array:
+        """Some rows as one sparse matrix, by their numbers in the order given."""
+        is_known, n = numbers >= self.published.shape[0], self.published.shape[0]
+        if not is_known.any():
+            return self.published[numbers]
+        if is_known.all():
+            return self.known.rows(numbers - n)
+        parts = [self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)]
+        stacked, order = sp.vstack(parts, format="csr"), np.argsort(is_known, kind="stable")
+        if (order[1:] > order[:-1]).all():
+            return stacked
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return stacked[place]
+
+    def columns(self, terms: np.ndarray) -> SplitMatrix:
+        """The coefficients of some terms, by their numbers in the order given."""
+        return SplitMatrix(self.published[:, terms], self.known.columns(terms))
