@@ -310,7 +310,7 @@ class Trial:
         if not self.problem.needs_convex:  # which come as an argument of their own
             try:
                 answer = untouched(self.backend, model.form)
-            except Exception as error:  # whatever the backend raises is to be failures
+            except Exception as error:  # whatever the backend raises is to be reported
                 yield _raised(error)
                 return
         if not self.problem.feasible:

@@ -1,7 +1,7 @@
 """Checks of arguments: each function returns the value that it was given, or raises a typed error.
 
 Every public function, method and constructor reads its arguments through these before it does any work, so that a
-wrong one is given by its name. What a value means (a column of this table, a label of this model) is checked where that
+wrong one is named in the error. What a value means (a column of this table, a label of this model) is checked where that
 is known.
 """
 

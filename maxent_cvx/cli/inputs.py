@@ -248,7 +248,9 @@ def read_input(options: ExposureOptions) -> CommandInput:
 
 def check_buckets(options: ReleaseOptions | TableOptions) -> None:
     """Refuse several sources of buckets."""
-    given = [name for name in BUCKET_SOURCES if getattr(options, name, None) not in (None, False)]
+    given = [
+        name for name in BUCKET_SOURCES if (value := getattr(options, name, None)) is not None and value is not False
+    ]
     if options.is_generalized and "generalized" not in given:
         given.append("hierarchy" if getattr(options, "hierarchy", ()) else "population")
     if len(given) > 1:

@@ -223,7 +223,12 @@ def with_dataset_defaults(options: T) -> T:
         from ..datasets.load import ADULT_QI  # which loads pandas
 
         known = known | {"qi": ADULT_QI}
-    given = {name for name, value in vars(options).items() if value not in (None, False, ())}
+    # Of values that are falsy, 0 is one that was given, and so are no quasi-identifiers: --qi ''.
+    given = {
+        name
+        for name, value in vars(options).items()
+        if value is not None and value is not False and (value != () or name in ("qi", "sa"))
+    }
     defaults = {
         name: value
         for name, value in known.items()

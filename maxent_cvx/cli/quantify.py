@@ -514,7 +514,7 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
 def _quantify_partitions(options: QuantifyOptions, statements: list[Statement]) -> int:
     """The same for a release in partitions; --out is a folder with P(q, s, b) of every partition."""
     for name, instead in IN_MEMORY.items():
-        if getattr(options, name, None) not in (None, False, ()):
+        if (value := getattr(options, name, None)) is not None and value is not False and value != ():
             raise TableError(
                 f"--{name.replace('_', '-')} is not available for Parquet files, which are read in partitions: {instead}"
             )

@@ -166,9 +166,9 @@ def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
 # The utility of a release: the relative error of random count queries.
 
 
-#: The most queries that can be qi for; more would take days.
+#: The most queries that can be asked; more would take days.
 MOST_QUERIES = 10**7
-#: How many times as many queries are drawn as are qi for, before giving up because they count no record.
+#: How many times as many queries are drawn as are asked, before giving up because they count no record.
 DRAWS = 50
 #: Queries that are answered in one batch.
 AT_ONCE = 200

@@ -286,7 +286,7 @@ def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
 
 
 class Cases(Protocol):
-    """What is solved, by number, and what is given of each."""
+    """What is solved, by number, and what is asked about each."""
 
     def about(self, i: int) -> dict[str, Any]:
         """The columns that say which it is."""
@@ -488,7 +488,9 @@ def prices_of(form: LinearForm, multipliers: np.ndarray, n_records: float) -> pd
     """The prices of rows of knowledge, in their order, from the multipliers of all rows."""
     known = np.arange(form.n_facts, form.shape[0])
     price = -multipliers[known] * form.scale[known] / n_records + 0.0
-    binding = np.abs(multipliers[known]) > ROUNDED
+    binding = form.is_equation[known] | (np.abs(multipliers[known]) > ROUNDED)
+    binding[form.n_hard - form.n_facts :] = True
+    price = np.where(binding, price, 0.0)
     side = np.where(form.is_equation[known], "=", np.where(~binding, "", np.where(price < 0, ">=", "<=")))
     side[form.n_hard - form.n_facts :] = "~"
     names = [form.name(row) for row in known.tolist()]

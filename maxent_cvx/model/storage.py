@@ -191,7 +191,10 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=kind["ordered"]))
     dtype: Any
     if "text" in kind:
-        dtype = pd.StringDtype(kind["text"], **({"na_value": np.nan} if kind["missing"] == "nan" else {}))
+        try:
+            dtype = pd.StringDtype(kind["text"], **({"na_value": np.nan} if kind["missing"] == "nan" else {}))
+        except TypeError:  # pandas before 2.3 has one missing value for texts
+            dtype = np.dtype(object)
     else:
         dtype = pd.api.types.pandas_dtype(kind["dtype"])
     return column if column.dtype == dtype else column.astype(dtype)

@@ -32,7 +32,7 @@ __all__ = [
 #: From a release to what an attack infers from it: a result of :mod:`maxent_cvx.attacks`, or a table.
 Attack: TypeAlias = Callable[[Any], Any]
 #: Why some questions have no answer for a release in partitions.
-IN_MEMORY = "it is available for releases in memory only, and this release is in partitions"
+IN_MEMORY = "they are computed for releases in memory only, and this release is in partitions"
 
 T = TypeVar("T")
 

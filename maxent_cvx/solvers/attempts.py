@@ -209,7 +209,7 @@ def presolved(
     conic ones report such answers as optimal; for them, the zeros that Newton's method proves are fixed beforehand.
     """
     try:
-        smaller = zeros_before_solve(problem, reduce(problem, most))
+        smaller = zeros_before_solve(problem, reduce(problem, most, keep_small=backend is NEWTON))
         if backend is not NEWTON and smaller.terms.any():
             by_newton = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]), monitor)
             zeros = smaller.proved_zeros(problem.form, by_newton.proofs)

@@ -418,8 +418,12 @@ def repeated(form: LinearForm) -> np.ndarray:
     return found
 
 
-def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
-    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms."""
+def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool = False) -> Reduced:
+    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms.
+
+    With `keep_small`, of a small problem only implied terms and buckets without knowledge are left out: Newton's method
+    solves it by one dense factor, which takes redundant rows as well.
+    """
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
     fixed, values, width, upper = _implied_values(problem, most)
@@ -437,7 +441,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None) -> Reduced:
         multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     check_step()
-    if restricted.shape[0] ** 2 * restricted.shape[1] <= MOST_DENSE_WORK:  # one dense factor takes redundant rows too
+    if keep_small and restricted.shape[0] ** 2 * restricted.shape[1] <= MOST_DENSE_WORK:
         return Reduced(
             terms, np.flatnonzero(involved), Aggregation.identity(restricted), fixed, counts, multipliers, restricted,
             form.n_published, width, scale,

@@ -37,7 +37,18 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     property_unless_set = property  # read-only for type checkers, so that subclasses may define plain properties
 else:
-    property_unless_set = functools.cached_property  # ``self.label = ...`` in a constructor comes before it
+
+    class property_unless_set(functools.cached_property):  # noqa: N801
+        """A cached property that ``self.label = ...`` in a constructor overrides, and that is no default of a dataclass."""
+
+        def __set__(self, instance: Any, value: Any) -> None:
+            if value is not self:  # a dataclass with a field of this name takes the property for its default
+                instance.__dict__[self.attrname] = value
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is not None and self.attrname in instance.__dict__:
+                return instance.__dict__[self.attrname]
+            return super().__get__(instance, owner)
 
 
 class Source(ReprMixin, ABC):

@@ -16,7 +16,7 @@ from tests.benchmarks.peers.comparing import OURS
 RUNS = {
     "attacks methods": ["--people", "150", "--queries", "5"],
     "attacks intersection": ["--people", "300"],
-    "attacks minimality": ["--people", "400"],
+    "attacks minimality": ["--people", "12"],
     "attacks reconstruction": ["--block", "3", "--blocks", "1", "--time-limit", "1"],
     "boundary": ["--models", "2", "--buckets", "8", "--statements", "4"],
     "contradictions": ["--statements", "20"],

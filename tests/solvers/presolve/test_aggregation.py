@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, Statement
-from maxent_cvx.solvers import presolve
 from maxent_cvx.solvers.aggregate import Aggregation, aggregate
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.form import LinearForm
@@ -24,14 +23,6 @@ from support.random_models import random_records, true_statements
 from support.solving import error, examples
 
 seeds = st.integers(0, 10**6)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def every_problem_is_large() -> Iterator[None]:
-    """Small problems are not aggregated, as one dense factor solves them as fast; here they stand for large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(presolve, "MOST_DENSE_WORK", 0)
-        yield
 
 
 def repetitive(seed: int, statements: int = 3) -> tuple[MaxEnt, pd.DataFrame]:

@@ -63,7 +63,7 @@ def test_refused_starts(tmp_path: Path):
     """Another release's posterior, something else, and one without multipliers are refused, with what to do."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
     post = model.solve()
-    with refused(StatementError, "another release", "this release"):
+    with refused(StatementError, "another release", "another release"):
         MaxEnt(publish(FIGURE_1C)).solve(warm_start=post)
     with refused(StatementError, "posterior", "ndarray"):
         model.solve(warm_start=post.counts)
