@@ -636,9 +636,9 @@ class BoundedDual:
     def move_origin(self, point: np.ndarray) -> None:
         """Take another point as the reference."""
         self.origin, m = point, self.signs @ point
-        self.exponent, self.conjugate = self.form.exponent(m), self._conjugate(m)[0]
+        self.exponent = self.form.exponent(m)
         self.exponential = self._extended_exp(self.exponent)[0]
-        self.value = float(self.exponential.sum() - self.target @ point) + self.conjugate
+        self.value = float(self.exponential.sum() - self.target @ point) + self._conjugate(m)[0]
 
     def _extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
@@ -667,9 +667,13 @@ class BoundedDual:
         is_small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
         by_expm1 = self.exponential * np.expm1(np.where(is_small, change, 0.0))
         increase = np.where(is_small, by_expm1, exponential - self.exponential)
-        conjugate, derivative = self._conjugate(self.signs @ point)
+        derivative = self._conjugate(self.signs @ point)[1]
         self.last_gradient = self.signs.T @ (self.form.matvec(counts) + derivative) - self.target
-        return float(increase.sum() - self.target @ step) + conjugate - self.conjugate, self.last_gradient
+        value = float(increase.sum() - self.target @ step)
+        if self.form.penalties is not None:
+            n = self.form.n_hard
+            value += self.form.penalties.conjugate_increase((self.signs @ self.origin)[n:], (self.signs @ step)[n:])
+        return value, self.last_gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
         """Largest element of the projected gradient: the step -gradient, cut off at the bounds of the multipliers."""

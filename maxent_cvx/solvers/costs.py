@@ -109,6 +109,16 @@ class Penalties:
         """Whether some rows do."""
         return bool(self.is_divergence.any())
 
+    def conjugate_increase(self, m: np.ndarray, step: np.ndarray) -> float:
+        """By how much the conjugates of all costs at m + step exceed those at m, without cancellation, nats."""
+        increase = self.variance * (m + step / 2) * step
+        if self.has_divergences:
+            some = self.is_divergence
+            t, target = self.temperature[some], self.target[some]
+            with np.errstate(over="ignore", invalid="ignore"):
+                increase[some] = t * target * np.exp(-m[some] / t) * np.expm1(-step[some] / t)
+        return float(increase.sum())
+
     def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The sum of the conjugates at -m, their derivatives with respect to m, and their second derivatives."""
         value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance

@@ -229,13 +229,12 @@ def _largest_forest(
     forest = sp.csgraph.minimum_spanning_tree(graph)
     parent = sp.csgraph.breadth_first_order(forest, size, directed=False)[1][:size]
     parent = np.where(parent == size, vertices, parent)
-    depth, root, climbing = np.zeros(size, dtype=np.int64), parent, np.flatnonzero(parent != vertices)
+    depth, root, climbing = np.zeros(size, dtype=np.int64), parent.copy(), np.flatnonzero(parent != vertices)
     while len(climbing):
         depth[climbing] += 1
         above = parent[root[climbing]]
         further = above != root[climbing]
         climbing = climbing[further]
-        root = root.copy()
         root[climbing] = above[further]
     ends = np.minimum(parent, vertices).astype(np.int64) * size + np.maximum(parent, vertices)
     place = np.minimum(np.searchsorted(key[order], ends), max(len(order) - 1, 0))  # of roots, any

@@ -95,7 +95,7 @@ class Dual:
             counts += self._offset
             np.exp(counts, out=counts)
             total, activity = float(counts.sum()), self.form.matvec(counts)
-            value, rounding, curvature = self.value_at(m, total, total if np.isfinite(total) else 0.0, activity)
+            value, rounding, curvature = self.value_at(m, total, total, activity)
             return Point(m, value, rounding, counts, activity, curvature)
 
     def value_at(
@@ -105,7 +105,7 @@ class Dual:
         # The value is a difference. With few records and large multipliers the summands are far larger than it is,
         # and it is no more precise than they are.
         value, curvature = total - self.linear_part(m), None
-        size = size + float(np.abs(self.equation_sides) @ np.abs(m)) if size else size
+        size = size + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(size) else 0.0
         if self.form.penalties is not None:
             n = self.form.n_hard
             conjugate, first, second = self.form.penalties.conjugate(m[n:])

@@ -37,6 +37,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
+from .blocks import BATCH_DOUBLES
 from .cycle_space import CycleSpace
 from .duality import two_product
 from .form import LinearForm, Sized
@@ -59,7 +60,7 @@ __all__ = [
 
 #: Share of itself by which a count may change on the way to a point where rows hold exactly.
 MOST_MOVED = 0.5
-#: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + `most_moved`.
+#: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + MOST_MOVED.
 GROWTH = 1.5
 #: Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise.
 ACTIVE_PLACES = 16 * EPS
@@ -171,7 +172,7 @@ CYCLES_OF_A_ROW = 10
 BATCH = 1_024
 
 #: Cycles up to which these and M' are kept for a second use.
-MOST_KEPT = 25_000
+MOST_KEPT = min(25_000, BATCH_DOUBLES // 8)  # no more than one batch of `CycleSpace.cycles`
 
 #: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
 MOST_DENSE_ROWS = 32
@@ -459,7 +460,7 @@ class LocalRows(Sized):
             return
         for terms, cycles in self.space.cycles(self.some):
             batch = terms, cycles, self._rows(cycles)
-            if len(self.some) <= MOST_KEPT:
+            if self.exact is None and len(self.some) <= MOST_KEPT:  # of partitions, all would be kept at once
                 self._kept = batch
             yield batch
 

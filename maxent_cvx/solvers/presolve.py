@@ -241,7 +241,7 @@ class Reduced:
     """A smaller problem, and the maps between its solution and that of the original problem."""
 
     terms: np.ndarray  # one per original term: the terms that are left to solve for
-    rows: np.ndarray  # the original rows that are left, those of a bucket next to each other
+    rows: np.ndarray  # the original rows that are left; of a large problem those of a bucket next to each other
     # What the rows and terms that are left were aggregated to; its form is the problem to solve.
     aggregation: Aggregation
     # One per original term: terms whose value presolve has determined: implied zeros, and further values that these

@@ -426,7 +426,8 @@ class BlockSystem(Systems):
         indices = self.bucket_blocks.rows.indices
         self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
-        self.forms_at_once = self.n_known > 0 and forming <= QUICKLY_FORMED
+        forming += self.n_known**3 / 3  # of its Cholesky factor
+        self.forms_at_once = 0 < self.n_known <= MOST_DENSE and forming <= QUICKLY_FORMED
 
     @cached_property
     def affordable_products(self) -> int:
@@ -532,15 +533,16 @@ class DenseFactor:
             self._active, self._system = active, chosen
             self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal(), is_inverted=False)
         right, direction = gradient[rows], np.zeros(len(gradient))
-        found, residual = self._solve(right), np.inf
         # The ridge, which redundant rows need, moves the other directions as well: refined while that halves the rest.
+        solution = self._solve(right)
+        rest = right - self._system @ solution
         for _ in range(MOST_REFINEMENTS):
-            rest = right - self._system @ found
-            before, residual = residual, float(np.linalg.norm(rest))
-            if not residual < before / 2:
+            trial = solution + self._solve(rest)
+            after = right - self._system @ trial
+            if not np.linalg.norm(after) < np.linalg.norm(rest) / 2:
                 break
-            found = found + self._solve(rest)
-        direction[rows] = found
+            solution, rest = trial, after
+        direction[rows] = solution
         return direction
 
 
@@ -577,7 +579,7 @@ MOST_ENTRIES = 1e8
 
 def newton_system(form: LinearForm, *, may_form: bool = True) -> System:
     """A dense factor where the problem is small, a sparse one where blocks are large, else block elimination."""
-    if form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
+    if form.shape[0] ** 2 * max(form.shape[1], 1) <= MOST_DENSE_WORK:
         return DenseSystem(form)
     blocks = BlockSystem(form, may_form=may_form)
     buckets = blocks.bucket_blocks

@@ -349,7 +349,8 @@ def _solve_entropies(
         if answer.status is Status.OPTIMAL and 0 < mean < SMALL_AVERAGE:
             entropy = entropy.scaled(1 / mean)
             assert entropy.bounded is not None
-            answer = solve_mixed(entropy.bounded.program, **options)
+            bounded = entropy.bounded
+            answer = solve_mixed(bounded.program, **options)
             iterations += answer.iterations
     else:
         answer = solve_from(bounded.program, start[bounded.rows], **options)
