@@ -151,7 +151,7 @@ def _parametric(source: ParametricStatement, label: str, block: int) -> Parametr
 
 #: What to do about contradictory rows of the release, and of knowledge, where rows do not say it themselves.
 PUBLISHED = "correct the published table that is wrong, or make the view without it"
-KNOWLEDGE = "correct it, make it vague (= 0.3 +- 0.05, or .about(0.3, eps=0.05)), or remove it"
+KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
 
 
 class RowBlocks(Sequence[Rows]):
