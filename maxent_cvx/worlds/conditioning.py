@@ -167,7 +167,7 @@ class ResidualGroup:
                 f"{self.name!r}, {int(self.places.sum())} tuples of {len(self.tuples)} signatures with "
                 f"{len(self.places)} values, of which named people may take some in {len(u)} ways, takes "
                 f"{min(cost):.1g} steps (2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, "
-                "or write sentences about fewer people"
+                "write sentences about fewer people, or sample the worlds of a single group with worlds.sample(...)"
             )
         return cost[0] <= cost[1]
 
@@ -404,8 +404,8 @@ class _Sweep:
             raise GroupTooLarge(
                 f"the sentences link {len(self.first)} people in {len(self.places)} buckets too closely for an exact "
                 f"answer: at bucket {at + 1}, with {len(self.states.local)} states, it takes {self.cost:.1g} steps "
-                f"(2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, or write sentences "
-                "about fewer people"
+                f"(2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, write sentences "
+                "about fewer people, or sample the worlds of a single group with worlds.sample(...)"
             )
 
 
