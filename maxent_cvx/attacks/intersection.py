@@ -489,7 +489,7 @@ def intersection(
 
     Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
     groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, with
-    frequencies from the groups by 0.01 to 0.03 (``python -m tests.benchmarks.intersection``, with and without
+    frequencies from the groups by 0.01 to 0.03 (``python -m tests.benchmarks.attacks intersection``, with and without
     ``--overall``).
 
     *Maximum entropy.* With M people in both, x(q, s, u, v) people who are record u of the first and v of the second,

@@ -56,8 +56,8 @@ MOST_DENSE = 10_000
 
 # The Schur complement S = C - B D^-1 B' of the rows of knowledge, formed as a dense matrix.
 
-#: Forming S of k rows in dense squares costs k (k + this) multiplications per row of a block; measured by
-#: tests/benchmarks/newton_systems.py.
+#: Forming S of k rows in dense squares costs k (k + this) multiplications per row of a block; measured in
+#: version 0.2.0.
 FORMING_OVERHEAD = 350
 #: Columns of S that are formed at a time, at least, from sparse products.
 FEWEST_COLUMNS = 64
@@ -260,7 +260,7 @@ LEAST_PRODUCTS = 16
 #: Share of the cost of forming the Schur complement that products may take before: it serves later systems, too.
 FORMING_SHARE = 0.04
 #: What one term costs in a product with S, which is bound by memory, what one entry of the distinct columns costs, and
-#: what one pair of rows of knowledge costs in a product with the preconditioner: see tests/benchmarks/newton_systems.py.
+#: what one pair of rows of knowledge costs in a product with the preconditioner: as measured in 0.2.0.
 PER_TERM, PER_ENTRY, PER_PAIR = 150.0, 30.0, 5.0
 
 
