@@ -186,9 +186,9 @@ def compare_solvers(
     references = {name: table.attrs.pop("reference") for name, table in tables.items()}
     several = isinstance(model, Mapping)
     table = pd.concat(tables, names=["model"]) if several else tables[None]
-    found = SolverTable(table)
-    found.attrs["reference"] = references if several else references[None]
-    return found
+    result = SolverTable(table)
+    result.attrs["reference"] = references if several else references[None]
+    return result
 
 
 def _models(model: object) -> dict[Hashable, MaxEnt]:
@@ -228,10 +228,10 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
             raise SolverError(f"two different solvers have the name {backend.name!r}; rename one of them")
         custom[backend.name] = backend
     labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in given]
-    found = {label: _backend(label, custom) for label in labels}
-    for label, one in found.items():
+    backends = {label: _backend(label, custom) for label in labels}
+    for label, one in backends.items():
         _check_options(one, options.get(label, {}))
-    return found
+    return backends
 
 
 def _backend(label: str, own: Mapping[str, Backend]) -> Backend | Exception:
@@ -284,10 +284,10 @@ def _message(error: Exception) -> str:
 
 def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
     """The table of one model."""
-    found = {label: post for label, (post, _, _) in answers.items() if post is not None}
-    bounds = {label: post.certificate.bound for label, post in found.items() if np.isfinite(post.certificate.bound)}
+    solved = {label: post for label, (post, _, _) in answers.items() if post is not None}
+    bounds = {label: post.certificate.bound for label, post in solved.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
-    rows = [_row(*answer, found[reference] if reference else None) for answer in answers.values()]
+    rows = [_row(*answer, solved[reference] if reference else None) for answer in answers.values()]
     table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver")).astype({"iterations": "Int64"})
     table.attrs["reference"] = reference
     return table
@@ -392,11 +392,11 @@ def inference_channels(
         raise BadProbability(f"tolerance must not be negative, got {tolerance!r}")
     workers = Workers.asked(n_jobs, client)
     together = MaxEnt(series).solve(**solve)
-    found = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
-    if blame and len(found) and len(series.releases) > 1:
-        found = found.assign(**_blamed(_Rest(series, found, solve), workers, progress))
-    order = np.argsort(-np.abs(found["change"].to_numpy()), kind="stable")
-    return found.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
+    channels = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
+    if blame and len(channels) and len(series.releases) > 1:
+        channels = channels.assign(**_blamed(_Rest(series, channels, solve), workers, progress))
+    order = np.argsort(-np.abs(channels["change"].to_numpy()), kind="stable")
+    return channels.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
 
 
 def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:
@@ -450,9 +450,13 @@ class _Rest:
 
 def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
     """The release without which each probability would be closest to what the release alone says."""
-    n, found = len(about.series.releases), about.found
-    closest, without, because = np.full(len(found), np.inf), np.zeros(len(found)), np.zeros(len(found), dtype=int)
-    u, alone = found["release"].to_numpy() - 1, found["alone"].to_numpy()
+    n, channels = len(about.series.releases), about.found
+    closest, without, because = (
+        np.full(len(channels), np.inf),
+        np.zeros(len(channels)),
+        np.zeros(len(channels), dtype=int),
+    )
+    u, alone = channels["release"].to_numpy() - 1, channels["alone"].to_numpy()
     each = workers.map(_Rest.without, about, ((v,) for v in range(n)))
     for v, p in enumerate(progress_bar(each, "channels", progress, total=n)):
         distance = np.where(u == v, np.inf, np.abs(p - alone))
@@ -887,8 +891,8 @@ class _Points:
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
         """Measure it."""
-        found = {"probability": post.prob(self.swept), "entropy": post.entropy}
-        return found | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
+        measured = {"probability": post.prob(self.swept), "entropy": post.entropy}
+        return measured | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
 
 
 def _numbers(given: object, what: str) -> list[float]:

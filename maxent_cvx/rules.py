@@ -643,7 +643,7 @@ class RuleSet(ReprMixin):
         write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **arguments, **more}, path)
 
     @classmethod
-    def from_csv(cls, path: str | PathLike[str], **said: Any) -> RuleSet:
+    def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
         """Read rules from a CSV file: one row per rule, an empty cell for an attribute that is not set.
 
         Parameters
@@ -673,8 +673,8 @@ class RuleSet(ReprMixin):
         ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
         <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
-        check_keywords(said, "argument of RuleSet", ARGUMENTS)
-        return cls(**read_rules(path, said))
+        check_keywords(arguments, "argument of RuleSet", ARGUMENTS)
+        return cls(**read_rules(path, arguments))
 
     @classmethod
     def from_mlxtend(

@@ -117,10 +117,10 @@ class Problem(ReprMixin):
 
     def suits(self, backend: str | object) -> bool:
         """Whether a backend says that it takes such a problem."""
-        found = find_backend(backend)
-        takes_rows = found.takes_inequalities or not self.needs_inequalities
-        takes_rows &= found.takes_soft_rows or not self.needs_soft_rows
-        return takes_rows and (found.takes_convex or not self.needs_convex)
+        solver = find_backend(backend)
+        takes_rows = solver.takes_inequalities or not self.needs_inequalities
+        takes_rows &= solver.takes_soft_rows or not self.needs_soft_rows
+        return takes_rows and (solver.takes_convex or not self.needs_convex)
 
     def expected(self, space: Space) -> np.ndarray:
         """Give the exact answer."""
@@ -359,11 +359,13 @@ class Trial:
         """Compare the multipliers of what is known with the exact ones."""
         assert post is not None
         dual = np.array(self.problem.dual)
-        found = np.concatenate([post.multipliers[label] for label in labels])
+        multipliers = np.concatenate([post.multipliers[label] for label in labels])
         least = 1.0 if post.status is Status.OPTIMAL else min(1.0, float(counts[counts > 0].min()))
-        if np.abs(found - dual).max() > PRECISE / least:
+        if np.abs(multipliers - dual).max() > PRECISE / least:
             exact = np.round(dual, 6).tolist()
-            yield usual or f"the multipliers of what is known are {found.round(6).tolist()}, and {exact} are exact"
+            yield (
+                usual or f"the multipliers of what is known are {multipliers.round(6).tolist()}, and {exact} are exact"
+            )
 
 
 def check_backend(backend: str | object, problems: Iterable[Problem | str] | None = None) -> pd.DataFrame:
@@ -431,18 +433,18 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
     with -m
     """
-    found = find_backend(backend)
+    solver = find_backend(backend)
     chosen = _chosen(problems)
-    assert not found.trouble, f"{found.name} is installed, but not usable: {found.trouble}"
-    trials = [Trial(found, problem) for problem in chosen]
-    able = [trial for trial in trials if trial.problem.suits(found)]
+    assert not solver.trouble, f"{solver.name} is installed, but not usable: {solver.trouble}"
+    trials = [Trial(solver, problem) for problem in chosen]
+    able = [trial for trial in trials if trial.problem.suits(solver)]
     assert able, (
-        f"{found.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+        f"{solver.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
     )
     failures = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
     says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(failures.items())[:TOLD])
     more = f" And {len(failures) - TOLD} more." if len(failures) > TOLD else ""
-    assert not failures, f"{found.name} is broken on {len(failures)} of {len(able)} problems. {says}{more}"
+    assert not failures, f"{solver.name} is broken on {len(failures)} of {len(able)} problems. {says}{more}"
     rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
     return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
 
@@ -748,13 +750,13 @@ def _check_published(view: View, name: str) -> None:
         assert held.isin(there).all(), f"{about} counts somebody where there is no term"
         for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
             if role in by and total is not None:
-                found = np.bincount(labels[by.index(role)], counts, len(total))
-                assert np.array_equal(found, total), f"{about} does not add up to n_{role}"
+                totals = np.bincount(labels[by.index(role)], counts, len(total))
+                assert np.array_equal(totals, total), f"{about} does not add up to n_{role}"
 
 
 def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarray]:
     """Codes of the labels of a published table, role by role."""
-    found, level = [], 0
+    arrays, level = [], 0
     for role in by:
         labels = view.axes[role][1]
         n = labels.nlevels if counts.index.nlevels > 1 else 1
@@ -764,20 +766,20 @@ def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarr
             labels = labels.get_level_values(0)
         codes = labels.get_indexer(own)
         assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
-        found.append(codes)
+        arrays.append(codes)
         level += n
-    return found
+    return arrays
 
 
 def _check_marks(view: View, name: str) -> None:
     """What marks people gives a mark for each QI tuple, or None, or refuses."""
     first = [view.quasi_identifiers.get_level_values(i)[0] for i in range(view.quasi_identifiers.nlevels)]
-    asked: Iterable[tuple[str, Any, tuple[Any, ...]]] = [
+    calls: Iterable[tuple[str, Any, tuple[Any, ...]]] = [
         ("named", view.named, ("nobody has this name",)),
         *(("described", view.described, (column, value)) for column, value in zip(view.qi, first, strict=False)),
         ("described", view.described, ("no such attribute", 1)),
     ]
-    for method, function, given in asked:
+    for method, function, given in calls:
         try:
             marks = function(*given)
         except MaxEntError:

@@ -90,13 +90,13 @@ def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[
     sizes = list(range(1, n_attributes + 1))
     if attributes is None:
         return sizes
-    asked = as_list(attributes)
-    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in asked)
-    if not asked or not whole_ones or not set(asked) <= set(sizes):
+    requested = as_list(attributes)
+    whole_ones = all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in requested)
+    if not requested or not whole_ones or not set(requested) <= set(sizes):
         raise StatementError(
             f"attributes={short_repr(attributes)}: an association can set 1 to {n_attributes} of the QI attributes"
         )
-    return sorted({int(size) for size in asked})
+    return sorted({int(size) for size in requested})
 
 
 def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np.ndarray, np.ndarray]:
@@ -120,21 +120,21 @@ def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.
 # Patterns of the lattice: whom each describes, and its name.
 
 
-def members(found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
+def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
     """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples)."""
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for i in np.unique(cube):
         at = np.flatnonzero(cube == i)
-        which, tuples = places_of(found[i].group, pattern[at])
+        which, tuples = places_of(mined[i].group, pattern[at])
         rows.append(at[which])
         columns.append(tuples)
     where = np.concatenate(rows), np.concatenate(columns)
-    n_tuples = len(found[0].group) if len(found) else 0
+    n_tuples = len(mined[0].group) if len(mined) else 0
     return sp.csr_array((np.ones(len(where[0])), where), shape=(len(cube), n_tuples))
 
 
 def pattern_names(
-    qi: Sequence[str], tuples: pd.MultiIndex, found: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray
+    qi: Sequence[str], tuples: pd.MultiIndex, mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray
 ) -> np.ndarray:
     """Name patterns as texts: "Gender=male, Degree=college"."""
     names = np.empty(len(cube), dtype=object)
@@ -144,8 +144,8 @@ def pattern_names(
     ]
     for i in np.unique(cube):
         at = np.flatnonzero(cube == i)
-        first = found[i].first[pattern[at]]
-        texts = [values[j][np.asarray(tuples.codes[j])[first]] for j in found[i].attributes]
+        first = mined[i].first[pattern[at]]
+        texts = [values[j][np.asarray(tuples.codes[j])[first]] for j in mined[i].attributes]
         names[at] = texts[0]
         for text in texts[1:]:
             names[at] = names[at] + ", " + text
@@ -212,7 +212,7 @@ class Associations(ReprMixin):
 
     def _rank(self, negative: bool) -> np.ndarray:
         """List and sort the associations of one sign."""
-        found = [np.empty(0, dtype=RANKED)]
+        parts = [np.empty(0, dtype=RANKED)]
         for i, cube in enumerate(self.cubes):
             n_q = cube.counts.sum(axis=1)
             support = n_q[:, None] - cube.counts if negative else cube.counts
@@ -220,8 +220,8 @@ class Associations(ReprMixin):
             part = np.empty(len(group), dtype=RANKED)
             part["cube"], part["group"], part["s"] = i, group, s
             part["n_q"], part["support"] = n_q[group], support[group, s]
-            found.append(part)
-        ranked = np.concatenate(found)
+            parts.append(part)
+        ranked = np.concatenate(parts)
         # Cubes are in the order of (number of attributes, names), and groups and values are sorted, so
         # that position is the last three keys. Equal fractions divide to equal floats: no ties are lost.
         order = np.lexsort((np.arange(len(ranked)), -ranked["support"], -(ranked["support"] / ranked["n_q"])))
@@ -383,8 +383,8 @@ def mine_associations(
         most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
         return np.asarray(most < min_support)
 
-    found = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
-    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, found, negative)
+    mined = tuple(cubes(data.qi, tuples, counts, too_few, sizes))
+    return Associations(data.qi, data.sa, min_support, tuples, values, *n_each, mined, negative)
 
 
 def _read(

@@ -335,7 +335,7 @@ def visible(text: str) -> str:
     >>> print(visible("\x1b[31mFlu\u202e"))
     \x1b[31mFlu\u202e
     """
-    return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text)
+    return ACTIVE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def one_line(value: object) -> object:
@@ -355,28 +355,28 @@ def join_names(items: Iterable[object], limit: int = 5) -> str:
     return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 
-def unknown_name(what: str, found: object, known: Iterable[object]) -> UnknownName:
+def unknown_name(what: str, unknown: object, known: Iterable[object]) -> UnknownName:
     """Say that `found` is not a `what`, with near misses or else what there is.
 
     >>> print(unknown_name("value of 'Disease'", "Fluu", ["Flu", "HIV"]))
     'Fluu' is not a value of 'Disease'; did you mean 'Flu'?
     """
     known = list(known)
-    found = _plain(found)
+    unknown = _plain(unknown)
     by_text = {str(_plain(item)): _plain(item) for item in known}
-    if _holds_data(found):  # to compare it as a text would take long, and to print it would print records
-        return UnknownName(f"{short_repr(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
+    if _holds_data(unknown):  # to compare it as a text would take long, and to print it would print records
+        return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     by_lower = {text.lower(): item for text, item in by_text.items()}
-    text = found if isinstance(found, str) else _as_text(found)
+    text = unknown if isinstance(unknown, str) else _as_text(unknown)
     near = [by_lower[name] for name in difflib.get_close_matches(text.lower(), by_lower, n=3)]
     if text in by_text:
         twin = by_text[text]
-        hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(found).__name__}"
+        hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(unknown).__name__}"
     elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {join_names(known, 8)}" if known else "there is none"
-    return UnknownName(f"{short_repr(found)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+    return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
 
 
 def _as_text(value: object) -> str:

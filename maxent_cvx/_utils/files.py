@@ -101,10 +101,10 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
     # a reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt and
     # a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
     # its own and the same ending, is removed if anything goes wrong, also if the process is killed.
-    found = path_of(path)
+    given_path = path_of(path)
     try:
-        target = _resolved(found)
-        mode = _mode(target, found)
+        target = _resolved(given_path)
+        mode = _mode(target, given_path)
         draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
         try:
             with removed_if_killed(draft):
@@ -121,7 +121,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         _folder_to_disk(target.parent)
     except OSError as error:
         raise TableError(
-            f"cannot write {str(found)!r}: {_reason(error)}; what was there before is unchanged. "
+            f"cannot write {str(given_path)!r}: {_reason(error)}; what was there before is unchanged. "
             "Give another path, or make room, and write again"
         ) from error
 
@@ -134,7 +134,7 @@ def _resolved(path: Path) -> Path:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
-def _mode(target: Path, said: Path) -> int | None:
+def _mode(target: Path, given_path: Path) -> int | None:
     """Read the permissions of an existing file; refuse to replace one that is not ordinary, or is protected."""
     try:
         mode = target.stat().st_mode
@@ -142,9 +142,9 @@ def _mode(target: Path, said: Path) -> int | None:
         return None
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
-        raise TableError(f"cannot write {str(said)!r}: it is {what}; give the path of a file")
+        raise TableError(f"cannot write {str(given_path)!r}: it is {what}; give the path of a file")
     if not os.access(target, os.W_OK):
-        raise TableError(f"cannot write {str(said)!r}: it is protected; give another path, or permit writing")
+        raise TableError(f"cannot write {str(given_path)!r}: it is protected; give another path, or permit writing")
     return stat.S_IMODE(mode)
 
 

@@ -118,9 +118,9 @@ def as_label(value: object) -> str:
 def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
     """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order."""
     pieces, at = list[str](), 0
-    for found in TO_ISOLATE.finditer(text):
-        pieces += [visible(text[at : found.start()]), start, visible(found[1] or found[0]), end]
-        at = found.end()
+    for match in TO_ISOLATE.finditer(text):
+        pieces += [visible(text[at : match.start()]), start, visible(match[1] or match[0]), end]
+        at = match.end()
     return "".join([*pieces, visible(text[at:])])
 
 
@@ -149,11 +149,11 @@ def as_html(text: str, *tables: TablePreview) -> str:
     '<div><p><strong>Release</strong>: 2 values of &#x27;&lt;b&gt;&#x27;</p></div>'
     """
     bare = text[1:-1] if text.startswith("<") and text.endswith(">") else text
-    heading, colon, said = bare.partition(": ")
+    heading, colon, body = bare.partition(": ")
     if not colon:
-        heading, said = "", bare
+        heading, body = "", bare
     title = f"<strong>{escaped(heading)}</strong>: " if colon else ""
-    lines = "<br>".join(escaped(line) for line in said.splitlines())
+    lines = "<br>".join(escaped(line) for line in body.splitlines())
     return f"<div><p>{title}{lines}</p>{''.join(table.html() for table in tables)}</div>"
 
 

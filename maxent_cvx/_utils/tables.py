@@ -109,11 +109,11 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     if isinstance(columns, pd.DataFrame):
         raise TableError(f"{role} must name columns by text, not by {short_repr(columns)}")
     is_list = not isinstance(columns, str | bytes) and is_several(columns)
-    if not (found := tuple(columns) if is_list else (columns,)):
+    if not (listed := tuple(columns) if is_list else (columns,)):
         raise TableError(f"{role} names no column; name at least one")
-    if strange := [name for name in found if not is_text(name)]:
+    if strange := [name for name in listed if not is_text(name)]:
         raise TableError(f"{role} must name columns by text, not by {short_repr(strange[0])}; rename such a column")
-    return found  # type: ignore[return-value]
+    return listed  # type: ignore[return-value]
 
 
 def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
@@ -176,9 +176,9 @@ def check_labels(values: pd.Series | pd.Index, what: str) -> None:
 
 def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
     """Say in which columns of so many rows how many values are missing, and what to do."""
-    found = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
+    where = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
     return TableError(
-        f"{what} has missing values in {found}; drop those rows with .dropna(subset=[...])"
+        f"{what} has missing values in {where}; drop those rows with .dropna(subset=[...])"
         + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
     )
 
@@ -198,8 +198,8 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
 def _floats(column: pd.Series) -> np.ndarray:
     """Read the cells of a column as numbers, NaN where they are not."""
     try:
-        found = pd.to_numeric(column, errors="coerce")
-        return np.full(len(column), np.nan) if found.dtype.kind == "c" else found.to_numpy(dtype=float)
+        numeric = pd.to_numeric(column, errors="coerce")
+        return np.full(len(column), np.nan) if numeric.dtype.kind == "c" else numeric.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError):  # integers that no float holds, or arrays
         return np.full(len(column), np.nan)
 
@@ -352,11 +352,11 @@ def _as_they_are(listed: list[object], what: str) -> np.ndarray:
         raise TableError(f"{what} hold a number that is too large: {error}") from error
 
 
-def _finite(found: np.ndarray, what: str) -> np.ndarray:
+def _finite(array: np.ndarray, what: str) -> np.ndarray:
     """Check that all are finite."""
-    if not np.isfinite(found).all():
-        raise TableError(f"{what} must be finite numbers, and {found[~np.isfinite(found)][0]} is none")
-    return found
+    if not np.isfinite(array).all():
+        raise TableError(f"{what} must be finite numbers, and {array[~np.isfinite(array)][0]} is none")
+    return array
 
 
 def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:

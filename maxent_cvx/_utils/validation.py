@@ -39,15 +39,15 @@ def check_number(value: object, what: str) -> float:
     maxent_cvx.BadProbability: the value must be a finite number, not '0.3'
     """
     try:
-        found = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
+        number = math.nan
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(found):
+    if not is_number or not math.isfinite(number):
         many = isinstance(value, Iterable) and not isinstance(value, str | bytes)
         what_it_is = f"a {type(value).__name__}" if many else short_repr(value)
         raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
-    return found
+    return number
 
 
 def check_int(
@@ -66,20 +66,20 @@ def check_float(
 ) -> float:
     """Read a finite number from a range, both ends included."""
     try:
-        found = check_number(value, what)
+        number = check_number(value, what)
     except BadProbability:
-        found = math.nan
-    if not least <= found <= most or math.isnan(found):
+        number = math.nan
+    if not least <= number <= most or math.isnan(number):
         sides = f" from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f" of at least {least:g}"
         raise (error or BadProbability)(f"{what}={short_repr(value)}: a number{sides} is expected")
-    return found
+    return number
 
 
 def check_positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
     """Read a finite number above 0."""
-    if (found := check_number(value, what)) <= 0:
+    if (number := check_number(value, what)) <= 0:
         raise (error or BadProbability)(f"{what}={short_repr(value)}: a number above 0 is expected")
-    return found
+    return number
 
 
 def check_bool(value: object, what: str) -> bool:
@@ -201,25 +201,29 @@ def check_array(
 ) -> np.ndarray:
     """Read a list of finite numbers, of a given length if it has to be."""
     try:
-        found = np.asarray(value, dtype=float)
+        array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise error(f"{what} must be a list of numbers, not {short_repr(value)}") from None
-    if found.ndim != 1 or (size is not None and len(found) != size):
+    if array.ndim != 1 or (size is not None and len(array) != size):
         expected = "a list of numbers" if size is None else f"a list of {size} numbers"
-        raise error(f"{what} must be {expected}, not of shape {found.shape}")
-    if not np.isfinite(found).all():
-        raise error(f"{what} must be finite numbers, and {found[~np.isfinite(found)][0]} is none")
-    return found
+        raise error(f"{what} must be {expected}, not of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise error(f"{what} must be finite numbers, and {array[~np.isfinite(array)][0]} is none")
+    return array
 
 
 def check_positions(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
     """Read positions among so many, or a mask of that length."""
-    found = np.asarray(value) if isinstance(value, range) else value
-    is_array = isinstance(found, np.ndarray) and found.ndim == 1
-    kind = found.dtype.kind if isinstance(found, np.ndarray) and is_array else ""
-    if not isinstance(found, np.ndarray) or not (kind in "iu" or (kind == "b" and len(found) == size)) or not is_array:
+    positions = np.asarray(value) if isinstance(value, range) else value
+    is_array = isinstance(positions, np.ndarray) and positions.ndim == 1
+    kind = positions.dtype.kind if isinstance(positions, np.ndarray) and is_array else ""
+    if (
+        not isinstance(positions, np.ndarray)
+        or not (kind in "iu" or (kind == "b" and len(positions) == size))
+        or not is_array
+    ):
         raise StatementError(f"{what} must be positions or a mask of {size}, not {short_repr(value)}")
-    at = np.flatnonzero(found) if kind == "b" else found.astype(np.int64)
+    at = np.flatnonzero(positions) if kind == "b" else positions.astype(np.int64)
     if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
         raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
     return at % max(size, 1)

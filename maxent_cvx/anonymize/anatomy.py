@@ -108,11 +108,11 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
     order, rank = shuffled(value, rng)
     part = np.where(is_exempt[order], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
-    found = draw(pile, l, rng)
-    left = found < 0  # fewer than l
-    found[left] = join(pile[left], found[~left], pile[~left], rng)
+    assigned = draw(pile, l, rng)
+    left = assigned < 0  # fewer than l
+    assigned[left] = join(pile[left], assigned[~left], pile[~left], rng)
     bucket = np.empty(n, dtype=np.int64)
-    bucket[order] = found
+    bucket[order] = assigned
     return bucket
 
 

@@ -174,7 +174,7 @@ class GroupPatterns:
         cost, columns, most = self._program(some)
         # Of those that stay, not many fewer than the program lets stay: the search is short then.
         low = np.concatenate([np.floor(used[:n] - 1), np.zeros(len(most) - n)]).clip(0)
-        found = milp(
+        result = milp(
             cost,
             integrality=np.concatenate([np.ones(n + len(some)), np.zeros(len(self.records))]),
             bounds=Bounds(low, most),
@@ -182,10 +182,10 @@ class GroupPatterns:
             options={"node_limit": NODES},
         )
         answer = np.floor(used + 1e-9)
-        if found.x is not None:
+        if result.x is not None:
             answer = np.zeros(2 * n)
-            answer[:n] = np.round(found.x[:n])
-            answer[n + some] = np.round(found.x[n : n + len(some)])
+            answer[:n] = np.round(result.x[:n])
+            answer[n + some] = np.round(result.x[n : n + len(some)])
         return answer.astype(np.int64) if (self._taken(answer) <= self.records).all() else np.floor(used).astype(int)
 
     def _add(self, members: np.ndarray) -> None:

@@ -71,13 +71,13 @@ class Classifier:
         q, s = expected.nonzero()
         try:
             self.model.fit(self.features.iloc[q], s, **{self.weight: expected[q, s]})
-            said = np.asarray(self.model.predict_proba(self.features))
+            predicted = np.asarray(self.model.predict_proba(self.features))
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
-        if not (np.isfinite(said) & (said >= 0)).all():
+        if not (np.isfinite(predicted) & (predicted >= 0)).all():
             raise BadProbability("the classifier predicts something that is not a probability; choose another")
         p = np.zeros_like(expected)
-        p[:, self.model.classes_] = said
+        p[:, self.model.classes_] = predicted
         with np.errstate(divide="ignore"):
             return np.log(p), 0.0
 

@@ -668,14 +668,14 @@ class RecordTypes:
 
 def _values(name: object, values: object) -> list[object]:
     """The values of an attribute, each once."""
-    found = check_list(values, f"the values of {name!r}", "values")
+    domain = check_list(values, f"the values of {name!r}", "values")
     try:
-        twice = len(set(found)) < len(found)
+        twice = len(set(domain)) < len(domain)
     except TypeError as error:
         raise StatementError(f"the values of {name!r} hold something that is no single value: {error}") from error
-    if not found or twice or pd.Series(found, dtype=object).isna().any():
+    if not domain or twice or pd.Series(domain, dtype=object).isna().any():
         raise StatementError(f"the values of {name!r}: one at least, each once and none missing, is expected")
-    return found
+    return domain
 
 
 def _check_size(size: int) -> None:

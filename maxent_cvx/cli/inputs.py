@@ -205,8 +205,8 @@ def as_text(cell: object) -> object:
     ('{a, b}', 'a', '{"20-29"}')
     """
     if isinstance(cell, str):
-        found = parse([cell])
-        looks_generalized = found.spans or found.sets or found.masks or is_suppressed(cell)
+        parsed = parse([cell])
+        looks_generalized = parsed.spans or parsed.sets or parsed.masks or is_suppressed(cell)
         return f"{{{json.dumps(cell, ensure_ascii=False)}}}" if looks_generalized and cell != "*" else cell
     return label_of(cell) if isinstance(cell, frozenset | pd.Interval) else cell
 
@@ -431,9 +431,9 @@ def located(error: Infeasible, knowledge: Mapping[str, Any]) -> Infeasible:
     where = where_of(knowledge)
     if not (lines := [f"{label} ({where[label]})" for label in labels if label in where and "line" in where[label]]):
         return error
-    found = Infeasible(f"{error}; {'; '.join(lines)}")
-    found.conflict = error.conflict
-    return found
+    with_places = Infeasible(f"{error}; {'; '.join(lines)}")
+    with_places.conflict = error.conflict
+    return with_places
 
 
 # -------------------------------------------------------------------------------------------------- published statistics
@@ -457,16 +457,16 @@ def read_domain(text: str) -> dict[str, list[object]]:
 
 def _read_values(text: str) -> list[object]:
     """Read a range of integers, or values separated by bars, which are numbers if all of them are."""
-    found: list[object] = []
+    parsed: list[object] = []
     for part in (part.strip() for part in text.split("|")):
         if ends := RANGE.fullmatch(part):
             low, high = map(int, ends.groups())
             if low > high:
                 raise TableError(f"{part!r}: the first number of a range must not be larger than the second")
-            found += range(low, high + 1)
+            parsed += range(low, high + 1)
         else:
-            found.append(int(part) if NUMBER.fullmatch(part) else part)
-    return found if all(isinstance(one, int) for one in found) else [*map(str, found)]
+            parsed.append(int(part) if NUMBER.fullmatch(part) else part)
+    return parsed if all(isinstance(one, int) for one in parsed) else [*map(str, parsed)]
 
 
 def read_statistics(
@@ -499,14 +499,14 @@ def _statistics_of(
     for name in where:  # numbers are numbers only if all of the domain are
         if any(isinstance(value, str) for value in domain[name]):
             where[name] = [*map(str, where[name])]
-    found = []
+    statistics = []
     if n := row.get("n", ""):
-        found.append(Statistic(where, int(n) if n.isdecimal() else n))
+        statistics.append(Statistic(where, int(n) if n.isdecimal() else n))
     for name in STATISTICS[1:]:
         if text := row.get(name, ""):
             try:
                 number: Any = {name: float(text)}
             except ValueError as error:
                 raise TableError(f"{name} must be a number, got {text!r}") from error
-            found.append(Statistic(where, of=of, decimals=places[name], **number))
-    return found
+            statistics.append(Statistic(where, of=of, decimals=places[name], **number))
+    return statistics

@@ -322,12 +322,12 @@ def names(text: str) -> list[str]:
     if not text.strip():
         return []
     try:
-        (found,) = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+        (cells,) = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     except (csv.Error, ValueError):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
         ) from None
-    return [name.strip() for name in found]
+    return [name.strip() for name in cells]
 
 
 def format_list(items: Sequence[str]) -> str:
@@ -354,20 +354,20 @@ def natural(text: str) -> int:
 def share(text: str) -> float:
     """Read a probability."""
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
+        number = -1.0
+    if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a probability; write 0.3 for 30%")
-    return found
+    return number
 
 
 def limit(text: str) -> float:
     """Read a probability that another one can exceed."""
-    found = share(text)
-    if not 0 < found < 1:
+    number = share(text)
+    if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"the limit must be above 0 and below 1, got {text}")
-    return found
+    return number
 
 
 def pair_of_texts(example: str) -> Callable[[str], tuple[str, str]]:

@@ -182,10 +182,10 @@ def output_files(options: Options) -> list[tuple[str, str]]:
 def _identity(path: str) -> tuple[int, int] | None:
     """Device and number of a file, which are the same under all its names; None if there is no file."""
     try:
-        found = os.fstat(sys.stdin.fileno()) if path == DASH else os.stat(path)
+        status = os.fstat(sys.stdin.fileno()) if path == DASH else os.stat(path)
     except (OSError, ValueError, AttributeError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 @contextmanager
@@ -203,9 +203,9 @@ def redirect_messages(options: Options) -> Iterator[None]:
 
 def left_out() -> list[dict[str, object]]:
     """The tables of which the running command has dropped rows; to be read, and to be appended to."""
-    if (found := _left_out.get()) is None:
-        _left_out.set(found := [])
-    return found
+    if (omissions := _left_out.get()) is None:
+        _left_out.set(omissions := [])
+    return omissions
 
 
 def say(*sentences: object) -> None:

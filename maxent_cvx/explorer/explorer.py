@@ -310,7 +310,7 @@ class Explorer:
         sentences = [sentence for sentence in (head, *items, note) if sentence]
         return picture(self._exploration.answer, sentences, self._exploration.max_rows)
 
-    def _repr_mimebundle_(self, **asked: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """The page where widgets are shown; a picture, and words, where they are not."""
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         if any(find_spec(name) is None for name in NEEDED):

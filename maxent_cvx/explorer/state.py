@@ -184,9 +184,9 @@ def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     matrix = sp.csr_array((1 / records[place], (place, terms)), shape=(n, n_terms))
     ends = np.stack([np.zeros(n), np.ones(n)])
     query = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
-    found = np.zeros((2, len(groups) * n_values))
-    found[:, cells] = bounds_of(query, model, False, seconds, False, None).value
-    return found.reshape(2, len(groups), n_values)
+    sides = np.zeros((2, len(groups) * n_values))
+    sides[:, cells] = bounds_of(query, model, False, seconds, False, None).value
+    return sides.reshape(2, len(groups), n_values)
 
 
 #: Iterations after which the knowledge is tested for contradictions: Newton's method takes 6 to 12 on consistent
@@ -209,9 +209,9 @@ def solved(model: MaxEnt, seconds: float) -> Posterior:
     try:
         return model.solve(time_limit=seconds, callback=_takes_long)
     except SolverError:
-        found = model.diagnose(time_limit=seconds)
-    if len(found):
-        raise Contradiction(found)
+        conflicts = model.diagnose(time_limit=seconds)
+    if len(conflicts):
+        raise Contradiction(conflicts)
     return model.solve(time_limit=seconds)
 
 
@@ -248,10 +248,10 @@ class Answer:
         """Who is exposed, with the overall distribution as the baseline, where it is published."""
         if threshold not in self._exposures:
             try:
-                found = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
+                result = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
             except StatementError:
-                found = exposed(self.post, threshold, sensitive=self.sensitive)
-            self._exposures[threshold] = found
+                result = exposed(self.post, threshold, sensitive=self.sensitive)
+            self._exposures[threshold] = result
         return self._exposures[threshold]
 
     @cached_property
@@ -325,31 +325,31 @@ class Assumptions:
 
     def model_at(self, state: State) -> MaxEnt:
         """The model of a state of the controls."""
-        found = self._with_associations(state.positive, state.negative).copy()
+        model = self._with_associations(state.positive, state.negative).copy()
         moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
         for label in moved:  # all before any is said anew: one may come to say what another has said
-            found.remove(label)
+            model.remove(label)
         for label, setting in moved.items():
             if label in self.adjustable and setting.known:
                 one = self.adjustable[label]
                 with warnings.catch_warnings():  # two statements may have come to say the same
                     warnings.simplefilter("ignore", RepeatedStatement)
-                    found.add(one.at(setting), label=label if one.has_own_label else None)
-        return found
+                    model.add(one.at(setting), label=label if one.has_own_label else None)
+        return model
 
     def _with_associations(self, positive: int, negative: int) -> MaxEnt:
         """The model with so many of the strongest associations."""
         if (positive, negative) == (self.start.positive, self.start.negative):
             return self.model
         if (positive, negative) not in self._made:
-            found = self.model.copy()
+            model = self.model.copy()
             if self.replaced is not None:
-                found.remove(self.replaced)
+                model.remove(self.replaced)
             if positive or negative:
                 assert self.mined is not None
-                found.add(StrongestAssociations(self.mined, positive, negative))
+                model.add(StrongestAssociations(self.mined, positive, negative))
             self._made.clear()
-            self._made[positive, negative] = found
+            self._made[positive, negative] = model
         return self._made[positive, negative]
 
     @cached_property
@@ -368,8 +368,8 @@ def assumptions_of(
     strongest = [label for label, one in knowledge.items() if isinstance(one, StrongestAssociations)]
     replaced = strongest[0] if len(strongest) == 1 else None
     wanted = list(knowledge)[:MOST_STATEMENTS] if chosen is None else chosen
-    found = {label: adjustable(label, knowledge[label]) for label in wanted}
-    sliders = {label: one for label, one in found.items() if one is not None}
+    adjusted = {label: adjustable(label, knowledge[label]) for label in wanted}
+    sliders = {label: one for label, one in adjusted.items() if one is not None}
     others = {label: one for label, one in knowledge.items() if label not in sliders and label != replaced}
     mined = _mined(model, None if replaced is None else knowledge[replaced], original, min_support)
     positive, negative = _k(None if replaced is None else knowledge[replaced], mined)
@@ -433,10 +433,10 @@ def _added(label: str, source: Source, was: Source, own: bool) -> str:
     return f"model.add({held}{named})"
 
 
-def _is_text(said: Statement) -> bool:
+def _is_text(statement: Statement) -> bool:
     """Whether the statement's text is read as the same statement."""
     try:
-        return read_statement(str(said)) == said
+        return read_statement(str(statement)) == statement
     except MaxEntError:
         return False
 
@@ -465,12 +465,12 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
         sentence = f"Divergence from the truth: {_bits(answer.divergence)}"
         before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
         sentences.append(f"{sentence}{before} (0 means that the truth is known).")
-    found = answer.exposure(threshold)
-    sentence = f"{found.people} of {found.total} people exposed: {found.meaning}"
+    exposure = answer.exposure(threshold)
+    sentence = f"{exposure.people} of {exposure.total} people exposed: {exposure.meaning}"
     if is_moved and isinstance(start, Answer):
         at = "" if threshold == first_threshold else f", with P >= {first_threshold:g}"
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
-    sentences += [f"{sentence}.", *found.distances, *found.warnings]
+    sentences += [f"{sentence}.", *exposure.distances, *exposure.warnings]
     if answer.without_intervals:
         sentences.append(f"Intervals are not available: {answer.without_intervals}.")
     return sentences
@@ -483,12 +483,12 @@ def _bits(divergence: float | None) -> str:
     return f"{divergence:.3f} bits"
 
 
-def contradiction(found: NoAnswer) -> tuple[str, list[str]]:
+def contradiction(error: NoAnswer) -> tuple[str, list[str]]:
     """Why there is no answer: a sentence, and each conflicting statement."""
-    if found.conflict is None or found.conflict.empty:
-        return f"There is no answer: {found.message}", []
-    rest = "the release permits" if len(found.conflict) == 1 else "the others permit"
-    one_by_one = [_clash(str(label), row, rest) for label, row in found.conflict.iterrows()]
+    if error.conflict is None or error.conflict.empty:
+        return f"There is no answer: {error.message}", []
+    rest = "the release permits" if len(error.conflict) == 1 else "the others permit"
+    one_by_one = [_clash(str(label), row, rest) for label, row in error.conflict.iterrows()]
     if len(one_by_one) == 1:
         return "Contradiction: the release rules out this statement.", one_by_one
     return f"Contradiction: these {len(one_by_one)} statements cannot all be true.", one_by_one

@@ -102,23 +102,23 @@ class Controls:
 
     def _slider(self, label: str, field: str, caption: str, name: str, scale: Scale) -> Slider:
         """A number of one statement."""
-        found = slider(caption, name, scale)
-        found.observe(lambda change: self._number(label, field, change["new"], scale), "value")
-        self._sliders[label, field] = found
-        return found
+        widget = slider(caption, name, scale)
+        widget.observe(lambda change: self._number(label, field, change["new"], scale), "value")
+        self._sliders[label, field] = widget
+        return widget
 
     def _of_all(self, field: str, caption: str, name: str, scale: Scale) -> Slider:
         """A number of the state itself."""
-        found = slider(caption, name, scale)
+        widget = slider(caption, name, scale)
 
         def follow(change: Any) -> None:
             now: Any = round(change["new"], scale.digits)
             changes: dict[str, Any] = {field: now if scale.digits else int(now)}
             self._go(replace(self.state, **changes))
 
-        found.observe(follow, "value")
-        self._general[field] = found
-        return found
+        widget.observe(follow, "value")
+        self._general[field] = widget
+        return widget
 
     def _number(self, label: str, field: str, now: float, scale: Scale) -> None:
         """Follow a slider of a statement; one that is put to a number between its steps has not been moved."""
@@ -135,10 +135,10 @@ class Controls:
             tick.value, tick.description = setting.known, isolated(named)
             for field in ("value", "vagueness"):
                 if (label, field) in self._sliders:
-                    found = self._sliders[label, field]
-                    found.value, found.disabled = getattr(setting, field), not setting.known
-        for field, found in self._general.items():
-            found.value = getattr(state, field)
+                    widget = self._sliders[label, field]
+                    widget.value, widget.disabled = getattr(setting, field), not setting.known
+        for field, widget in self._general.items():
+            widget.value = getattr(state, field)
 
 
 def heading(text: str) -> Any:

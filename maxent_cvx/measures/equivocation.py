@@ -38,7 +38,7 @@ TINY = 1e-300
 
 def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """H(eps) = min over partitions of the values into runs no wider than eps of -sum q log2 q, q a run's probability."""
-    found = np.empty((len(p), len(widths)))
+    entropies = np.empty((len(p), len(widths)))
     most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
     together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
     for first in range(0, len(widths), together):
@@ -46,8 +46,8 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
         at_once = max(min(TABLE // len(units), AT_ONCE // most) // (some.stop - first), 1)
         for start in range(0, len(p), at_once):
             those = slice(start, start + at_once)
-            found[those, some] = _together(units, p[those], widths[some])
-    return found
+            entropies[those, some] = _together(units, p[those], widths[some])
+    return entropies
 
 
 def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
@@ -125,14 +125,14 @@ def differences(units: np.ndarray, most: int) -> np.ndarray | None:
     """The distinct differences of two values, increasing, with 0; None if there are more than `most` besides 0."""
     if len(units) - 1 > most:  # so many are the differences from the first value alone
         return None
-    found = np.zeros(1, dtype=np.int64)
+    distances = np.zeros(1, dtype=np.int64)
     at_once = max(2**20 // len(units), 1)
     for i in range(0, len(units), at_once):
         apart = units[None, i:] - units[i : i + at_once, None]
-        found = np.union1d(found, apart[apart > 0])
-        if len(found) > most + 1:
+        distances = np.union1d(distances, apart[apart > 0])
+        if len(distances) > most + 1:
             return None
-    return found
+    return distances
 
 
 def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
@@ -146,9 +146,9 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
             f"the exact curve of {len(units)} distinct values takes too long; use .at(eps), or round the values"
         )
     width = np.array([0, span], dtype=np.int64)
-    found, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
+    entropies, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
     while left > 0:
-        gap, drop = np.diff(width), -np.diff(found)
+        gap, drop = np.diff(width), -np.diff(entropies)
         open_ = np.flatnonzero((gap > 1) & (drop > SAME))
         worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, left)]
         middle = np.sort(width[worst] + gap[worst] // 2)
@@ -156,9 +156,9 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
         if not len(worst) or runs < 0:
             break
         width, at = np.unique(np.concatenate([width, middle]), return_index=True)
-        found = np.concatenate([found, entropy(middle)])[at]
+        entropies = np.concatenate([entropies, entropy(middle)])[at]
         left -= len(middle)
-    return _changes(Steps(width, found, (np.diff(width) > 1) & (-np.diff(found) > SAME)))
+    return _changes(Steps(width, entropies, (np.diff(width) > 1) & (-np.diff(entropies) > SAME)))
 
 
 def _changes(steps: Steps) -> Steps:
@@ -240,27 +240,27 @@ class Units:
 
 def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
     """Read numbers."""
-    found = as_numbers(values, what)
-    if not len(found):
+    numbers = as_numbers(values, what)
+    if not len(numbers):
         raise TableError(f"{what} must contain at least one number")
-    if found.dtype == float and (found == np.rint(found)).all() and np.abs(found).max() <= EXACT:
-        return found, (found - found.min()).astype(np.int64), Units(0)
-    if found.dtype != float:
-        least, most = int(found.min()), int(found.max())
+    if numbers.dtype == float and (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
+        return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
+    if numbers.dtype != float:
+        least, most = int(numbers.min()), int(numbers.max())
         if most - least > np.iinfo(np.int64).max:
             raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
-        if found.dtype == np.int64 and abs(least) < EXACT:
-            return found, found - least, Units(0)
-        return found, np.array([int(one) - least for one in found], dtype=np.int64), Units(0)
-    size = np.abs(found[found != 0])
+        if numbers.dtype == np.int64 and abs(least) < EXACT:
+            return numbers, numbers - least, Units(0)
+        return numbers, np.array([int(one) - least for one in numbers], dtype=np.int64), Units(0)
+    size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
             f"{what} contain {size.min():g} or {size.max():g}; sizes must be from {SMALLEST:g} to {LARGEST:g}: use another "
             "unit"
         )
     digits = DIGITS - math.ceil(math.log10(size.max()))
-    units = np.rint(found * 10.0**digits if digits > 0 else found / 10.0**-digits).astype(np.int64)
-    return found, units - units.min(), Units(digits)
+    units = np.rint(numbers * 10.0**digits if digits > 0 else numbers / 10.0**-digits).astype(np.int64)
+    return numbers, units - units.min(), Units(digits)
 
 
 #: The most runs that are evaluated for all distributions: some minutes.
@@ -302,19 +302,19 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     span = int(np.ptp(distinct))
     widest = 2 * float(unit.width(np.array([span]))[0])
     of_eps = [span if eps > widest else min(unit.of(eps), span) for eps in at]
-    found = np.empty((len(p), 3 + len(at)))
+    measured = np.empty((len(p), 3 + len(at)))
     if together <= own_runs(support):
         assert every is not None
         entropy = least_entropy(distinct, p, every)
-        found[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
+        measured[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
     else:
         for k in np.unique(support):
             some = np.flatnonzero(support == k)
             own = np.nonzero(p[some])[1].reshape(-1, k)
             values = distinct[own]
             widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
-            found[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
-    table = pd.DataFrame(found, columns=["initial", "area", "eps_max", *map(_name, at)])
+            measured[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
+    table = pd.DataFrame(measured, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
     return table
@@ -498,10 +498,10 @@ class Equivocation(ReprMixin):
         array([1.5  , 1.5  , 0.811, 0.   ])
         """
         listed = one_or_several(eps)
-        asked, at = np.unique([self._width(one) for one in listed], return_inverse=True)
-        self._afford(asked)
-        found = self._entropy(asked)[at]
-        return float(found[0]) if len(listed) == 1 and listed[0] is eps else found
+        widths, at = np.unique([self._width(one) for one in listed], return_inverse=True)
+        self._afford(widths)
+        entropies = self._entropy(widths)[at]
+        return float(entropies[0]) if len(listed) == 1 and listed[0] is eps else entropies
 
     def grouping(self, eps: float) -> pd.DataFrame:
         """The partition with the entropy H(eps): what an intruder would answer, and with what probability.
@@ -568,8 +568,8 @@ class Equivocation(ReprMixin):
     def _entropy(self, widths: np.ndarray) -> np.ndarray:
         """H of increasing widths."""
         inside = widths < self._span
-        found = least_entropy(self._units, self.distribution.to_numpy()[None], widths[inside])[0]
-        return np.concatenate([found, np.zeros(len(widths) - len(found))])
+        positive = least_entropy(self._units, self.distribution.to_numpy()[None], widths[inside])[0]
+        return np.concatenate([positive, np.zeros(len(widths) - len(positive))])
 
     def _afford(self, widths: np.ndarray) -> None:
         """Refuse what would take too long."""
@@ -770,6 +770,6 @@ def individual_equivocation(
     possible = np.flatnonzero(p.any(axis=0))  # impossible values must not decide the unit in which numbers are compared
     labels = conditional.columns.take(possible)
     _, units, unit = in_units(numbers_of(labels, values), f"the values of {labels.name!r}")
-    found = areas(units, unit, p[:, possible], eps).set_axis(conditional.index)
-    found.insert(0, "people", people)
-    return found
+    table = areas(units, unit, p[:, possible], eps).set_axis(conditional.index)
+    table.insert(0, "people", people)
+    return table

@@ -753,21 +753,21 @@ def _time_scale(values: pd.Index) -> Scale | None:
 
 def _number_scale(values: pd.Index) -> Scale | None:
     try:
-        found = as_numbers(values, "values")
+        numbers = as_numbers(values, "values")
     except TableError:
         return None
-    if found.dtype.kind != "f":  # integers of any size: their differences are exact
-        whole = found.astype(object)
+    if numbers.dtype.kind != "f":  # integers of any size: their differences are exact
+        whole = numbers.astype(object)
         try:
             position = np.asarray(whole - whole.min(), dtype=float)
         except OverflowError:
             return None
         return Scale("number", position, 0.0 if position.max() < 2**53 else float(np.spacing(position.max())))
     with np.errstate(over="ignore"):
-        position = found - found.min()
+        position = numbers - numbers.min()
     if not np.isfinite(position).all():
         return None
-    return Scale("number", position, 8 * np.finfo(float).eps * float(np.abs(found).max()))
+    return Scale("number", position, 8 * np.finfo(float).eps * float(np.abs(numbers).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -1402,8 +1402,8 @@ def _look_like_numbers(values: pd.Index) -> list[object]:
     """
     texts = [_pattern(value) for value in values]
     frequent = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
-    found = [v for v, text in zip(values, texts, strict=True) if text in frequent or re.match(r"[^\w#]*#", text)]
-    return found if len(found) >= max(FEWEST_NUMBERS, len(values) / 2) else []
+    numbered = [v for v, text in zip(values, texts, strict=True) if text in frequent or re.match(r"[^\w#]*#", text)]
+    return numbered if len(numbered) >= max(FEWEST_NUMBERS, len(values) / 2) else []
 
 
 def _pattern(value: object) -> str:

@@ -435,7 +435,7 @@ def leakage(
     before = prior_of(prior, post, rows)
     size = len(rows.columns)
     far = distances(after.p, before.p, rows.columns, distance)
-    found = [
+    measured = [
         *_of_guesses(before, after, people, vulnerability_gains(gain, rows.columns)),
         *_of_values(before, after, rho1, d),
         (
@@ -445,20 +445,20 @@ def leakage(
             "moved by {:.3g}",
         ),
     ]
-    at = [[it.row, it.column] for _, it, _, _ in found]
+    at = [[it.row, it.column] for _, it, _, _ in measured]
     columns = {
-        "value": [it.value for _, it, _, _ in found],
-        "low": [it.low for _, it, _, _ in found],
-        "high": [it.high for _, it, _, _ in found],
-        "unit": [unit for _, _, unit, _ in found],
+        "value": [it.value for _, it, _, _ in measured],
+        "low": [it.low for _, it, _, _ in measured],
+        "high": [it.high for _, it, _, _ in measured],
+        "unit": [unit for _, _, unit, _ in measured],
         "q": pd.array([None if row is None else rows.index[row] for row, _ in at], dtype=object),
         "s": pd.array([None if column is None else rows.columns[column] for _, column in at], dtype=object),
         "says": [
             _where(rows, it, before, after) + (UNDEFINED if math.isnan(it.value) else says.format(it.value))
-            for _, it, _, says in found
+            for _, it, _, says in measured
         ],
     }
-    return pd.DataFrame(columns, index=pd.Index([name for name, *_ in found], name="measure"))
+    return pd.DataFrame(columns, index=pd.Index([name for name, *_ in measured], name="measure"))
 
 
 #: What a measure says that is NaN.
@@ -499,16 +499,16 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
     ]
 
 
-def _where(rows: pd.DataFrame, found: Measured, before: Beliefs, after: Beliefs) -> str:
+def _where(rows: pd.DataFrame, measured: Measured, before: Beliefs, after: Beliefs) -> str:
     """Write who and what attains a measure, and what its probability was and is."""
-    if found.row is None:
+    if measured.row is None:
         return ""
-    label = rows.index[found.row]
+    label = rows.index[measured.row]
     who = ", ".join(
         f"{name}={value}"
         for name, value in zip(rows.index.names, label if isinstance(label, tuple) else (label,), strict=True)
     )
-    if found.column is None:
+    if measured.column is None:
         return f"of {who}: "
-    at = found.row, found.column
-    return f"P({rows.columns[found.column]} | {who}) was {before.p[at]:.3g}, is {after.p[at]:.3g}: "
+    at = measured.row, measured.column
+    return f"P({rows.columns[measured.column]} | {who}) was {before.p[at]:.3g}, is {after.p[at]:.3g}: "

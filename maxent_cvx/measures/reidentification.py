@@ -48,7 +48,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
         if qi is None:
             raise StatementError("the quasi-identifiers of the table must be given (qi)")
         code, tuples = _tuples(published, names(qi, "qi"), "the table")
-        found = pd.DataFrame({"records": np.bincount(code)}, index=tuples)
+        classes = pd.DataFrame({"records": np.bincount(code)}, index=tuples)
     elif isinstance(published, View | PartitionedRelease) and not isinstance(published, ReleaseSeries):
         if qi is not None:
             raise StatementError(
@@ -56,15 +56,15 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
             )
         if isinstance(published, GroupedRelease):
             return _of_groups(published, population)
-        found = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
+        classes = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
     else:
         series = "; for a series give one of its releases" * isinstance(published, ReleaseSeries)
         raise StatementError(
             f"published must be a DataFrame, a release or a table of quasi-identifiers, not {short_repr(published)}{series}"
         )
     if isinstance(population, pd.DataFrame | QITable):
-        found["people"] = _found_in(population, found)
-    return found if found.index.nlevels > 1 else found.set_index(found.index.get_level_values(0))
+        classes["people"] = _found_in(population, classes)
+    return classes if classes.index.nlevels > 1 else classes.set_index(classes.index.get_level_values(0))
 
 
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
@@ -77,24 +77,24 @@ def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
     return table[inside].astype(np.int64)
 
 
-def _found_in(population: pd.DataFrame | QITable, found: pd.DataFrame) -> np.ndarray:
+def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.ndarray:
     """How many people of a population are in each class."""
     if isinstance(population, QITable):
         tuples, n = population.quasi_identifiers, population.n_q
-        if set(tuples.names) != set(found.index.names):
+        if set(tuples.names) != set(classes.index.names):
             raise StatementError(
                 f"the population has the quasi-identifiers {list(tuples.names)}, and the records "
-                f"{list(found.index.names)}; they must be the same"
+                f"{list(classes.index.names)}; they must be the same"
             )
-        tuples = tuples.reorder_levels(list(found.index.names)) if tuples.nlevels > 1 else tuples
+        tuples = tuples.reorder_levels(list(classes.index.names)) if tuples.nlevels > 1 else tuples
     else:
-        code, tuples = _tuples(population, tuple(map(str, found.index.names)), "the population")
+        code, tuples = _tuples(population, tuple(map(str, classes.index.names)), "the population")
         n = np.bincount(code)
-    at = tuples.get_indexer(found.index)
+    at = tuples.get_indexer(classes.index)
     people = np.where(at >= 0, n[at], 0)
-    if (lacking := people < found["records"].to_numpy()).any():
+    if (lacking := people < classes["records"].to_numpy()).any():
         raise TableError(
-            f"the population lacks people of {int(lacking.sum())} of {pluralize(len(found), 'class', 'classes')}: it must "
+            f"the population lacks people of {int(lacking.sum())} of {pluralize(len(classes), 'class', 'classes')}: it must "
             "contain everybody in the release, with the same quasi-identifiers; if the records are generalized, make a "
             "release of them and the population with Release.from_generalized"
         )
@@ -122,12 +122,12 @@ def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
         return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
     # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
     sizes = np.unique(records)
-    integral, at, found = -np.log(share) / (1 - share), 1, np.empty(len(sizes))
+    integral, at, risks = -np.log(share) / (1 - share), 1, np.empty(len(sizes))
     for i, size in enumerate(sizes.tolist()):
         for f in range(at, size):
             integral = (1 / f - share * integral) / (1 - share)
-        at, found[i] = size, share * integral
-    return found[np.searchsorted(sizes, records)]
+        at, risks[i] = size, share * integral
+    return risks[np.searchsorted(sizes, records)]
 
 
 # Pitman's sampling formula: from the classes of a sample to those of its population.
@@ -167,8 +167,8 @@ def fitted(records: np.ndarray) -> tuple[float, float]:
     start = np.array([logit(np.clip(share, 0.05, 0.95)), math.log(len(records))])
     options: Any = {"xatol": PRECISION, "fatol": PRECISION, "maxfev": MOST_EVALUATIONS}
     with np.errstate(all="ignore"):  # far away the likelihood may overflow; this is not a maximum
-        found = minimize(loss, start, method="Nelder-Mead", options=options)
-    return parameters(found.x)
+        result = minimize(loss, start, method="Nelder-Mead", options=options)
+    return parameters(result.x)
 
 
 def still_unique(alpha: float, theta: float, n: float, n_population: float) -> float:
@@ -183,13 +183,13 @@ def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_pop
     a, b = sizes - alpha, theta + n - sizes + alpha
     mean = sizes + others * a / (a + b)
     variance = others * a * b * (a + b + others) / ((a + b) ** 2 * (a + b + 1))
-    found = (1 + variance / mean**2) / mean
+    risks = (1 + variance / mean**2) / mean
     x, weight = _additions(others)
     chosen = gammaln(others + 1) - gammaln(x + 1) - gammaln(others - x + 1)
     for i in np.flatnonzero(sizes <= LARGE):
         log_p = chosen + betaln(x + a[i], others - x + b[i]) - betaln(a[i], b[i])
-        found[i] = np.exp(log_p) @ (weight / (sizes[i] + x))
-    return found
+        risks[i] = np.exp(log_p) @ (weight / (sizes[i] + x))
+    return risks
 
 
 def _additions(others: float) -> tuple[np.ndarray, np.ndarray]:

@@ -135,7 +135,7 @@ def marginal_distance(
             "made of"
         )
     s, sensitive = place[s], ", ".join(view.sensitive)
-    found = {}
+    marginals = {}
     for name in qi:
         i = view.qi.index(name)
         published_values = view.quasi_identifiers.levels[i]
@@ -148,11 +148,11 @@ def marginal_distance(
         np.add.at(of_level, np.asarray(view.quasi_identifiers.codes[i]), estimate)
         of_both = cover.T @ of_level
         truth = np.bincount(code * len(known) + s, minlength=of_both.size).reshape(of_both.shape)
-        found[name] = truth.sum(axis=1), of_both.sum(axis=1)
-        found[f"{name}, {sensitive}"] = truth, of_both
-    found[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
+        marginals[name] = truth.sum(axis=1), of_both.sum(axis=1)
+        marginals[f"{name}, {sensitive}"] = truth, of_both
+    marginals[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
     order = [*qi, sensitive, *(f"{name}, {sensitive}" for name in qi)]
-    distances = [_distances(*found[name]) for name in order]
+    distances = [_distances(*marginals[name]) for name in order]
     index = pd.Index(order, name="marginal")
     return pd.DataFrame(distances, columns=["total_variation", "hellinger"], index=index)
 
@@ -274,7 +274,7 @@ def query_error(
         for i, name in enumerate(qi)
     ]
     level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in qi]
-    found: list[pd.DataFrame] = []
+    tables: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
         chosen, of_values = _drawn(rng, qi, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
         truly = np.ones((len(tuples), AT_ONCE))
@@ -287,12 +287,12 @@ def query_error(
         named = np.array([~inside.all(axis=0) for inside in chosen])
         which = [", ".join(np.array(qi)[column]) for column in named.T]
         table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
-        found.append(table[counted > 0])
-        if sum(map(len, found)) >= queries:
+        tables.append(table[counted > 0])
+        if sum(map(len, tables)) >= queries:
             break
     else:
         raise TableError("hardly any random query counts anybody; use fewer dimensions or a larger selectivity")
-    table = pd.concat(found, ignore_index=True).head(queries)
+    table = pd.concat(tables, ignore_index=True).head(queries)
     return table.assign(error=(table["estimate"] - table["actual"]).abs() / table["actual"])
 
 
@@ -403,8 +403,8 @@ def risk_utility(
     verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)
     rows = [*_inference(post, verdict, truth)]
     if not isinstance(view, ReleaseSeries):
-        found = reidentification(view, population=population, k=k).measures
-        rows += [(FINDING, str(name), *row) for name, *row in found.itertuples(name=None)]
+        risks = reidentification(view, population=population, k=k).measures
+        rows += [(FINDING, str(name), *row) for name, *row in risks.itertuples(name=None)]
     if isinstance(view, Release) and original is not None:
         rows += _utility(view, original, hierarchies)
     index = pd.MultiIndex.from_tuples([row[:2] for row in rows], names=["kind", "measure"])

@@ -149,9 +149,9 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
-def follows_for_others(key: Key, said: Container[Key]) -> bool:
+def follows_for_others(key: Key, decided: Container[Key]) -> bool:
     """Whether an inference about the others of a QI tuple follows from the same one about everybody with it."""
-    return key[0] == "others" and ("q", *key[1:]) in said
+    return key[0] == "others" and ("q", *key[1:]) in decided
 
 
 def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
@@ -221,21 +221,21 @@ def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> 
         left = ~reduced.fixed & np.isin(component, component[candidates])
         fixed_counts = np.where(reduced.fixed, reduced.counts, 0.0)
         rest = remaining(form, left, form.rows_involving(left), form.matvec(fixed_counts))
-        found = never_filled(rest, candidates[left], seconds)
-        empty[left] |= found[0]
-        undecided[left] |= found[1]
+        search = never_filled(rest, candidates[left], seconds)
+        empty[left] |= search[0]
+        undecided[left] |= search[1]
     return _table(model.space, counts, empty, undecided)
 
 
 def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
     """Write what is certain of everybody who had a choice, and what was not decided."""
-    found = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
-    keys: list[Key] = list(found[KEY].itertuples(index=False, name=None))
-    said = {key for key, decided in zip(keys, found["decided"], strict=True) if decided}
-    found = found[np.array([not follows_for_others(key, said) for key in keys], dtype=bool)]
-    names = [name_of(space, kind, group, value) for kind, group, value in found[KEY[:3]].itertuples(index=False)]
+    table = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
+    keys: list[Key] = list(table[KEY].itertuples(index=False, name=None))
+    decided_keys = {key for key, decided in zip(keys, table["decided"], strict=True) if decided}
+    table = table[np.array([not follows_for_others(key, decided_keys) for key in keys], dtype=bool)]
+    names = [name_of(space, kind, group, value) for kind, group, value in table[KEY[:3]].itertuples(index=False)]
     index = pd.Index(names, dtype=object, name="inference")
-    return found.set_index(index)[["probability", "posterior", "people", "decided"]]
+    return table.set_index(index)[["probability", "posterior", "people", "decided"]]
 
 
 def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
@@ -319,18 +319,18 @@ def solved_rows(
     """Solve cases, and give a row of each, in the order of their numbers."""
     # Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
     # "message", why there is no answer, or "".
-    found: dict[int, Row] = {}
+    finished: dict[int, Row] = {}
     try:
         for row in progress_bar(_each(cases, chains, workers), what, progress, total=sum(map(len, chains))):
-            found[row.number] = row
+            finished[row.number] = row
     except BaseException as error:
-        if found:
-            error.finished = pd.DataFrame([found[i].columns for i in sorted(found)])  # type: ignore[attr-defined]
+        if finished:
+            error.finished = pd.DataFrame([finished[i].columns for i in sorted(finished)])  # type: ignore[attr-defined]
             error.add_note(
-                f"{pluralize(len(found), 'row is', 'rows are')} finished: the attribute finished of this error"
+                f"{pluralize(len(finished), 'row is', 'rows are')} finished: the attribute finished of this error"
             )
         raise
-    rows = [found[i] for i in sorted(found)]
+    rows = [finished[i] for i in sorted(finished)]
     if rows and all(row.error for row in rows):
         raise next(row.error for row in rows if row.error)
     return [row.columns for row in rows]
@@ -506,8 +506,8 @@ def _multipliers(post: Posterior, form: LinearForm) -> np.ndarray:
     """Multipliers of all rows: of soft rows the solver's, of hard rows those that belong to the counts beside them."""
     if form.penalties is None:
         return multipliers_from_counts(form, post.counts)
-    found = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
-    return multipliers_beside(form, post.counts, found[form.n_hard :])
+    multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
+    return multipliers_beside(form, post.counts, multipliers[form.n_hard :])
 
 
 @dataclass(frozen=True)
@@ -543,9 +543,11 @@ def _left_out(
     """Measure without each statement in turn, and how that differs from with it; say where it could not be solved."""
     held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
     of_row = dict(zip(known.tolist(), names, strict=True))
-    asked = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
+    removable = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
     cases = _Without(post, of_row, measures, time_limit)
-    solved = dict(zip(asked, solved_rows(cases, [[row] for row in asked], "without", progress=progress), strict=True))
+    solved = dict(
+        zip(removable, solved_rows(cases, [[row] for row in removable], "without", progress=progress), strict=True)
+    )
     left = [solved.get(row, {}).get("found", {}) for row in of_row]
     columns = {}
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):
@@ -676,10 +678,10 @@ def _widened(entry: ConstraintGroup, lower: np.ndarray, upper: np.ndarray) -> Co
     rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
     if not isinstance(entry.source, Statement):
         return ConstraintGroup(StoredSource.of(entry.source, rows), rows, entry.convex)
-    said = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
+    statement = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
     if rows[0].label == entry.source.label:
-        rows = (replace(rows[0], label=said.label),)
-    return ConstraintGroup(said, rows)
+        rows = (replace(rows[0], label=statement.label),)
+    return ConstraintGroup(statement, rows)
 
 
 def _changes(before: tuple[Rows, ...], after: tuple[Rows, ...]) -> pd.DataFrame:

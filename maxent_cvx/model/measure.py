@@ -59,7 +59,7 @@ class Measures:
 
     def __call__(self, post: Any, where: str) -> dict[str, float]:
         """Measure a posterior."""
-        found: dict[str, float] = {}
+        numbers: dict[str, float] = {}
         for name, of in self.functions.items():
             try:
                 given = of(post)
@@ -67,10 +67,10 @@ class Measures:
                 error.add_note(f"raised by the measure {name!r}, {where}")
                 raise
             for key, number in _numbers(name, given, where):
-                if key in found:
+                if key in numbers:
                     raise StatementError(f"two numbers that are measured are called {key!r}, {where}; name them apart")
-                found[key] = number
-        return found
+                numbers[key] = number
+        return numbers
 
     def heading(self, key: str, of: str) -> str:
         """Name a column that holds something `of` what is measured: "without", "without[label]", "without key"."""
@@ -125,16 +125,16 @@ def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
 
 def _numbers(name: str, given: object, where: str) -> Iterator[tuple[str, float]]:
     """Read what a measure gave."""
-    said = f"the measure {name!r}, {where},"
+    subject = f"the measure {name!r}, {where},"
     if isinstance(given, Mapping | pd.Series):
         if not len(given):
-            raise StatementError(f"{said} gives an empty {type(given).__name__}, and no number")
+            raise StatementError(f"{subject} gives an empty {type(given).__name__}, and no number")
         for label, number in given.items():
             text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-            yield f"{name}[{text}]", _number(number, f"{said} for {text},")
+            yield f"{name}[{text}]", _number(number, f"{subject} for {text},")
         return
     try:
-        yield name, _number(given, said)
+        yield name, _number(given, subject)
     except StatementError as error:
         of_it = f"[{given.columns[-1]!r}]" if isinstance(given, pd.DataFrame) and given.size else ""
         raise StatementError(

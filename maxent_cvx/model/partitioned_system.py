@@ -463,10 +463,10 @@ class PartitionedSpace:
         release = self.release
         numbers = np.unique(self.people.q)
         codes = np.column_stack([np.asarray(codes)[numbers] for codes in release.quasi_identifiers.codes])
-        found = Combinations(
+        combinations = Combinations(
             release.qi, codes.astype(np.int64), release.n_q[numbers], np.ones((len(numbers), 1), dtype=bool)
         )
-        return self._with_values(found)
+        return self._with_values(combinations)
 
     def combinations(self, columns: frozenset[str]) -> Combinations:
         """The combinations of values of some QI attributes in the whole; each set of attributes is counted once."""

@@ -105,7 +105,7 @@ def _is_whole(data: bytes) -> bool:
     start = end - DIGEST
     if start > 0 and data[start:end] == _digest(data[:start] + data[end:]):
         return True
-    places = [found.span(1) for found in OF_0_2_0.finditer(data)]
+    places = [match.span(1) for match in OF_0_2_0.finditer(data)]
     if not places:
         return False
     start, end = places[-1]
@@ -350,7 +350,7 @@ Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
 def write_blocks(blocks: Sequence[Rows]) -> Blocks:
     """Write rows down; every field of :class:`Rows` that holds one number per row is a column of the second table."""
-    entries, numbers, said = [], [], []
+    entries, numbers, stored = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
         own = {field.name: getattr(rows, field.name) for field in dataclasses.fields(rows) if field.name not in APART}
@@ -364,7 +364,7 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
                 f"{odd[0]} of {rows.label!r} is not a number for each row, which no file of a model can hold"
             )
         numbers.append(pd.DataFrame(arrays).astype(float))
-        said.append(
+        stored.append(
             {
                 "rows": len(rows),
                 "entries": len(entries[-1]),
@@ -381,14 +381,14 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
     starts = np.cumsum([0, *(len(rows) for rows in blocks)])
     shifted = [one.assign(row=one["row"] + start) for one, start in zip(entries, starts, strict=False)]
     sides = pd.concat(numbers, ignore_index=True) if numbers else pd.DataFrame({"low": np.empty(0)})
-    return pd.concat([empty, *shifted], ignore_index=True), sides, said
+    return pd.concat([empty, *shifted], ignore_index=True), sides, stored
 
 
 def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
     """Make the rows again that :func:`write_blocks` wrote down, one block after the other."""
-    entries, numbers, said = stored
+    entries, numbers, blocks = stored
     row = entry = 0
-    for one in said:
+    for one in blocks:
         first, row = row, row + one["rows"]
         start, entry = entry, entry + one["entries"]
         own = entries.iloc[start:entry]
@@ -419,16 +419,16 @@ def _soft(fields: dict[str, Any]) -> dict[str, Any]:
 def _entries(rows: Rows) -> pd.DataFrame:
     """The coefficients of a block, row by row; of a row as it was typed, also which of the different ones each is."""
     place = np.repeat(np.arange(len(rows)), np.diff(rows.matrix.indptr))
-    found = pd.DataFrame({"row": place, "term": rows.matrix.indices, "coefficient": rows.matrix.data, "typed": -1})
+    entries = pd.DataFrame({"row": place, "term": rows.matrix.indices, "coefficient": rows.matrix.data, "typed": -1})
     if rows.typed is None:
-        return found
+        return entries
     number = np.repeat(np.arange(len(rows.typed)), [len(terms) for _, terms in rows.typed])
     terms = np.concatenate([np.empty(0, dtype=int), *(terms for _, terms in rows.typed)])
     of_term = pd.Series(number, index=terms)
-    found["typed"] = of_term.reindex(found["term"], fill_value=-1).to_numpy()
-    lost = np.setdiff1d(terms, found["term"])
+    entries["typed"] = of_term.reindex(entries["term"], fill_value=-1).to_numpy()
+    lost = np.setdiff1d(terms, entries["term"])
     gone = pd.DataFrame({"row": 0, "term": lost, "coefficient": 0.0, "typed": of_term.reindex(lost).to_numpy()})
-    return pd.concat([found, gone], ignore_index=True) if len(gone) else found
+    return pd.concat([entries, gone], ignore_index=True) if len(gone) else entries
 
 
 def _typed(written: list[str], term: np.ndarray, typed: np.ndarray) -> tuple[tuple[Fraction, np.ndarray], ...]:

@@ -69,13 +69,13 @@ def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tu
 def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
     """The finite numbers of a table or a column."""
     try:
-        found = data.to_numpy(dtype=float)
+        numbers = data.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"{what} must be numbers: {error}") from error
-    if (missing := ~np.isfinite(found)).any():
+    if (missing := ~np.isfinite(numbers)).any():
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
         raise TableError(f"{what} must be finite, and are not for {join_names(rows, 3)}; leave these out")
-    return found
+    return numbers
 
 
 @contextmanager

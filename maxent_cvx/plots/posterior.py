@@ -389,19 +389,19 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
     check_instance(estimates, (Posterior, pd.Series), "estimates")
     if isinstance(estimates, Posterior):
         if index.nlevels == 1:
-            return np.array([estimates.prob(read_probability(str(asked))) for asked in index])
+            return np.array([estimates.prob(read_probability(str(label))) for label in index])
         conditional = estimates.conditional()
-        found: object = conditional.stack(list(range(conditional.columns.nlevels)), future_stack=True)
+        column: object = conditional.stack(list(range(conditional.columns.nlevels)), future_stack=True)
     else:
-        found = estimates
-    assert isinstance(found, pd.Series)
-    at = found.index.get_indexer(index) if found.index.is_unique else np.full(len(index), -1)
+        column = estimates
+    assert isinstance(column, pd.Series)
+    at = column.index.get_indexer(index) if column.index.is_unique else np.full(len(index), -1)
     if (at < 0).any():
         raise TableError(
             f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
             "that was bounded, or one probability for each row of the bounds"
         )
-    return as_floats(found.iloc[at], "estimates")
+    return as_floats(column.iloc[at], "estimates")
 
 
 def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None = None, ax: Axes | None = None) -> Axes:

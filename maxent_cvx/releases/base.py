@@ -191,8 +191,8 @@ def restored(parts: Mapping[str, Any]) -> Any:
 def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[Any]:
     """Read what a view of some kind was written as, each entry by its name and type."""
     if not isinstance(frames, Mapping) or set(frames) != set(expected):
-        found = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
-        raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {found or 'nothing'}")
+        written = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
+        raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {written or 'nothing'}")
     for name, sort in expected.items():
         if not isinstance(frames[name], sort):
             raise TableError(f"{name!r} of a {kind.__name__} is a {sort.__name__}, not {short_repr(frames[name])}")
@@ -210,13 +210,13 @@ def labels_of(column: pd.Series) -> pd.Index:
 
 def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[np.ndarray]:
     """Read columns of positions, each from 0 to below the number of what it points to."""
-    found = []
+    codes = []
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
         if column.dtype.kind not in "iu" or ((column < 0) | (column >= size)).any():
             raise TableError(f"column {name!r} of {what} must hold positions from 0 to {size - 1}")
-        found.append(column.astype(np.int64))
-    return found
+        codes.append(column.astype(np.int64))
+    return codes
 
 
 def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:

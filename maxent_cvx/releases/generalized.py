@@ -84,17 +84,17 @@ def parse(texts: Sequence[str]) -> Parsed:
 
 def _span(text: str) -> Span | None:
     """Read an interval, a range or a bound."""
-    if found := INTERVAL.fullmatch(text):
-        opens, low, high, closes = found.groups()
+    if match := INTERVAL.fullmatch(text):
+        opens, low, high, closes = match.groups()
         return Span(float(low), float(high), opens == "[", closes == "]")
-    if found := RANGE.fullmatch(text):
-        low, high = found.groups()
+    if match := RANGE.fullmatch(text):
+        low, high = match.groups()
         return Span(float(low), float(high), True, True, whole=not re.search("[.eE]", low + high))
-    if found := BOUND.fullmatch(text):
-        sign, end = SIGNS.get(found[1], found[1]), float(found[2])
+    if match := BOUND.fullmatch(text):
+        sign, end = SIGNS.get(match[1], match[1]), float(match[2])
         return Span(-np.inf, end, False, sign == "<=") if sign[0] == "<" else Span(end, np.inf, sign == ">=", False)
-    if found := TOP.fullmatch(text):
-        return Span(float(found[1]), np.inf, True, False)
+    if match := TOP.fullmatch(text):
+        return Span(float(match[1]), np.inf, True, False)
     return None
 
 
@@ -149,12 +149,12 @@ def _between(low: pd.Series, high: pd.Series) -> pd.Series:
 
 def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
     """The columns "name_value" of True and False."""
-    found = [one for one in map(str, table.columns) if one in table.columns and one.startswith(f"{name}_")]
-    found = [one for one in found if pd.api.types.is_bool_dtype(table[one])]
+    flags = [one for one in map(str, table.columns) if one in table.columns and one.startswith(f"{name}_")]
+    flags = [one for one in flags if pd.api.types.is_bool_dtype(table[one])]
     others = [other for other in qi if other != name and other.startswith(f"{name}_") and other not in table.columns]
-    if shared := [one for one in found if any(one.startswith(f"{other}_") for other in others)]:
+    if shared := [one for one in flags if any(one.startswith(f"{other}_") for other in others)]:
         raise TableError(f"the columns {join_names(shared)} may be of {name!r} or of {join_names(others)}; rename them")
-    return found
+    return flags
 
 
 def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
@@ -235,10 +235,10 @@ class Domain:
 
     def exact(self, cells: Sequence[object]) -> np.ndarray:
         """Mark the value that each cell is."""
-        found = np.zeros((len(cells), self.size), dtype=bool)
+        covered = np.zeros((len(cells), self.size), dtype=bool)
         for i, cell in enumerate(cells):
-            found[i, self.places(cell)] = True
-        return found
+            covered[i, self.places(cell)] = True
+        return covered
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers in each interval."""
@@ -250,10 +250,10 @@ class Domain:
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
         """Mark the values that are items of a set as it was written, and list the items that are none."""
         names = list(items)
-        found = self._quoted[None, :] == np.array(names, dtype=object)[:, None]
-        lost = ~found.any(axis=1)
-        found[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
-        return found.any(axis=0), sorted(name for name, no in zip(names, ~found.any(axis=1), strict=True) if no)
+        covered = self._quoted[None, :] == np.array(names, dtype=object)[:, None]
+        lost = ~covered.any(axis=1)
+        covered[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
+        return covered.any(axis=0), sorted(name for name, no in zip(names, ~covered.any(axis=1), strict=True) if no)
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
@@ -345,62 +345,62 @@ def _cover(
     named: Mapping[str, frozenset[object]],
 ) -> np.ndarray:
     """Mark what cells stand for: by kind those that are no texts, then all texts at once."""
-    found = np.zeros((len(cells), domain.size), dtype=bool)
+    covered = np.zeros((len(cells), domain.size), dtype=bool)
     plain = []
     for i, cell in enumerate(cells):
         node = nodes.get(cell) if is_hashable(cell) else None
         node = named.get(text_of(cell)) if node is None else node
         if is_suppressed(cell):
-            found[i] = True
+            covered[i] = True
         elif node is not None:
-            found[i] = _below(node, domain)
+            covered[i] = _below(node, domain)
         elif isinstance(cell, set | frozenset):
-            found[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
+            covered[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
         elif isinstance(cell, pd.Interval) and _of_numbers(cell) and not np.isnan(domain.numbers).all():
-            found[i] = domain.between([_span_of(cell)])[0]
+            covered[i] = domain.between([_span_of(cell)])[0]
         else:
             plain.append(i)
     if plain:
-        found[plain] = _texts([cells[i] for i in plain], domain)
-    if (nobody := ~found.any(axis=1)).any():
+        covered[plain] = _texts([cells[i] for i in plain], domain)
+    if (nobody := ~covered.any(axis=1)).any():
         raise _stands_for_none(cells[int(nobody.argmax())], domain)
-    return found
+    return covered
 
 
 def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
-    found = {leaf: domain.places(leaf) for leaf in leaves}
-    rest = [leaf for leaf, places in found.items() if not places]
+    places_of = {leaf: domain.places(leaf) for leaf in leaves}
+    rest = [leaf for leaf, places in places_of.items() if not places]
     spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
     spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
     inside = np.array(domain.between(spans).any(axis=0))
-    inside[[j for places in found.values() for j in places]] = True
+    inside[[j for places in places_of.values() for j in places]] = True
     return inside
 
 
 def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
     """Mark what texts, and plain values, stand for; check that there is one way to read each."""
-    found = domain.exact(cells)
+    covered = domain.exact(cells)
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
     for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
-        if span.low > span.high and not found[i].any():
+        if span.low > span.high and not covered[i].any():
             raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
         _check_whole(cells[i], span, inside, domain)
-        found[i] = _one_way(cells[i], found[i], inside, "an interval", domain)
+        covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
         members, strangers = domain.members(items)
-        if strangers and not found[i].any():
+        if strangers and not covered[i].any():
             if members.any() or str(cells[i]).startswith("{"):
                 raise TableError(
                     f"the set {cells[i]!r} of {domain.attribute!r} has {join_names(strangers)}, none of the population's "
                     "values; correct it, or say what it stands for, hierarchies={attribute: {it: [values]}}"
                 )
         elif not strangers:
-            found[i] = _one_way(cells[i], found[i], members, "a set", domain)
+            covered[i] = _one_way(cells[i], covered[i], members, "a set", domain)
     for i, parts in parsed.masks.items():
         both = _one_way(cells[i], *domain.masked(parts), "a mask whose stars are any number of characters", domain)
-        found[i] = _one_way(cells[i], found[i], both, "a mask", domain)
-    return found
+        covered[i] = _one_way(cells[i], covered[i], both, "a mask", domain)
+    return covered
 
 
 def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
@@ -456,25 +456,25 @@ Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     """Read hierarchies of attributes."""
-    found: dict[str, Mapping[object, frozenset[object]]] = {}
+    parsed: dict[str, Mapping[object, frozenset[object]]] = {}
     held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in held.items():
         if isinstance(hierarchy, str | PathLike):
-            found[attribute] = _of_table(_of_file(hierarchy, attribute))
+            parsed[attribute] = _of_table(_of_file(hierarchy, attribute))
         elif isinstance(hierarchy, pd.DataFrame):
             _check_header(hierarchy, attribute)
-            found[attribute] = _of_table(hierarchy)
+            parsed[attribute] = _of_table(hierarchy)
         elif isinstance(hierarchy, Mapping) and _has_levels(hierarchy):
             levels = [np.asarray(hierarchy[level], dtype=object) for level in range(len(hierarchy))]
-            found[attribute] = _of_table(pd.DataFrame(dict(enumerate(levels))))
+            parsed[attribute] = _of_table(pd.DataFrame(dict(enumerate(levels))))
         elif isinstance(hierarchy, Mapping):
-            found[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
+            parsed[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
         else:
             raise StatementError(
                 f"the hierarchy of {attribute!r} is a dictionary or a DataFrame, or a file of ARX, "
                 f"not {short_repr(hierarchy)}"
             )
-    return found
+    return parsed
 
 
 def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
@@ -674,9 +674,9 @@ class GroupedRelease(View):
         width = np.diff(by_bucket.indptr)[b]
         start = by_bucket.indptr[b]
         at = ranges(start, width)
-        found = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
-        order = np.lexsort((found["s"], found["q"], found["bucket"]))
-        return {role: code[order].astype(np.int64) for role, code in found.items()}
+        codes = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
+        order = np.lexsort((codes["s"], codes["q"], codes["bucket"]))
+        return {role: code[order].astype(np.int64) for role, code in codes.items()}
 
     def members(self) -> sp.csr_array | None:
         """People of each QI tuple in each group, if that is known: if one group covers each, and is full.

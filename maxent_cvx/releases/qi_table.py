@@ -104,12 +104,12 @@ class QITable(View):
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """People of every QI tuple, and of every sensitive value if that is published."""
         q = self.quasi_identifiers
-        found: dict[tuple[str, ...], pd.Series] = {}
-        found["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
+        counts: dict[tuple[str, ...], pd.Series] = {}
+        counts["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
         if self._n_s is not None:
             held = self._n_s > 0
-            found["s",] = pd.Series(self._n_s[held], self.sensitive_values[held], name="N P(s)")
-        return found
+            counts["s",] = pd.Series(self._n_s[held], self.sensitive_values[held], name="N P(s)")
+        return counts
 
     @property
     def possible(self) -> np.ndarray:
@@ -156,12 +156,12 @@ class QITable(View):
             raise TableError(f"{what} repeats {join_names(repeated)}; one entry a value is expected")
         missing, extra = values.difference(distribution.index), distribution.index.difference(values)
         if len(missing) or len(extra):
-            found = (
+            mismatch = (
                 f"lacks {join_names(missing)}"
                 if len(missing)
                 else f"has {join_names(extra)}, which is not in sa_values"
             )
-            raise TableError(f"{what} {found}; one entry for each value is expected")
+            raise TableError(f"{what} {mismatch}; one entry for each value is expected")
         given = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
         if not (np.isfinite(given) & (given >= 0)).all():
             raise TableError(f"{what} holds something that is not a number of people: {join_names(distribution)}")

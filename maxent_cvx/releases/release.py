@@ -200,13 +200,13 @@ class Release(BucketView):
         >>> mx.MaxEnt(found).solve().conditional().round(3)["HIV"].to_dict()
         {21: 0.5, 24: 0.5, 45: 0.0}
         """
-        found = generalized_columns(table, qi, sa, population, hierarchies, count, id)
-        if not isinstance(found, GroupedRelease):
-            return cls(**found.counted(), generalized=True)
-        if (n_qb := found.members()) is None:
-            return found
-        tuples, values = found.quasi_identifiers, found.sensitive_values
-        return cls(found.qi, found.sensitive, found.bucket, tuples, values, found.buckets, n_qb, found.n_sb)
+        cells = generalized_columns(table, qi, sa, population, hierarchies, count, id)
+        if not isinstance(cells, GroupedRelease):
+            return cls(**cells.counted(), generalized=True)
+        if (n_qb := cells.members()) is None:
+            return cells
+        tuples, values = cells.quasi_identifiers, cells.sensitive_values
+        return cls(cells.qi, cells.sensitive, cells.bucket, tuples, values, cells.buckets, n_qb, cells.n_sb)
 
     @classmethod
     def from_parquet(

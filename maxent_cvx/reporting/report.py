@@ -557,15 +557,15 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     if isinstance(posts, Posterior | PartitionedPosterior):
         return {"": posts}
     if isinstance(posts, Mapping):
-        found = {check_str(name, "the name of a posterior"): post for name, post in posts.items()}
+        named = {check_str(name, "the name of a posterior"): post for name, post in posts.items()}
     else:
         several = check_list(posts, "posts", "posteriors")
-        found = {"" if len(several) == 1 else f"Variant {i}": post for i, post in enumerate(several, 1)}
-    for post in found.values():
+        named = {"" if len(several) == 1 else f"Variant {i}": post for i, post in enumerate(several, 1)}
+    for post in named.values():
         check_instance(post, (Posterior, PartitionedPosterior), "a posterior of the report", "solve a model first")
-    if not found:
+    if not named:
         raise StatementError("there is no posterior to report; give what model.solve() returns")
-    return found
+    return named
 
 
 def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
@@ -591,13 +591,13 @@ def _read_attacks(given: object) -> dict[str, Attack]:
     if isinstance(given, Mapping):
         return {check_str(name, "the name of an attack"): check_callable(attack, f"attack {name!r}")
                 for name, attack in given.items()}  # fmt: skip
-    found: dict[str, Attack] = {}
+    chosen: dict[str, Attack] = {}
     for attack in check_list(given, "attacks", "names or functions"):
         if isinstance(attack, str):
-            found[attack] = KNOWN[check_in(attack, "an attack", list(KNOWN))]
+            chosen[attack] = KNOWN[check_in(attack, "an attack", list(KNOWN))]
         else:
-            found[_name_of(check_callable(attack, "an attack"))] = attack
-    return found
+            chosen[_name_of(check_callable(attack, "an attack"))] = attack
+    return chosen
 
 
 def _name_of(attack: object) -> str:

@@ -478,16 +478,16 @@ def statements_of(model: Any) -> list[tuple[str, str]]:
     """Every row of knowledge in notation, with its label if that is another."""
     form, blocks = model.form, model.blocks
     texts = {name: str(source) for name, source in model.knowledge.items() if isinstance(source, Statement)}
-    found = []
+    statements = []
     for row in range(form.n_facts, form.shape[0]):
         name = blocks.name(row)
         if name in texts:
-            found.append((texts[name], name if name != texts[name] else ""))
+            statements.append((texts[name], name if name != texts[name] else ""))
         elif blocks.find(row)[0].penalty is not None:
-            found.append((name, ""))
+            statements.append((name, ""))
         else:
-            found.append((f"{name} {_sides(*blocks.sides(row))}", ""))
-    return found + [(str(constraint), "") for constraint in model.convex]
+            statements.append((f"{name} {_sides(*blocks.sides(row))}", ""))
+    return statements + [(str(constraint), "") for constraint in model.convex]
 
 
 def _sides(low: float, high: float) -> str:

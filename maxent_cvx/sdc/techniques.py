@@ -204,9 +204,9 @@ class DomainTechnique:
         self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
     ) -> pd.Series:
         """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`."""
-        found = expected(published, self._published_as, type(self).__name__)
-        person = Known.of(known, population, found.confidential)
-        return pd.Series(self._shares(found, person, population), index=found.domain, name="probability")
+        statistics = expected(published, self._published_as, type(self).__name__)
+        person = Known.of(known, population, statistics.confidential)
+        return pd.Series(self._shares(statistics, person, population), index=statistics.domain, name="probability")
 
     def _shares(self, published: Any, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
         """The probability of every value of the domain."""

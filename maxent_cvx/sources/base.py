@@ -177,28 +177,32 @@ class Custom(Source):
         return as_list(self.function(space), self.label)
 
 
-def as_list(said: Any, label: str) -> Iterable[Any]:
+def as_list(knowledge: Any, label: str) -> Iterable[Any]:
     """Read what a source or a function emitted, one statement or an iterable of them, as an iterable."""
-    if isinstance(said, Rows | Source) or hasattr(said, "is_dcp"):
-        return [said]
-    if isinstance(said, Iterable) and not isinstance(said, str | bytes | dict) and not getattr(said, "shape", ()):
-        return said
+    if isinstance(knowledge, Rows | Source) or hasattr(knowledge, "is_dcp"):
+        return [knowledge]
+    if (
+        isinstance(knowledge, Iterable)
+        and not isinstance(knowledge, str | bytes | dict)
+        and not getattr(knowledge, "shape", ())
+    ):
+        return knowledge
     raise StatementError(
-        f"{label!r} gives a {type(said).__name__}, {short_repr(said)}, which is no knowledge; "
+        f"{label!r} gives a {type(knowledge).__name__}, {short_repr(knowledge)}, which is no knowledge; "
         "a comparison is expected, e.g. space.prob('HIV') <= 0.2"
     )
 
 
-def as_source(said: object) -> Source:
+def as_source(knowledge: object) -> Source:
     """Read what a user adds to a model: a source, rows, a CVXPY constraint, or a function of the space."""
-    if isinstance(said, Source):
-        return said
-    if isinstance(said, Rows) or hasattr(said, "is_dcp"):
-        return Custom(lambda space: said)
-    if callable(said) and not isinstance(said, type):
-        return Custom(said)
-    if isinstance(said, bool | np.bool_):
+    if isinstance(knowledge, Source):
+        return knowledge
+    if isinstance(knowledge, Rows) or hasattr(knowledge, "is_dcp"):
+        return Custom(lambda space: knowledge)
+    if callable(knowledge) and not isinstance(knowledge, type):
+        return Custom(knowledge)
+    if isinstance(knowledge, bool | np.bool_):
         hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
-    raise StatementError(f"{short_repr(said)} is not something an adversary can know; {hint}")
+    raise StatementError(f"{short_repr(knowledge)} is not something an adversary can know; {hint}")

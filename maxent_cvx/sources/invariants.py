@@ -97,12 +97,12 @@ def _check_labels(view: View, name: str) -> None:
 
 def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
     """Read whole counts, none negative, one per label."""
-    found = np.asarray(given)
-    if found.shape != (n,) or found.dtype.kind not in "iuf":
-        raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {found.shape}")
-    if (bad := ~(np.isfinite(found) & (found >= 0) & (found == np.rint(found)))).any():
-        raise TableError(f"{what} holds {found[bad][0]:.12g}; whole numbers of records are expected, none negative")
-    return found.astype(np.int64)
+    counts = np.asarray(given)
+    if counts.shape != (n,) or counts.dtype.kind not in "iuf":
+        raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {counts.shape}")
+    if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
+        raise TableError(f"{what} holds {counts[bad][0]:.12g}; whole numbers of records are expected, none negative")
+    return counts.astype(np.int64)
 
 
 def _check_terms(view: View, name: str) -> None:
@@ -250,12 +250,12 @@ class PublishedRows(Source):
         low, high : ndarray, one per group
             Records; 0 of a group without terms.
         """
-        found = np.zeros((2, n_groups))
+        ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
         some, start = np.unique(group[order], return_index=True)
         for one, terms in zip(some, np.split(at[order], start[1:]), strict=True):
-            found[:, one] = self.closed_bounds(space, terms)
-        return found[0], found[1]
+            ends[:, one] = self.closed_bounds(space, terms)
+        return ends[0], ends[1]
 
 
 # What a view says of its terms, if nothing better is known of the view: its published counts.
@@ -341,8 +341,8 @@ class PublishedCounts(PublishedRows):
         each = counts[0] / np.bincount(row, space.weights)
         others = np.zeros(sum(int((n > 0).sum()) for n in counts[1:]))
         alone = len(self.view.published) == 1 and bool((each > 0).all())
-        found = space.weights * each[row] if alone else np.full(len(space), np.nan)
-        return found, np.concatenate([np.log(each[each > 0]) + 1, others])
+        shares = space.weights * each[row] if alone else np.full(len(space), np.nan)
+        return shares, np.concatenate([np.log(each[each > 0]) + 1, others])
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""

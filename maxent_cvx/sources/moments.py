@@ -80,10 +80,10 @@ def Covariance(
     >>> mx.MaxEnt(view).add(elder == 10).solve().conditional()["yes"].round(6).to_list()
     [0.0, 0.0, 1.0, 1.0]
     """
-    told = y if isinstance(y, str) else frozenset(told_numbers(y, "y").items())
+    of = y if isinstance(y, str) else frozenset(told_numbers(y, "y").items())
     chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
     among = frozenset((name, choose(value, name)) for name, value in chosen.items())
-    return Probability({ExpectedProduct(frozenset(), among, None, check_str(x, "x"), told): 1.0})
+    return Probability({ExpectedProduct(frozenset(), among, None, check_str(x, "x"), of): 1.0})
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def subjects(
 
 def among(given: Mapping[str, object]) -> str:
     """Write whom a statistic is of: `` given edu=college``, or nothing."""
-    told = conditions((name, choose(chosen, name)) for name, chosen in given.items())
-    return f" given {told}" if told else ""
+    condition = conditions((name, choose(chosen, name)) for name, chosen in given.items())
+    return f" given {condition}" if condition else ""
 
 
 def _numbers(
@@ -535,8 +535,8 @@ class PublishedMoments(Source):
     def label(self) -> str:
         """What they are of, and of whom."""
         kind = "mean" if self.sd is None else "mean and sd"
-        told = f"{self.mean:.12g}" + ("" if self.sd is None else f" ({self.sd:.12g})")
-        return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {told}"
+        numbers = f"{self.mean:.12g}" + ("" if self.sd is None else f" ({self.sd:.12g})")
+        return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {numbers}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the rows of the mean, and of the standard deviation."""
@@ -552,35 +552,35 @@ class PublishedMoments(Source):
         """Of a known number of people: the sum, and that of squares; whole numbers, if those summed are whole."""
         x, (h, _) = people.x, self._halves(people)
         w, least, most, places = whole_sums(x, n * (self.mean - h), n * (self.mean + h))
-        found = [Sum("sum", w, least, most)]
+        sums = [Sum("sum", w, least, most)]
         if self.sd is None:
-            return found
+            return sums
         low, high = ((n - self.ddof) * variance for variance in self._variances(people))
         if places is not None and least == most and not self._are_equal(people):
             unit = 100.0**places
             squares = whole_sums(w**2, low * unit + least**2 / n, high * unit + least**2 / n)
             if squares[3] == 0:
-                return [*found, Sum("sum of squares", *squares[:3])]
+                return [*sums, Sum("sum of squares", *squares[:3])]
         square = self._squares(people, n)
-        return [*found, Sum("sum of squares about the mean", square, low, high + n * h**2 if high else 0.0)]
+        return [*sums, Sum("sum of squares about the mean", square, low, high + n * h**2 if high else 0.0)]
 
     def _of_unknown_number(self, people: Subjects, space: Space) -> Rows:
         """The same with n among the unknowns, sum (x - m) = 0 and sum ((x - m)^2 - sd^2) = -ddof sd^2."""
         x, (h, _) = people.x, self._halves(people)
-        found = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
+        sums = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
         if exact := self._whole_differences(people, space.n_records):
-            return self._rows([*found, *exact], people, space)
-        found += [
+            return self._rows([*sums, *exact], people, space)
+        sums += [
             Sum("mean, low", x - (self.mean - h), 0.0, np.inf),
             Sum("mean, high", x - (self.mean + h), -np.inf, 0.0),
         ]
         if self.sd is not None:
             square, (least, most) = self._squares(people, space.n_records), self._variances(people)
-            found += [
+            sums += [
                 Sum("sd, low", square - least, -self.ddof * least, np.inf),
                 Sum("sd, high", square - most - (h**2 if most else 0.0), -np.inf, -self.ddof * most),
             ]
-        return self._rows(found, people, space)
+        return self._rows(sums, people, space)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
         """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be."""
@@ -593,15 +593,15 @@ class PublishedMoments(Source):
         if mean is None:
             return []
         difference = mean.denominator * w - mean.numerator
-        found = [Sum("mean", difference, 0.0, 0.0)]
+        sums = [Sum("mean", difference, 0.0, 0.0)]
         if self.sd is None:
-            return found
+            return sums
         by = (mean.denominator * unit) ** 2
         variance = nearest_fraction(self.sd**2 * by, (2 * self.sd * off + off**2) * by, n)
         if variance is None:
             return []
         c, d = variance.numerator, variance.denominator
-        return [*found, Sum("sd", d * difference**2 - c, float(-self.ddof * c), float(-self.ddof * c))]
+        return [*sums, Sum("sd", d * difference**2 - c, float(-self.ddof * c), float(-self.ddof * c))]
 
     def _halves(self, people: Subjects) -> tuple[float, float]:
         """How far mean and standard deviation may be off."""
@@ -624,14 +624,14 @@ class PublishedMoments(Source):
         nearest = 2 * np.sqrt(n) * self._halves(people)[1] if self._are_equal(people) else 0.0
         return np.where(off <= nearest, 0.0, off) ** 2
 
-    def _rows(self, told: list[Sum], people: Subjects, space: Space) -> Rows:
+    def _rows(self, sums: list[Sum], people: Subjects, space: Space) -> Rows:
         """Rows of sums over people."""
-        weights = np.array([one.weights for one in told])
+        weights = np.array([one.weights for one in sums])
         row, at = np.nonzero(weights)
         data = weights[row, at] * space.n_records
-        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(told), len(space)))
-        low, high = (np.array([getattr(one, side) for one in told], dtype=float) for side in ("low", "high"))
-        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in told]), space.view)
+        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(sums), len(space)))
+        low, high = (np.array([getattr(one, side) for one in sums], dtype=float) for side in ("low", "high"))
+        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in sums]), space.view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -646,9 +646,9 @@ class Sum:
 
 def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
     """The only fraction with a denominator up to n that is within `off` of a value; None if it is not the only one."""
-    found = Fraction(value).limit_denominator(n)
-    near = abs(found - Fraction(value)) <= Fraction(off)
-    return found if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None
+    fraction = Fraction(value).limit_denominator(n)
+    near = abs(fraction - Fraction(value)) <= Fraction(off)
+    return fraction if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None
 
 
 # Rows of a quantile, in counts of people.
@@ -659,13 +659,13 @@ REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
     """Write counts as rows; those that no number of people could violate are left out."""
-    told = list(dict.fromkeys(counts))
-    weights = np.array([count.weights(people.x) for count in told])
+    distinct = list(dict.fromkeys(counts))
+    weights = np.array([count.weights(people.x) for count in distinct])
     row, at = np.nonzero(weights)
     data = weights[row, at] * float(space.n_records)
-    matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(told), len(space)))
-    low, high = (np.array([float(getattr(count, side)) for count in told]) for side in ("low", "high"))
-    index = pd.Index([f"number {'<=' if count.included else '<'} {count.value:.12g}" for count in told])
+    matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(distinct), len(space)))
+    low, high = (np.array([float(getattr(count, side)) for count in distinct]) for side in ("low", "high"))
+    index = pd.Index([f"number {'<=' if count.included else '<'} {count.value:.12g}" for count in distinct])
     # 0 <= #(x < least) <= i - 1 and the like hold anyway.
     least, most = weights.min(axis=1), weights.max(axis=1)
     anyway = (least == 0) & (most == 0) & (low <= 0) & (high >= 0)
@@ -674,7 +674,7 @@ def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label
         anyway |= same & (least * people.n >= low) & (least * people.n <= high)
     if anyway.all():
         raise StatementError(f"{label}: everybody's number is such anyway, so nothing is said")
-    is_count = all(count.share == 0 for count in told)
+    is_count = all(count.share == 0 for count in distinct)
     return Rows(matrix, low, high, label, index, space.view, exact=is_count).at(np.flatnonzero(~anyway))
 
 
@@ -794,8 +794,8 @@ class PublishedQuantile(Source):
         """What it says, if the values are numbers themselves; else no other says the same."""
         if self.values is not None:
             return id(self)
-        told = self.value, self.q, frozenset(self.given.items()), self.of, self.method, self.decimals
-        return PublishedQuantile, *told
+        fields = self.value, self.q, frozenset(self.given.items()), self.of, self.method, self.decimals
+        return PublishedQuantile, *fields
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit what is linear of it: how many people are below and above."""
@@ -841,13 +841,13 @@ class PublishedQuantile(Source):
 def as_fraction(q: object) -> Fraction:
     """Read a share of the people, from 0 to 1, as the rational number that was meant."""
     if isinstance(q, Fraction):
-        found = q
+        fraction = q
     else:
         typed = check_float(q, "q", 0.0, 1.0)
-        found = Fraction(typed).limit_denominator(DENOMINATORS)
-        found = found if float(found) == typed else Fraction(np.format_float_positional(typed))
-    if not 0 <= found <= 1:
+        fraction = Fraction(typed).limit_denominator(DENOMINATORS)
+        fraction = fraction if float(fraction) == typed else Fraction(np.format_float_positional(typed))
+    if not 0 <= fraction <= 1:
         raise BadProbability(f"q={q}: a number from 0 to 1 is expected")
-    if found.denominator > 10**6:
+    if fraction.denominator > 10**6:
         raise StatementError(f"q={q}: a share with at most six decimals, or a Fraction, is expected")
-    return found
+    return fraction

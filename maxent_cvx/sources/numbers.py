@@ -30,10 +30,10 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
             f"the values of {name!r} are not numbers, {short_repr(values[0])} for one; of a value, a regression has an "
             f"indicator, {f'{name}={values[0]}'!r}"
         )
-    found = np.asarray(values).astype(float)
-    if not np.isfinite(found).all():
+    numbers = np.asarray(values).astype(float)
+    if not np.isfinite(numbers).all():
         raise StatementError(f"a value of {name!r} is no finite number")
-    return found[codes]
+    return numbers[codes]
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
@@ -42,9 +42,9 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
         raise unknown_name("sensitive attribute", name, view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
     inside = np.asarray(level != OUTSIDE)
-    found = np.zeros(len(level))
-    found[inside] = numbers_of(level[inside].rename(name), values).astype(float)
-    return found[codes]
+    numbers = np.zeros(len(level))
+    numbers[inside] = numbers_of(level[inside].rename(name), values).astype(float)
+    return numbers[codes]
 
 
 def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
@@ -79,15 +79,15 @@ def known_members(view: View, what: str) -> None:
         )
 
 
-def told_numbers(told: object, what: str) -> dict[object, float]:
+def told_numbers(numbers: object, what: str) -> dict[object, float]:
     """Read the number of each sensitive value that is listed."""
-    if not isinstance(told, Mapping | pd.Series) or not len(told):
+    if not isinstance(numbers, Mapping | pd.Series) or not len(numbers):
         raise StatementError(
-            f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(told)}"
+            f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(numbers)}"
         )
-    if isinstance(told, pd.Series) and told.index.has_duplicates:
+    if isinstance(numbers, pd.Series) and numbers.index.has_duplicates:
         raise StatementError(f"{what} repeats a value; one number each is expected")
-    return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in told.items()}
+    return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in numbers.items()}
 
 
 def written_numbers(of: Mapping[object, float] | str) -> str:
@@ -139,11 +139,11 @@ def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
 
 def _column(view: View, name: str) -> np.ndarray:
     """One column, or a product of some."""
-    if (found := _factor(view, name)) is not None:
-        return found
+    if (column := _factor(view, name)) is not None:
+        return column
     for at in (i for i, letter in enumerate(name) if letter == ":"):
-        if (found := _factor(view, name[:at])) is not None:
-            return found * _column(view, name[at + 1 :])
+        if (column := _factor(view, name[:at])) is not None:
+            return column * _column(view, name[at + 1 :])
     for attribute in view.qi:
         written = name.removeprefix(f"{attribute}=")
         if written != name:
@@ -160,8 +160,8 @@ def _factor(view: View, name: str) -> np.ndarray | None:
         return numbers_of_tuples(view, name)
     for attribute in sorted(view.qi, key=len, reverse=True):
         written = name.removeprefix(f"{attribute}=")
-        if written != name and (found := _indicator(view, attribute, written)).any():
-            return found
+        if written != name and (indicator := _indicator(view, attribute, written)).any():
+            return indicator
     return None
 
 

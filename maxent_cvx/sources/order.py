@@ -108,8 +108,8 @@ class Monotone(Source):
     @property
     def identity(self) -> Hashable:
         """What rises or falls, along what, among whom, in which order."""
-        said = frozenset(self.of.terms.items()), frozenset(self.given.items())
-        return Monotone, *said, self.along, self.increasing, self.order
+        conditions = frozenset(self.of.terms.items()), frozenset(self.given.items())
+        return Monotone, *conditions, self.along, self.increasing, self.order
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row for each value but the first: how much more it is than at the value before."""
@@ -145,10 +145,10 @@ class Monotone(Source):
         index = pd.Index([f"{later} after {before}" for before, later in pairwise(steps)])
         zeros, open_side = np.zeros(len(index)), np.full(len(index), np.inf)
         low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
-        said = np.flatnonzero(np.diff(difference.indptr))
-        if not len(said):
+        nonzero = np.flatnonzero(np.diff(difference.indptr))
+        if not len(nonzero):
             raise StatementError(f"{self.label}: none of its values can have {self.of} above 0, so nothing is said")
-        return Rows(difference, low, high, self._claim, index, space.view).at(said)
+        return Rows(difference, low, high, self._claim, index, space.view).at(nonzero)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:
         """The place in the order of every value, -1 where it has none; and how each place is called."""

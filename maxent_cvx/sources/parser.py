@@ -64,7 +64,7 @@ CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neit
 
 def without_comments(text: str) -> str:
     """Blank out what follows a # to the end of its line, unless it is quoted or begins a count; positions stay."""
-    return COMMENT.sub(lambda found: found[1] or " " * len(found[0]), text)
+    return COMMENT.sub(lambda match: match[1] or " " * len(match[0]), text)
 
 
 class Reader:
@@ -166,15 +166,15 @@ class Reader:
         attribute, value = self.choice(named=False)
         return value if attribute is None else self.conditions({attribute: value})
 
-    def conditions(self, found: dict[str, object]) -> dict[str, object]:
+    def conditions(self, parsed: dict[str, object]) -> dict[str, object]:
         """``condition {"," condition}``, or what follows the first."""
-        while not found or self.take(COMMA):
+        while not parsed or self.take(COMMA):
             begun = self.next()
             name, chosen = self.choice(named=True)
-            if name in found:
+            if name in parsed:
                 raise self.error(f"{name!r} is named twice; write {name}=one or other", begun)
-            found[str(name)] = chosen
-        return found
+            parsed[str(name)] = chosen
+        return parsed
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
         """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
@@ -205,16 +205,16 @@ class Reader:
 
     def words(self, plain: re.Pattern[str], what: str, between: re.Pattern[str]) -> list[object]:
         """Read one or several."""
-        found = [self.word(plain, what)]
+        parsed = [self.word(plain, what)]
         while self.take(between):
-            found.append(self.word(plain, what))
-        return found
+            parsed.append(self.word(plain, what))
+        return parsed
 
     def word(self, plain: re.Pattern[str], what: str) -> object:
         """Read a text in quotes, or words, which may be a number."""
         is_text = self.sees(QUOTED)
-        found = self.text_of(plain, what)
-        return found if is_text else constant(found)
+        text = self.text_of(plain, what)
+        return text if is_text else constant(text)
 
     def text_of(self, plain: re.Pattern[str], what: str) -> str:
         """Read a text in quotes, or words."""
@@ -229,10 +229,10 @@ class Reader:
 
     def sign(self) -> str:
         """Read =, <=, >= or a soft one, however they are written."""
-        found = self.need(RELATION, "=, <=, >= or ~")
-        if found in "<>":
-            raise self.error(f"a strict {found} has no maximum-entropy answer of its own; write {found}=", self.begun)
-        return {"==": "=", "≤": "<=", "≥": ">="}.get(found, found)
+        sign = self.need(RELATION, "=, <=, >= or ~")
+        if sign in "<>":
+            raise self.error(f"a strict {sign} has no maximum-entropy answer of its own; write {sign}=", self.begun)
+        return {"==": "=", "≤": "<=", "≥": ">="}.get(sign, sign)
 
     def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
         """Match a token if it comes next."""
@@ -240,16 +240,16 @@ class Reader:
 
     def take(self, token: re.Pattern[str]) -> str | None:
         """Go past a token if it comes next."""
-        if (found := self.sees(token)) is None:
+        if (match := self.sees(token)) is None:
             return None
-        self.begun, self.at = found.start(1), found.end()
-        return found[1]
+        self.begun, self.at = match.start(1), match.end()
+        return match[1]
 
     def need(self, token: re.Pattern[str], what: str) -> str:
         """Go past a token that must come next."""
-        if (found := self.take(token)) is None:
+        if (text := self.take(token)) is None:
             raise self.error(f"{what} is expected")
-        return found
+        return text
 
     def next(self) -> int:
         """Where the next character is that is no space."""
@@ -258,8 +258,8 @@ class Reader:
     def error(self, what: str, at: int | None = None) -> StatementError:
         """Point at a character; by default the next one."""
         at = self.next() if at is None else at
-        found = repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what} at character {at + 1}, where {found} stands, of {self.text!r}")
+        rest = repr(self.text[at:]) if at < len(self.text) else "the end"
+        return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {self.text!r}")
 
 
 def read_statement(text: str) -> Statement:
@@ -312,10 +312,10 @@ def read_probability(text: str) -> Probability:
     (-2.0, 1.0)
     """
     reader = Reader(text)
-    found = reader.sum()
+    probability = reader.sum()
     if reader.at < len(reader.text):
         raise reader.error("the end is expected")
-    return found
+    return probability
 
 
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
@@ -353,13 +353,13 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
 def read_statements(text: str, name: str) -> list[Statement]:
     """Read statements, one per line, of a text that is called by a name in messages."""
-    found = []
+    statements = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():
             continue
         where = f"{name}, line {number}"
         try:
-            found.append(replace(read_statement(line), where=where))
+            statements.append(replace(read_statement(line), where=where))
         except MaxEntError as error:
             raise type(error)(f"{where}: {error}") from None
-    return found
+    return statements

@@ -97,8 +97,8 @@ class SameValue(Source):
         sets = np.zeros((2 ** len(both), len(values)), dtype=bool)
         sets[:, both] = (np.arange(len(sets))[:, None] >> np.arange(len(both))) & 1
         of_first = sets | (has_first & ~has_second)
-        said = of_first.any(axis=1)
-        of_first, sets = of_first[said], sets[said]
+        concerned = of_first.any(axis=1)
+        of_first, sets = of_first[concerned], sets[concerned]
         matrix = sp.csr_array(of_first.astype(float)) @ first - sp.csr_array(sets.astype(float)) @ second
         names = pd.Index([" or ".join(map(format_value, values[chosen])) for chosen in of_first])
         low, high = np.full(len(names), -np.inf), np.full(len(names), 1 - self.at_least)

@@ -84,21 +84,21 @@ def noise_penalty(noise: Any) -> Penalty:
     _require_parameters(noise)
     name = getattr(getattr(noise, "dist", None), "name", None)
     names = ("a", "loc") if name == "dlaplace" else ("loc", "scale")
-    found = {"loc": 0.0, "scale": 1.0, **dict(zip(names, getattr(noise, "args", ()), strict=False))}
-    found |= getattr(noise, "kwds", {})
+    parameters = {"loc": 0.0, "scale": 1.0, **dict(zip(names, getattr(noise, "args", ()), strict=False))}
+    parameters |= getattr(noise, "kwds", {})
     if name not in ("norm", "laplace", "dlaplace"):
         raise StatementError(
             f"the likelihood of {name or short_repr(noise)} is not one of those that are known: norm(scale=...), "
             "laplace(scale=...) and dlaplace(a) of scipy.stats; take how='box', which reads any noise"
         )
-    if check_number(found["loc"], "loc of the noise") != 0:
-        raise StatementError(f"noise around {found['loc']} is not around 0: subtract that from the counts instead")
+    if check_number(parameters["loc"], "loc of the noise") != 0:
+        raise StatementError(f"noise around {parameters['loc']} is not around 0: subtract that from the counts instead")
     match name:
         case "norm":
-            return Penalty(sd=found["scale"])
+            return Penalty(sd=parameters["scale"])
         case "laplace":
-            return Penalty(weight=1 / _above_0(found["scale"], "scale of the noise"))
-    return Penalty(weight=_above_0(found["a"], "a of the noise"))
+            return Penalty(weight=1 / _above_0(parameters["scale"], "scale of the noise"))
+    return Penalty(weight=_above_0(parameters["a"], "a of the noise"))
 
 
 def _above_0(value: Any, what: str) -> float:
@@ -260,10 +260,10 @@ class AnsweredQueries(Source):
         low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of == "count":
             low, high = self._people(low, high, np.array(people), names)
-        said = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
-        yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(said)
+        yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(bounded)
 
     def _quantiles(self, space: Space) -> Iterator[Rows]:
         """Emit the rows of a median, the least or the largest number, query by query."""
@@ -312,9 +312,9 @@ class AnsweredQueries(Source):
             raise unknown_name("sensitive attribute", name, view.sensitive)
         codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
         inside = np.asarray(level != OUTSIDE)
-        found = np.zeros(len(level))
-        found[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
-        return found[codes]
+        numbers = np.zeros(len(level))
+        numbers[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
+        return numbers[codes]
 
 
 def _text(query: Mapping[str, object]) -> str:
@@ -447,10 +447,10 @@ class NoisyMarginal(Source):
         if self.integer:
             low, high = integer_counts(low, high, self.counts.index, "within the noise of")
         low, high = np.where(low > 0, low, -np.inf), np.where(high < space.n_records, high, np.inf)
-        said = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
+        bounded = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
         share = 1 / space.n_records
         rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
-        yield rows.at(np.flatnonzero(said))
+        yield rows.at(np.flatnonzero(bounded))
 
     def _block(self, space: Space) -> Block:
         """P(by), of those in the release."""
@@ -459,9 +459,9 @@ class NoisyMarginal(Source):
             raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
         block = space.marginal(names)
         for name in names:
-            found, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
-            if not found.isin(there).any():
-                raise unknown_name(f"value of {name!r}", found[0], there.unique())
+            counted, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not counted.isin(there).any():
+                raise unknown_name(f"value of {name!r}", counted[0], there.unique())
         inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
 
@@ -616,5 +616,5 @@ class RandomizedResponse(Source):
 
 def _attributes(given: object) -> list[str]:
     """Read one attribute, or a list of them, which may be empty."""
-    found = [given] if isinstance(given, str) else check_list(given, "by", "lists of QI attributes")
-    return [check_str(name, "an attribute in by") for name in found]
+    listed = [given] if isinstance(given, str) else check_list(given, "by", "lists of QI attributes")
+    return [check_str(name, "an attribute in by") for name in listed]

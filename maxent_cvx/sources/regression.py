@@ -238,32 +238,32 @@ class PublishedRegression(Source):
     @property
     def label(self) -> str:
         """What was regressed, on what."""
-        told = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
-        among = f" given {told}" if told else ""
+        condition = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
+        among = f" given {condition}" if condition else ""
         return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row a coefficient; of rounded logistic ones two."""
         known_members(space.view, "a regression")
         y = responses(space.view, self.of)
-        asked = space.described(self.given)
-        people = space.view.n_q * asked
+        described = space.described(self.given)
+        people = space.view.n_q * described
         if self.kind == "logistic" and not np.isin(y, (0.0, 1.0)).all():
             odd = y[~np.isin(y, (0.0, 1.0))][0]
             raise StatementError(f"y of a logistic regression is 0 or 1, not {odd:.12g}; say which values are 1")
         fit = self._fit(design_matrix(space.view, self.coefficients), people, float(np.abs(y).max(initial=0.0)))
         if not self.rounded:
-            yield self._emitted(space, fit.scores(self.tolerance), y, asked, "score")
+            yield self._emitted(space, fit.scores(self.tolerance), y, described, "score")
             return
         try:
-            yield self._emitted(space, fit.coefficients(), y, asked, "coefficient")
+            yield self._emitted(space, fit.coefficients(), y, described, "coefficient")
         except np.linalg.LinAlgError:
             raise StatementError(
                 f"the columns {', '.join(self.coefficients)} are linearly dependent on the people described, so that "
                 "rounded coefficients say nothing; leave one of them out, as the fit must have done"
             ) from None
         if fit.logistic:
-            yield self._emitted(space, fit.box(), y, asked, "score")
+            yield self._emitted(space, fit.box(), y, described, "score")
 
     def _fit(self, X: np.ndarray, people: np.ndarray, largest: float) -> Fit:
         """The fit, of those people only."""
@@ -279,24 +279,24 @@ class PublishedRegression(Source):
             largest,
         )
 
-    def _emitted(self, space: Space, said: Intervals, y: np.ndarray, asked: np.ndarray, what: str) -> Rows:
+    def _emitted(self, space: Space, intervals: Intervals, y: np.ndarray, described: np.ndarray, what: str) -> Rows:
         """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
         q, own = space.codes["q"], y[space.codes["s"]]
-        at = np.flatnonzero(asked[q] & (own != 0))
-        place = np.cumsum(asked & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
-        n = int((space.view.n_q * asked).sum())
-        found, sides, whole = [], [], []
-        for weights, low, high in zip(said.weights, said.low.tolist(), said.high.tolist(), strict=True):
+        at = np.flatnonzero(described[q] & (own != 0))
+        place = np.cumsum(described & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
+        n = int((space.view.n_q * described).sum())
+        parts, sides, whole = [], [], []
+        for weights, low, high in zip(intervals.weights, intervals.low.tolist(), intervals.high.tolist(), strict=True):
             data = weights[place[q[at]]] * own[at]
             if what == "score":
                 data, low, high, places = whole_sums(data, low * n, high * n)
-                found.append(sp.csr_array((data * space.n_records)[None]))
+                parts.append(sp.csr_array((data * space.n_records)[None]))
                 whole.append(places is not None)
             else:
-                found.append(sp.csr_array((data * (space.n_records / n))[None]))
+                parts.append(sp.csr_array((data * (space.n_records / n))[None]))
             sides.append((low, high))
-        stacked = sp.csr_array(sp.vstack(found))
-        matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(found), len(space)))
+        stacked = sp.csr_array(sp.vstack(parts))
+        matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(parts), len(space)))
         low_side, high_side = np.array(sides).T
         label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
         exact = bool(whole) and all(whole)

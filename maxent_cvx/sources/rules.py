@@ -239,8 +239,8 @@ class PublishedRules(Source):
         if "nar" not in counts:
             every = count_patterns(self.rules, view) - len(self.rules) if self.non_rules else 0
             if self.non_rules and not self.prune:
-                found = rule_patterns(self.rules, view)
-                counts["nar_pruned"] = non_rules(self.rules, found, view, integer=self.integer, prune=True).n_pruned
+                patterns = rule_patterns(self.rules, view)
+                counts["nar_pruned"] = non_rules(self.rules, patterns, view, integer=self.integer, prune=True).n_pruned
             counts = pd.Series({"ar": len(self.rules), "nar": every, **counts})
             self._counted = view, counts
         return counts.copy()
@@ -248,17 +248,17 @@ class PublishedRules(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row per rule (AR-constraints), and one row for each pattern that is none, if it can bind (NAR)."""
         view, n = space.view, space.n_records
-        found = rule_patterns(self.rules, view)
-        low, high = self._rule_bounds(found, n)
-        yield self._emit(space, found, low / n, np.where(high < found.n_q, high / n, np.inf), "published rule")
+        patterns = rule_patterns(self.rules, view)
+        low, high = self._rule_bounds(patterns, n)
+        yield self._emit(space, patterns, low / n, np.where(high < patterns.n_q, high / n, np.inf), "published rule")
         if not self.non_rules:
             self._counted = view, pd.Series({"nar_pruned": 0, "nar_binding": 0})
             return
-        none = non_rules(self.rules, found, view, integer=self.integer, prune=self.prune)
+        none = non_rules(self.rules, patterns, view, integer=self.integer, prune=self.prune)
         self._counted = view, pd.Series({"nar_pruned": none.n_pruned, "nar_binding": len(none.patterns)})
         most = self._most(none.patterns, n, self.rules.thresholds)
         self._check_everybody(none, most, view)
-        self._check_convention(found, low, none.patterns, most, view)
+        self._check_convention(patterns, low, none.patterns, most, view)
         yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most / n, "no rule")
 
     def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
@@ -270,54 +270,58 @@ class PublishedRules(Source):
         """The most people that a pattern has which is no rule."""
         return thresholds.least(patterns.n_q, n) - 1.0 if self.integer else thresholds.bound(patterns.n_q, n) * n
 
-    def _rule_bounds(self, found: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def _rule_bounds(self, patterns: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The least and the most people that every rule has, by the thresholds and by its scores."""
         thresholds = self.rules.thresholds
-        least = thresholds.least(found.n_q, n).astype(float) if self.integer else thresholds.bound(found.n_q, n) * n
-        if (never := least > found.n_q).any():
+        least = (
+            thresholds.least(patterns.n_q, n).astype(float) if self.integer else thresholds.bound(patterns.n_q, n) * n
+        )
+        if (never := least > patterns.n_q).any():
             first = int(never.argmax())
             raise Infeasible(
-                f"{found.names[first]!r} cannot be a rule: {found.n_q[first]} people are as it says, and with "
-                f"{thresholds} it needs {least[first]:.12g}; {self._other(found.n_q[first], n, found.n_q[first])}"
+                f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people are as it says, and with "
+                f"{thresholds} it needs {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
             )
-        low, high = least.copy(), found.n_q.astype(float)
-        self._check_printed(found, least, n)
+        low, high = least.copy(), patterns.n_q.astype(float)
+        self._check_printed(patterns, least, n)
         for which in self.scores:
             if which not in self.rules.table:
                 raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
             score = self.rules.table[which].to_numpy(dtype=float)
-            of = found.n_q if which == "confidence" else np.full(len(found), n)
-            fewest, most = records_of_scores(score, of, list(found.names), which, self.decimals, integer=self.integer)
-            self._check_enough(found, most, least, n, which)
+            of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
+            fewest, most = records_of_scores(
+                score, of, list(patterns.names), which, self.decimals, integer=self.integer
+            )
+            self._check_enough(patterns, most, least, n, which)
             low, high = np.maximum(low, fewest), np.minimum(high, most)
         low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
         if (neither := low > high).any():
             first = int(neither.argmax())
             raise Infeasible(
-                f"support and confidence of {found.names[first]!r} say different numbers of people; the rules are of "
+                f"support and confidence of {patterns.names[first]!r} say different numbers of people; the rules are of "
                 "other people, or decimals= is wrong"
             )
         return low, high
 
-    def _check_printed(self, found: Patterns, least: np.ndarray, n: int) -> None:
+    def _check_printed(self, patterns: Patterns, least: np.ndarray, n: int) -> None:
         """Check the scores that the rules have, also if they are not used, by the decimals they are written with."""
         for which in ("support", "confidence"):
-            if which in self.rules.table and which not in self.scores and len(found):
+            if which in self.rules.table and which not in self.scores and len(patterns):
                 score = self.rules.table[which].to_numpy(dtype=float)
-                of = found.n_q if which == "confidence" else np.full(len(found), n)
+                of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
                 half = 0.5 * 10.0 ** -max(map(decimals_of, score))
-                most = np.minimum((score + half) * of + 1e-9 * of, found.n_q)
-                self._check_enough(found, np.floor(most) if self.integer else most, least, n, which)
+                most = np.minimum((score + half) * of + 1e-9 * of, patterns.n_q)
+                self._check_enough(patterns, np.floor(most) if self.integer else most, least, n, which)
 
-    def _check_enough(self, found: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
+    def _check_enough(self, patterns: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
         """Refuse rules that have too few people to be any."""
         if not (short := most < least - 1e-9 * n).any():
             return
         first = int(short.argmax())
         raise Infeasible(
-            f"{found.names[first]!r} has at most {most[first]:.12g} of {found.n_q[first]} people by its {which}, and "
+            f"{patterns.names[first]!r} has at most {most[first]:.12g} of {patterns.n_q[first]} people by its {which}, and "
             f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
-            f"{self._other(found.n_q[first], n, most[first])}"
+            f"{self._other(patterns.n_q[first], n, most[first])}"
         )
 
     def _other(self, n_q: int, n: int, people: float) -> str:
@@ -328,19 +332,21 @@ class PublishedRules(Source):
             return "by >= it would be one: the rules were mined by >=, so read them with strict=False"
         return "the rules are of other people, or were mined by other thresholds"
 
-    def _check_convention(self, found: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View) -> None:
+    def _check_convention(
+        self, patterns: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View
+    ) -> None:
         """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=."""
         # Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
-        if not len(found) or not len(none) or len(found) * len(none) > MOST_PAIRS:
+        if not len(patterns) or not len(none) or len(patterns) * len(none) > MOST_PAIRS:
             return
         people = none.members.multiply(view.n_q[None, :]).tocsr()
-        at_least = (people @ found.members.T).toarray() + (low - found.n_q)
-        at_least[none.s[:, None] != found.s] = -np.inf
+        at_least = (people @ patterns.members.T).toarray() + (low - patterns.n_q)
+        at_least[none.s[:, None] != patterns.s] = -np.inf
         fewest = at_least.max(axis=1)
         if not (wrong := fewest > most + 1e-9 * view.n_records).any():
             return
         first = int(wrong.argmax())
-        thresholds, because = self.rules.thresholds, found.names[int(at_least[first].argmax())]
+        thresholds, because = self.rules.thresholds, patterns.names[int(at_least[first].argmax())]
         remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._strictly)).any())
         raise Infeasible(
             f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "

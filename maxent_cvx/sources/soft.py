@@ -47,21 +47,21 @@ class SoftSource(Source):
 
     def rows(self, space: Space) -> Iterator[Any]:
         """Emit the rows of the original, soft."""
-        for said in as_list(self.original.rows(space), self.original.label):
-            if isinstance(said, ParametricStatement):
-                yield said.softened(self.penalty)  # and not its rows, which are read again at other values
-            elif isinstance(said, Source):
-                yield from SoftSource(said, self.penalty).rows(space)
-            elif isinstance(said, Rows):
-                yield softened(said, self.penalty, f"{said.label}, softly")
+        for knowledge in as_list(self.original.rows(space), self.original.label):
+            if isinstance(knowledge, ParametricStatement):
+                yield knowledge.softened(self.penalty)  # and not its rows, which are read again at other values
+            elif isinstance(knowledge, Source):
+                yield from SoftSource(knowledge, self.penalty).rows(space)
+            elif isinstance(knowledge, Rows):
+                yield softened(knowledge, self.penalty, f"{knowledge.label}, softly")
             else:
                 raise StatementError(
-                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(said)}; of what is soft write rows, "
+                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(knowledge)}; of what is soft write rows, "
                     "space.marginal(...) == values for example"
                 )
 
 
-def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
+def soft(knowledge: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
     """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, r being what each row is missed by.
 
     The answer maximises N H(p) less these costs, in nats. Inequalities are missed on their wrong side only. Soft
@@ -115,29 +115,29 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     >>> post.penalties.round(2).to_dict()
     {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.24, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.77}
     """
-    if isinstance(said, str):
-        said = read_statement(said)
-    if isinstance(said, Rows):
-        costs = [aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
-        return softened(said, Penalty(*costs), said.label)
+    if isinstance(knowledge, str):
+        knowledge = read_statement(knowledge)
+    if isinstance(knowledge, Rows):
+        costs = [aligned(cost, knowledge) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
+        return softened(knowledge, Penalty(*costs), knowledge.label)
     penalty = Penalty(sd, weight, delta)
-    if isinstance(said, Statement):
-        if said.penalty is not None:
-            raise StatementError(f"{said} is soft already; state its cost once")
-        if math.isinf(said.low) and math.isinf(said.high):
-            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
-        _require_one_cost(said, sd, weight, delta)
-        return replace(said, penalty=penalty)
-    if isinstance(said, ParametricStatement):
-        _require_one_cost(said, sd, weight, delta)
-        return said.softened(penalty)
-    return SoftSource(as_source(said), penalty)
+    if isinstance(knowledge, Statement):
+        if knowledge.penalty is not None:
+            raise StatementError(f"{knowledge} is soft already; state its cost once")
+        if math.isinf(knowledge.low) and math.isinf(knowledge.high):
+            raise StatementError(f"{knowledge} cannot be missed, and costs nothing: give it a finite side")
+        _require_one_cost(knowledge, sd, weight, delta)
+        return replace(knowledge, penalty=penalty)
+    if isinstance(knowledge, ParametricStatement):
+        _require_one_cost(knowledge, sd, weight, delta)
+        return knowledge.softened(penalty)
+    return SoftSource(as_source(knowledge), penalty)
 
 
-def _require_one_cost(said: object, *costs: object) -> None:
+def _require_one_cost(statement: object, *costs: object) -> None:
     """Refuse a cost for each of many rows, of a single statement."""
     if any(isinstance(cost, np.ndarray) for cost in costs):
-        raise StatementError(f"{said} is one statement, and has one cost, not an array")
+        raise StatementError(f"{statement} is one statement, and has one cost, not an array")
 
 
 def softened(rows: Rows, penalty: Penalty, label: str) -> Rows:

@@ -491,10 +491,10 @@ class Probability(ReprMixin):
         if low > high:
             raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
         check_instance(penalty, Penalty, "what it costs to miss a statement")
-        said = self._statement(low, high)
+        statement = self._statement(low, high)
         if math.isinf(low) and math.isinf(high):
-            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
-        return replace(said, penalty=penalty)
+            raise StatementError(f"{statement} cannot be missed, and costs nothing: give it a finite side")
+        return replace(statement, penalty=penalty)
 
     def between(self, low: float, high: float) -> Statement:
         """The statement ``low <= self <= high``, which Python cannot overload.
@@ -891,14 +891,14 @@ class ExpectedNumber(Event):
             if not np.isfinite(numbers).all():
                 raise BadProbability(f"a value of {self.attribute!r} is no finite number, so that it has no mean")
         else:
-            told = dict(self.numbers)
-            if strange := [value for value in told if value not in values]:
+            number_of = dict(self.numbers)
+            if strange := [value for value in number_of if value not in values]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
-            if missing := [value for value in values if value not in told]:
+            if missing := [value for value in values if value not in number_of]:
                 raise LabelMismatch(
                     f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each is needed"
                 )
-            numbers = np.array([told[value] for value in values])
+            numbers = np.array([number_of[value] for value in values])
         return numbers[codes]
 
 

@@ -45,12 +45,12 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
         symbol = _plain(suppressed)
         if symbol == OPEN:
             return {OPEN: (0.0, np.inf)}
-        if (found := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
+        if (match := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
             raise StatementError(
                 f"suppressed={short_repr(suppressed)}: a limit such as '<5' or '<=4' is expected, or every symbol with what "
                 "it stands for, {'c': (0, 4)}"
             )
-        most = float(found[2]) - (found[1] == "<")
+        most = float(match[2]) - (match[1] == "<")
         if most < least:
             raise StatementError(f"suppressed={suppressed!r}: no count is so small; a limit above it is expected")
         return {symbol: (least, most), OPEN: (0.0, np.inf)}
@@ -91,14 +91,14 @@ def cell_intervals(
             )
         width = HALF_WIDTHS[rounding](base)
         low, high = np.maximum(low - width, 0), high + width
-    said, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
-    if unknown := [symbol for symbol in said.tolist() if symbol not in symbols]:
+    texts, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
+    if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(
             f"column {name!r} of the published table holds {join_names(unknown)}, which is neither a whole number nor a "
             f"symbol of a suppressed cell: {join_names(symbols)}; say with suppressed={{symbol: (least, most)}} what it "
             "stands for"
         )
-    ends = np.array([symbols[symbol] for symbol in said.tolist()]).reshape(-1, 2)
+    ends = np.array([symbols[symbol] for symbol in texts.tolist()]).reshape(-1, 2)
     low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
     return low, high
 
@@ -418,10 +418,10 @@ class PublishedTable(Source):
         low = np.where(exact | (low > 0), low, -np.inf)
         high = np.where(exact | (high < space.n_records), high, np.inf)
         nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 says nothing, more contradicts the view
-        said = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
+        bounded = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
         scaled = sp.csr_array(matrix * float(space.n_records))
         rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)
-        yield rows.at(np.flatnonzero(said))
+        yield rows.at(np.flatnonzero(bounded))
 
     def matrix(self, space: Space) -> sp.csr_array:
         """The terms of every cell, in the order of `cells`: entries of 1.

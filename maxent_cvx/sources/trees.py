@@ -97,13 +97,13 @@ def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
         middle = (low + high) / 2
         less = _impurity(middle, gini) < impurity
         low, high = np.where(less, middle, low), np.where(less, high, middle)
-    found = np.rint((low + high) / 2 * people)
-    if (np.abs(_impurity(found / people, gini) - impurity) > SAME).any():
+    fewer = np.rint((low + high) / 2 * people)
+    if (np.abs(_impurity(fewer / people, gini) - impurity) > SAME).any():
         raise StatementError(
             "the impurities of the tree's nodes are not those of whole people; fit it without class_weight and "
             "sample_weight"
         )
-    return found
+    return fewer
 
 
 def _impurity(share: np.ndarray, gini: bool) -> np.ndarray:
@@ -126,11 +126,11 @@ def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints:
     split = inner[constraints[fitted.feature[inner]] != 0]
     a, b = fewer[left[split]], fewer[right[split]]
     middles[split] = np.column_stack([a + b, a + 1 - b, 1 - a + b, 2 - a - b]) / 2
-    found, above = np.zeros(len(left), dtype=bool), parent.copy()
+    at_bound, above = np.zeros(len(left), dtype=bool), parent.copy()
     while (above >= 0).any():
-        found |= (above >= 0) & (np.abs(middles[above] - shares[:, None]) <= SAME).any(axis=1)
+        at_bound |= (above >= 0) & (np.abs(middles[above] - shares[:, None]) <= SAME).any(axis=1)
         above = np.where(above >= 0, parent[above], -1)
-    return found
+    return at_bound
 
 
 class PublishedTree(Source):
@@ -271,10 +271,10 @@ class PublishedTree(Source):
         fitted = self.tree.tree_
         people, weighted = fitted.n_node_samples[leaf], fitted.weighted_n_node_samples[leaf]
         shares = fitted.value[leaf, 0, :]  # counts, before scikit-learn 1.3
-        found = shares / shares.sum(axis=1, keepdims=True) * people[:, None]
+        counts = shares / shares.sum(axis=1, keepdims=True) * people[:, None]
         monotone = is_monotone(self.tree)
         off = np.abs(weighted - people) > 1e-6
-        if off.any() or (not monotone and (np.abs(found - np.rint(found)) > 1e-6).any()):
+        if off.any() or (not monotone and (np.abs(counts - np.rint(counts)) > 1e-6).any()):
             raise StatementError(
                 "the tree was fitted with weights of people or of classes, so that its leaves do not count people; fit "
                 "it without class_weight and sample_weight"
@@ -290,7 +290,7 @@ class PublishedTree(Source):
             raise StatementError(
                 f"{where}: the tree was fitted on other people, or on another encoding of them than encode= makes"
             )
-        both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(found),) * 2
+        both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
         every = np.zeros((2, len(leaf), len(view.sensitive_values)))
         every[:, :, self._classes(view)] = both
         return every[0], every[1]

@@ -66,11 +66,11 @@ def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
 
 def as_names(by: str | Sequence[str]) -> list[str]:
     """Read a name, or a list of names, as a list; a sum over nothing in particular has no labels."""
-    found = [by] if isinstance(by, str) else check_list(by, "what is summed by", "names")
-    if strange := [name for name in found if not isinstance(name, str)]:
+    listed = [by] if isinstance(by, str) else check_list(by, "what is summed by", "names")
+    if strange := [name for name in listed if not isinstance(name, str)]:
         raise StatementError(f"columns and roles are named by text, not by {short_repr(strange[0])}")
-    if found:
-        return found
+    if listed:
+        return listed
     raise StatementError("at least one name is needed, e.g. marginal(['q', 's'])")
 
 
@@ -186,9 +186,9 @@ def tuples_described(view: View, given: Mapping[str, object] | None) -> np.ndarr
     """Mark the QI tuples that are as described; an error if there is nobody."""
     mask = mark_tuples(view, given)
     if not mask.any():
-        asked = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
+        description = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
         raise StatementError(
-            f"nobody in the {view.noun} has {asked}: each value occurs, but not together; "
+            f"nobody in the {view.noun} has {description}: each value occurs, but not together; "
             "P(value | given) would be 0/0: take a condition out"
         )
     return mask

@@ -901,9 +901,9 @@ class Block:
             unknown |= self.provenance.unknown(extra.index)
         if (at < 0).any() or unknown.any():
             mismatch = (("lack", keys[at < 0].unique()), ("have", extra.index[unknown]))
-            found = " and ".join(f"{what} {join_names(labels)}" for what, labels in mismatch if len(labels))
+            mismatches = " and ".join(f"{what} {join_names(labels)}" for what, labels in mismatch if len(labels))
             raise LabelMismatch(
-                f"the values for {label} {found}; exactly the {len(index)} labels of its rows are expected: reindex the "
+                f"the values for {label} {mismatches}; exactly the {len(index)} labels of its rows are expected: reindex the "
                 "Series, or take a coarser marginal"
             )
         return values.to_numpy(dtype=float)[at], extra
@@ -1279,8 +1279,8 @@ def _steps(
     def rows(keys: np.ndarray) -> np.ndarray:
         if not len(key):
             return np.full(len(keys), -1)
-        found = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
-        return np.where(key[found] == keys, found, -1)
+        places = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
+        return np.where(key[places] == keys, places, -1)
 
     later = wanted % max(n, 1)
     return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]

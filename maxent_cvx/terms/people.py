@@ -141,15 +141,15 @@ class People(ReprMixin):
                 f"nobody in the {view.noun} has the {', '.join(view.qi)} of {join_names(names[q < 0])}: "
                 "each value occurs, but not together; correct the description"
             )
-        found = cls.at(names, q, view)
-        if (few := found.unnamed < 0).any():
+        people = cls.at(names, q, view)
+        if (few := people.unnamed < 0).any():
             first = int(few.argmax())
             alike = names[q == first]
             raise StatementError(
                 f"{len(alike)} people are described alike, {join_names(alike)}, and the {view.noun} has "
                 f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
             )
-        return found
+        return people
 
     @classmethod
     def at(cls, names: Sequence[object] | pd.Index, q: np.ndarray, view: View) -> People:

@@ -73,10 +73,10 @@ class Penalty:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
                 object.__setattr__(self, name, check_number(value, name))
-            found = np.atleast_1d(getattr(self, name))
-            if (bad := ~((found >= LEAST) & (found <= 1 / LEAST))).any():
+            numbers = np.atleast_1d(getattr(self, name))
+            if (bad := ~((numbers >= LEAST) & (numbers <= 1 / LEAST))).any():
                 raise BadProbability(
-                    f"{name} must be a number above 0, from {LEAST:g} to {1 / LEAST:g}; {found[bad][0]:.12g} is not"
+                    f"{name} must be a number above 0, from {LEAST:g} to {1 / LEAST:g}; {numbers[bad][0]:.12g} is not"
                 )
 
     def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:

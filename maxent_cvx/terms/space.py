@@ -204,8 +204,8 @@ class Space(ReprMixin):
         order, starts = self._by_value
         if len(values) == len(starts) - 1:
             return np.arange(len(self))
-        found = [order[starts[value] : starts[value + 1]] for value in values.tolist()]
-        return found[0] if len(found) == 1 else np.sort(np.concatenate([*found, order[:0]]))
+        terms = [order[starts[value] : starts[value + 1]] for value in values.tolist()]
+        return terms[0] if len(terms) == 1 else np.sort(np.concatenate([*terms, order[:0]]))
 
     @cached_property
     def first_of_group(self) -> np.ndarray:

@@ -527,8 +527,8 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
         order = np.lexsort((p, values))
         least = order[np.searchsorted(values[order], np.arange(values.max() + 1))]  # of every value the least p
         partners.append(least[values])
-        found = np.maximum(rest - (k - known), 0) / n_s * p[partners[-1]]
-        ways.append(np.where(partners[-1] == partners[0], np.inf, found))
+        fewest = np.maximum(rest - (k - known), 0) / n_s * p[partners[-1]]
+        ways.append(np.where(partners[-1] == partners[0], np.inf, fewest))
     way, entry = map(int, np.unravel_index(np.argmin(ways), (len(ways), len(at))))
     home = int(partners[way][entry])
     known = (k + 1, 0, k)[way]
