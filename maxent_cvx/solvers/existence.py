@@ -8,11 +8,12 @@ corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. 
 
 the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
 buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
-bounded by a *verified* lower bound of the eigenvalues of S: S, scaled to a unit diagonal, is known up to roundoff,
-which is bounded, and R'R = S + E with R upper triangular, where \|E\| is bounded (Rump, 2010, section 10) and so is
-the inverse of R.
+bounded by a *verified* lower bound of the eigenvalues of S. S, scaled to a unit diagonal, is known up to roundoff,
+which is bounded; and if the Cholesky factorization of S - mu I succeeds in floating point, no eigenvalue of S is below
+mu by more than a small multiple of the roundoff (Rump, 2006). A sparse S is factored as L D L', and what the product
+differs from S - mu I by is computed.
 
-Rows of knowledge that nearly depend on others have tiny pivots in R. Those below what roundoff can explain are left
+Rows of knowledge that nearly depend on others have tiny pivots. Those below what roundoff can explain are left
 out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.modular`). If so, they hold
 where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the
 sides. If not, they say something that floating point does not see, and nothing is proved.
@@ -22,6 +23,7 @@ a continuous function of y, and Brouwer's fixed-point theorem gives a y.
 
 References
 ----------
+Rump, S. M. (2006). Verification of positive definiteness. BIT Numerical Mathematics 46, 433-452.
 Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. Acta Numerica 19, 287-449.
 """
 
@@ -29,13 +31,15 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
+from scipy.sparse.linalg import splu
 
 from .blocks import BATCH_DOUBLES
 from .cycle_space import CycleSpace
@@ -613,7 +617,9 @@ def correct(
     return Correction(length, distance, implied, moved, seems_implied)
 
 
-def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _components(
+    gram: np.ndarray | sp.csr_array, component: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray | sp.csr_array]]:
     """Yield the rows of each connected component, and S for these."""
     order = np.argsort(component, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(component[order])) + 1, len(order))
@@ -625,6 +631,11 @@ def _components(gram: np.ndarray | sp.csr_array, component: np.ndarray) -> Itera
     start = 0
     for end in ends.tolist():
         entries = slice(blocks.indptr[start], blocks.indptr[end])
+        n_entries = blocks.indptr[end] - blocks.indptr[start]
+        if end - start > MOST_DENSE_STEP and n_entries < DENSE_SHARE * (end - start) ** 2:
+            yield order[start:end], sp.csr_array(blocks[start:end][:, start:end])
+            start = end
+            continue
         row = np.repeat(np.arange(end - start), np.diff(blocks.indptr[start : end + 1]))
         dense = np.zeros((end - start, end - start))
         dense[row, blocks.indices[entries] - start] = blocks.data[entries]
@@ -671,9 +682,30 @@ MOST_SMALL = 1e-9
 #: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
 NO_COEFFICIENT = 1e-7
 
+#: Rows and factors of rows left out, doubles, that are worked on at a time: 80 MB.
+BATCH_OF_FACTORS = 10_000_000
+
+#: Rows of a component up to which S is dense, and the share of entries from which on it is in larger ones: of 4,900
+#: rows with 15 entries each a sparse factorization takes .4 s, and a dense one .9 s and 200 MB.
+MOST_DENSE_STEP = 1_000
+DENSE_SHARE = 0.05
+
+#: Rows up to which the uncertainty of each is propagated by itself, which takes the inverse of S.
+MOST_ROWS_SINGLY = 500
+
+#: Of the tolerance for pivots: what is added to the diagonal of a sparse S so that none is 0. The pivot of a row that is
+#: a combination of others is this times 1 plus the sum of the squares of its coefficients.
+SHIFT = 1e-3
+
+#: Steps of inverse iteration; it stops when the estimate changes by less than a tenth.
+INVERSE_ITERATIONS = 20
+
+#: Of the estimated smallest eigenvalue, which is never too small: what is verified in turn to lie below all.
+SHARES_OF_EIGENVALUE = (0.5, 0.1, 0.01)
+
 
 def _corrected_step(
-    gram: np.ndarray,
+    gram: np.ndarray | sp.csr_array,
     size: np.ndarray,
     terms: float,
     rho: np.ndarray,
@@ -684,96 +716,209 @@ def _corrected_step(
     wide: np.ndarray,
 ) -> _Corrected:
     """Correct the rows of one component."""
-    diagonal = np.diag(gram)
+    diagonal = gram.diagonal()
     # What is left of other rows after the published ones is roundoff, or too near to it.
     some = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
-    chosen, inverse, least, trust = _factored(gram[np.ix_(some, some)], size[some], terms)
-    rows, scale = some[chosen], np.sqrt(diagonal[some[chosen]])
-    left = np.setdiff1d(np.arange(len(rho)), rows)
-    # Rows that were left out as combinations of the others, both scaled.
+    root = np.sqrt(diagonal[some])
+    definite = _definite(_scaled(gram, some, some, root, root), size[some] / diagonal[some], terms)
+    rows, least, trust = some[definite.rows], definite.least, definite.trust
+    scale, left = np.sqrt(diagonal[rows]), np.setdiff1d(np.arange(len(rho)), rows)
+    values, uncertain, fixed = rho[rows] / scale, error[rows] / scale, wide[rows] / scale[:, None]
+    # Rows that were left out as combinations of the others, both scaled; a batch of rows at a time.
     own = np.sqrt(size[left])
     own[own == 0] = 1.0
-    across = gram[np.ix_(rows, left)] / scale[:, None] / own
-    factors = inverse @ (inverse.T @ across)
-    values = rho[rows] / scale
-    uncertain = error[rows] / scale
-    with np.errstate(invalid="ignore", divide="ignore"):
-        blur = np.linalg.norm(across - (gram[np.ix_(rows, rows)] / scale / scale[:, None]) @ factors, axis=0)
-        blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
-        beyond = own * (rho[left] / own - factors.T @ values)
-        doubt = error[left] + own * (np.abs(factors).T @ uncertain + blur * np.linalg.norm(values))
-        fixed = wide[rows] / scale[:, None]
-        doubt += own * np.abs(wide[left] / own[:, None] - factors.T @ fixed).sum(axis=1)
+    combined, doubt, of_inward, roundoff = np.zeros((4, len(left)))
+    dependent: list[tuple[int, np.ndarray]] = []
+    for start in range(0, len(left), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
+        batch = slice(start, start + step)
+        across = _scaled(gram, rows, left[batch], scale, own[batch])
+        across = across.toarray() if sp.issparse(across) else np.asarray(across)
+        factors = definite.solve(across)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            blur = np.linalg.norm(across - definite.matrix @ factors, axis=0)
+            blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
+            doubt[batch] = np.abs(factors).T @ uncertain + blur * np.linalg.norm(values)
+            doubt[batch] += np.abs(wide[left[batch]] / own[batch, None] - factors.T @ fixed).sum(axis=1)
+        combined[batch] = factors.T @ values
+        of_inward[batch] = factors.T @ (inward[rows] / scale)
+        sizes = np.abs(factors)
+        roundoff[batch] = sizes.T @ (typed[rows] / scale)
+        support = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
+        dependent += [(int(j), rows[support[:, i]]) for i, j in enumerate(left[batch].tolist())]
+    beyond, doubt = own * (rho[left] / own - combined), error[left] + own * doubt
+    roundoff = ROUNDED * (typed[left] + own * roundoff)
     distance = np.zeros(len(rho))
     distance[left] = np.abs(beyond) + doubt
     violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
     determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
-    roundoff = ROUNDED * (typed[left] + own * (np.abs(factors).T @ (typed[rows] / scale)))
     allowed = np.where(determined, MOST_BACKWARD * magnitude[left], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
     missing, margin = ~(violation <= doubt), 0.0
     if missing.any():  # inequalities that others imply hold strictly if the others do
-        gain = inward[left] * own * (factors.T @ (inward[rows] / scale))
+        gain = inward[left] * own * of_inward
         strict = missing & (gain > 0)
         margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
         inside = inward[left] * beyond + margin * gain
         missing = ~(np.where(inward[left] == 0, violation, -inside) <= doubt)
-        missing |= (inward[left] == 0) & (np.abs(own * (factors.T @ (inward[rows] / scale))) * margin > doubt)
+        missing |= (inward[left] == 0) & (np.abs(own * of_inward) * margin > doubt)
         distance[rows] = margin * np.abs(inward[rows])
         distance[left] += margin * np.abs(gain)
         values = values - margin * inward[rows] / scale
-    length = _longest(inverse, values, uncertain, fixed, least, trust) if len(rows) else 0.0
-    size_of = np.abs(factors)
-    support = size_of > NO_COEFFICIENT * size_of.max(axis=0, initial=0.0)
+    length = definite.longest(values, uncertain, fixed) if len(rows) else 0.0
     of_row, beside, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
     of_row[left], beside[left], unexplained[left] = moved, violation, missing
-    return _Corrected(
-        length,
-        distance,
-        of_row,
-        beside,
-        unexplained,
-        [(int(j), rows[support[:, i]]) for i, j in enumerate(left.tolist())],
-    )
+    return _Corrected(length, distance, of_row, beside, unexplained, dependent)
 
 
-def _longest(
-    inverse: np.ndarray, values: np.ndarray, uncertain: np.ndarray, fixed: np.ndarray, least: float, trust: float
-) -> float:
-    """Bound |y| = sqrt(rho' S^-1 rho) for |rho - values - fixed @ v| <= uncertain and all |v| <= 1."""
-    if trust <= 0:
-        return math.inf
-    known = float(np.linalg.norm(inverse.T @ values))
-    by_row = float(np.sqrt((inverse**2).sum(axis=1)) @ uncertain)
-    together = float(np.linalg.norm(uncertain)) / math.sqrt(least)
-    by_term = float(np.linalg.norm(inverse.T @ fixed, axis=0).sum())
-    return (known + by_term + min(by_row, together)) / math.sqrt(trust) * (1 + 4 * len(values) * EPS)
+def _scaled(
+    gram: np.ndarray | sp.csr_array, rows: np.ndarray, columns: np.ndarray, by_row: np.ndarray, by_column: np.ndarray
+) -> np.ndarray | sp.csr_array:
+    """Some rows and columns of S, divided by a number each."""
+    if not sp.issparse(gram):
+        return np.asarray(gram)[np.ix_(rows, columns)] / by_row[:, None] / by_column
+    part = sp.csr_array(sp.csr_array(gram)[rows][:, columns])
+    part.data = part.data / by_row[entry_rows(part)] / by_column[part.indices]
+    return part
 
 
-def _factored(gram: np.ndarray, size: np.ndarray, terms: float) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Choose rows whose Schur complement S is verified to be positive definite."""
-    diagonal = np.diag(gram)
-    if not len(diagonal):
-        return np.empty(0, dtype=np.int64), np.zeros((0, 0)), 1.0, 1.0
-    scaled = gram / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None]
-    relative = size / diagonal  # at least 1: what cancels in M enlarges roundoff
-    tolerance = max(4 * terms * EPS * float(relative.sum()), 16 * len(diagonal) * EPS)
+@dataclass(frozen=True, eq=False)
+class _Definite:
+    """Rows whose Schur complement, scaled to a unit diagonal, is verified to be positive definite."""
+
+    rows: np.ndarray  # which rows
+    matrix: np.ndarray | sp.csr_array  # S of these
+    solve: Callable[[np.ndarray], np.ndarray]  # S^-1 times columns, approximately
+    least: float  # no eigenvalue of the computed S is smaller
+    trust: float  # v' S^-1 v is at most 1 / trust times what the computed S gives
+
+    def energy(self, columns: np.ndarray) -> np.ndarray:
+        """Bound v' S^-1 v from above for each column v, S as computed.
+
+        With z near S^-1 v and r = v - S z it is z'v + z'r + r' S^-1 r.
+        """
+        z = self.solve(columns)
+        size, k = np.abs(columns) + abs(self.matrix) @ np.abs(z), len(columns)
+        residual = np.linalg.norm(columns - self.matrix @ z, axis=0) + (k + 2) * EPS * np.linalg.norm(size, axis=0)
+        product = (z * columns).sum(axis=0) + (k + 2) * EPS * np.abs(z * columns).sum(axis=0)
+        return np.maximum(product + np.linalg.norm(z, axis=0) * residual + residual**2 / self.least, 0.0)
+
+    def longest(self, values: np.ndarray, uncertain: np.ndarray, fixed: np.ndarray) -> float:
+        """Bound |y| = sqrt(rho' S^-1 rho) for |rho - values - fixed @ v| <= uncertain and all |v| <= 1."""
+        if self.trust <= 0:
+            return math.inf
+        k = len(values)
+        known = math.sqrt(float(self.energy(values[:, None])[0]))
+        by_term = float(np.sqrt(self.energy(fixed)).sum()) if fixed.shape[1] else 0.0
+        spread = float(np.linalg.norm(uncertain)) / math.sqrt(self.least)
+        if uncertain.any() and k <= MOST_ROWS_SINGLY:
+            spread = min(spread, float(np.sqrt(self.energy(np.eye(k))) @ uncertain))
+        return (known + by_term + spread) / math.sqrt(self.trust) * (1 + 4 * k * EPS)
+
+
+def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float) -> _Definite:
+    """Choose rows whose S, scaled to a unit diagonal, can be verified to be positive definite.
+
+    `size` is that of the unscaled rows, as in :class:`CorrectionSums`, divided by their diagonal elements.
+    """
+    k = matrix.shape[0]
+    if not k:
+        return _Definite(np.empty(0, dtype=np.int64), np.zeros((0, 0)), np.copy, 1.0, 1.0)
+    tolerance = max(4 * terms * EPS * float(size.sum()), 16 * k * EPS)
     while True:
-        factor, order, rank, _ = dpstrf(scaled, tol=tolerance)
-        chosen = order[:rank] - 1
-        upper = np.triu(factor[:rank, :rank])
-        inverse = scipy.linalg.solve_triangular(upper, np.eye(rank)) if rank else np.zeros((0, 0))
-        # |I - R R^-1|, as computed and with the roundoff of the product.
-        off = float(np.linalg.norm(np.eye(rank) - upper @ inverse))
-        off += (rank + 2) * EPS * float(np.linalg.norm(np.abs(upper) @ np.abs(inverse)))
-        least = (max(1 - off, 0.0) / max(float(np.linalg.norm(inverse)), 1.0)) ** 2
-        noise = (terms + 8) * EPS * float(relative[chosen].sum()) + (rank + 4) * EPS * rank
-        trust = (1 - noise / least) * max(1 - off, 0.0) ** 2 if least > 0 else 0.0
-        if trust >= 0.5 or rank <= 1:
-            return chosen, inverse, least, trust
+        rows = _independent(matrix, tolerance)
+        chosen = matrix[rows][:, rows]
+        solve, least = _verified(chosen)
+        noise = (terms + 8) * EPS * float(size[rows].sum())
+        trust = 1 - noise / least if least > 0 else 0.0
+        if trust >= 0.5 or len(rows) <= 1:
+            return _Definite(rows, chosen, solve, least, trust)
         tolerance = max(10 * tolerance, 1e-12)
+
+
+def _independent(matrix: np.ndarray | sp.csr_array, tolerance: float) -> np.ndarray:
+    """Rows of S with pivots above a tolerance: by pivoted Cholesky factorization, or in the order of a sparse one."""
+    if not sp.issparse(matrix):
+        _, order, rank, _ = dpstrf(matrix, tol=tolerance)
+        return np.asarray(order[:rank] - 1)
+    factor = _sparse_factor(matrix, SHIFT * tolerance)
+    if factor is None:
+        return _independent(matrix.toarray(), tolerance)
+    return np.sort(np.argsort(factor.perm_c)[factor.U.diagonal() > tolerance])
+
+
+def _sparse_factor(matrix: sp.csr_array, shift: float) -> Any:
+    """L U = S + shift I with U = D L', in an order that keeps the factors sparse; None if pivots were exchanged."""
+    shifted = sp.csc_array(matrix + shift * sp.eye_array(matrix.shape[0]))
+    try:
+        factor = splu(shifted, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # exactly singular
+        return None
+    return factor if (factor.perm_r == factor.perm_c).all() else None
+
+
+def _verified(matrix: np.ndarray | sp.csr_array) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
+    """A solver for S with a unit diagonal, and a verified lower bound on its eigenvalues; 0 if there is none."""
+    k = matrix.shape[0]
+    factor = _sparse_factor(matrix, 0.0) if sp.issparse(matrix) else None
+    if factor is None:
+        matrix = matrix.toarray() if sp.issparse(matrix) else matrix
+        upper, failed = dpotrf(matrix)
+        if failed:
+            return np.zeros_like, 0.0
+        solve: Callable[[np.ndarray], np.ndarray] = partial(_cholesky_solution, upper)
+    else:
+        solve = factor.solve
+    smallest = _smallest_eigenvalue(solve, k)
+    for share in SHARES_OF_EIGENVALUE:
+        below = _below_eigenvalues(matrix, share * smallest)
+        if below > 0:
+            return solve, below
+    return solve, 0.0
+
+
+def _cholesky_solution(upper: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve R'R x = right."""
+    return np.asarray(dpotrs(upper, right)[0])
+
+
+def _smallest_eigenvalue(solve: Callable[[np.ndarray], np.ndarray], k: int) -> float:
+    """Estimate the smallest eigenvalue from above, by inverse iteration."""
+    if k == 1:
+        return 1.0
+    x = np.random.default_rng(0).normal(size=k)
+    estimate = math.inf
+    for _ in range(INVERSE_ITERATIONS):
+        x /= np.linalg.norm(x)
+        y = solve(x)
+        before, estimate = estimate, 1 / max(float(x @ y), 1.0)
+        x = y
+        if estimate > 0.9 * before:
+            break
+    return estimate
+
+
+def _below_eigenvalues(matrix: np.ndarray | sp.csr_array, shift: float) -> float:
+    """A number that no eigenvalue is below, from a factorization of S - shift I; 0 if that is not definite."""
+    k = matrix.shape[0]
+    if not sp.issparse(matrix):
+        shifted = matrix.copy()
+        shifted[np.diag_indices(k)] -= shift
+        # That it succeeds proves S - shift I + E definite, the norm of E being at most (k + 2) EPS trace(S) or so.
+        return max(shift - (k + 4) * EPS * k, 0.0) if dpotrf(shifted)[1] == 0 else 0.0
+    factor = _sparse_factor(matrix, -shift)
+    pivots = None if factor is None else factor.U.diagonal()
+    if factor is None or pivots is None or not (pivots > 0).all():
+        return 0.0
+    lower = sp.csr_array(factor.L)
+    scaled = lower @ sp.diags_array(pivots)
+    place = np.argsort(factor.perm_c)
+    difference = scaled @ lower.T - sp.csr_array(matrix - shift * sp.eye_array(k))[place][:, place]
+    longest = int(np.diff(lower.indptr).max()) + 4
+    rounding = longest * EPS * (abs(scaled) @ (abs(lower).T @ np.ones(k)))
+    off = abs(difference).sum(axis=1) + rounding + 4 * EPS
+    return max(shift - float(off.max()) * (1 + k * EPS), 0.0)
 
 
 def _not_implied(
