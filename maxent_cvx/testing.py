@@ -33,7 +33,6 @@ from ._utils.formatting import ReprMixin
 from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
 from .model.maxent import MaxEnt, load_posterior
 from .model.posterior import Posterior
-from .model.system import build_rows
 from .priors import QIDistribution
 from .releases.base import View
 from .releases.qi_table import QITable
@@ -42,7 +41,7 @@ from .solvers.answer import Answer, Status
 from .solvers.backends import Backend
 from .solvers.backends import find as find_backend
 from .solvers.form import LinearForm
-from .sources.base import Source
+from .sources.base import Source, build_rows
 from .sources.statements import P, Probability, Statement
 from .terms.space import Space
 

@@ -35,13 +35,14 @@ from ..solvers.intervals import without_knowledge as without_knowledge_intervals
 from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
 from ..solvers.presolve import remaining
+from ..sources.base import ConstraintGroup, StoredSource
 from ..sources.invariants import PriorZeros
 from ..sources.statements import Event, Statement, conditions
 from ..terms.people import OTHERS
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .measure import Measure, Measures
-from .system import ConstraintGroup, KnowledgeBase, StoredSource
+from .system import KnowledgeBase
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
@@ -468,6 +469,10 @@ def price_table(
         raise SolverError("prices are of linear knowledge, and the model has user-defined convex constraints")
     form = model.form
     multipliers = _multipliers(post, form)
+    # Of an answer from outside, the dual values serve where its counts are too rough; not beside terms that are nearly
+    # zero, as the rows that force these have infinite prices, and finite dual values.
+    if np.isnan(multipliers[form.n_facts :]).any() and post.multipliers and post.counts.min() > NEARLY_ZERO:
+        multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
     if np.isnan(multipliers[form.n_facts :]).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
@@ -480,6 +485,8 @@ def price_table(
     return largest_first(table)
 
 
+#: Records: a smaller count may be one that the rows force to zero.
+NEARLY_ZERO = 1e-4
 #: Nats per record: a smaller multiplier of an inequality is the rounding error of 0, and its sign means nothing.
 ROUNDED = 1e-10
 

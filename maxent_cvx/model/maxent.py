@@ -44,7 +44,7 @@ from ..solvers.convex_solve import conflict_table
 from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
 from ..solvers.solve import solve
-from ..sources.base import Source, as_source
+from ..sources.base import Source, as_source, build_rows, kind_of
 from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources
 from ..sources.parser import read_probability, read_statement
 from ..sources.statements import Probability
@@ -56,8 +56,9 @@ from .bounds import bounds_of, of_combinations, of_conditionals, of_table
 from .explain import Relaxation, least_relaxation
 from .partitioned import PartitionedMaxEnt
 from .posterior import ABOUT, Posterior, seconds_for
+from .program import in_words, latex, model_of_problem, read_solution
 from .storage import StoredModel, decoding, model_of_parts, read_model, read_terms, same_system, save_model
-from .system import KnowledgeBase, RowBlocks, build_rows, kind_of
+from .system import KnowledgeBase, RowBlocks
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -653,14 +654,104 @@ class MaxEnt:
             raise SolverError("bounds are linear programs, and the model has user-defined convex constraints")
 
     @property
-    def problem(self) -> cp.Problem:
-        """The plain :class:`cvxpy.Problem`, over ``space.counts``, to print, extend, or solve with any CVXPY solver.
+    def constraints(self) -> dict[str, list[cp.Constraint]]:
+        """The CVXPY constraints of every source over ``space.counts``, by its label, in the order of the model.
 
-        Its value is the posterior's entropy, in nats; with a prior H + sum p log(prior).
+        Those of the release come first, in records; all others are in the unit of their values. A source of your own
+        that gives CVXPY constraints is listed with these. Soft sources have no constraints, see :attr:`objective`.
 
-        Rows are in records; there is one labelled constraint per block of rows.
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3", "P(HIV) ~ 0.2 +- 0.05")
+        >>> for label, constraints in model.constraints.items():
+        ...     print(label, [constraint.size for constraint in constraints])
+        published buckets [9, 9]
+        P(Flu | Gender=male) = 0.3 [1]
+        P(HIV) ~ 0.2 +- 0.05 []
         """
-        return self._base.problem
+        return {label: list(several) for label, several in self._base.program.constraints.items()}
+
+    @property
+    def objective(self) -> cp.Maximize:
+        """Maximize sum entr(counts) - costs of the soft sources: N H(p) - N log N - costs, nats.
+
+        With named people or a prior, w, it is sum entr(counts) + log(w)' counts - costs. The cost of each soft source
+        is an expression of its own that carries the source's label; ``model.objective.format_labeled()`` prints them.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(release).add("P(HIV) ~ 0.2 +- 0.05").objective.format_labeled())
+        maximize Sum(entr(counts), None, False) + -(P(HIV) ~ 0.2 +- 0.05)
+        """
+        return self._base.program.objective
+
+    @property
+    def problem(self) -> cp.Problem:
+        """The :class:`cvxpy.Problem` of :attr:`objective` and all :attr:`constraints`, in the model's order.
+
+        It can be printed, changed, and solved with any CVXPY solver; :meth:`read` takes a solved one back. N times the
+        posterior's entropy is its value plus N log N and the costs.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender"], sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3").problem)
+        maximize Sum(entr(counts), None, False)
+        subject to published buckets: A @ counts == [1. 1. 2. 3. 2. 1.]
+                   published buckets: A @ counts == [1. 1. 2. 1. 1. 1. 1. 1. 1.]
+                   P(Flu | Gender=male) = 0.3: A @ counts == 0.3
+        """
+        return self._base.program.problem
+
+    def read(self, problem: cp.Problem, allow_inaccurate: bool = False) -> Posterior:
+        """Read a solved CVXPY problem over the model's variable as a posterior, certified like any other.
+
+        Parameters
+        ----------
+        problem : cvxpy.Problem
+            Made of :attr:`objective` and :attr:`constraints`, and solved. Constraints of your own may have been added
+            and those of knowledge left out, as may costs of soft sources: the posterior is then of the changed model.
+        allow_inaccurate : bool
+            Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
+
+        Returns
+        -------
+        Posterior
+            Its multipliers are CVXPY's dual values; where these are too rough for a certificate, the distance from
+            the answer of the default solver bounds the error.
+
+        Raises
+        ------
+        StatementError
+            If the objective is another one, there are further variables, or published constraints are lacking.
+        SolverError, Inaccurate
+            If the problem is not solved; if the answer is not certified.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3")
+        >>> mine = model.space.prob("HIV", given={"Gender": "male"}) <= 0.1
+        >>> problem = cp.Problem(model.objective, [*model.problem.constraints, mine])
+        >>> value = problem.solve(solver="CLARABEL")
+        >>> post = model.read(problem)
+        >>> post.certificate.holds, round(post.prob("HIV", given={"Gender": "male"}), 6)
+        (True, 0.1)
+        """
+        check_bool(allow_inaccurate, "allow_inaccurate")
+        model = model_of_problem(self, self._base.program, problem).at_rest()
+        solution = read_solution(model, problem, allow_inaccurate)
+        return Posterior.of(self.space, solution, model.form, model)
 
     def solve(
         self,
@@ -783,7 +874,7 @@ class MaxEnt:
         >>> model.certify(counts).bound < 0.01
         True
         """
-        if multipliers is None:
+        if multipliers is None or self.convex:
             return certify_by(self, counts, self.solve())
         return certify_counts(self, counts, multipliers)
 
@@ -887,6 +978,24 @@ class MaxEnt:
         twin._hold(wider)
         return Relaxation(twin, changes)
 
+    def latex(self) -> str:
+        r"""Write the program as LaTeX formulas, in an ``align*`` environment.
+
+        A source of up to a dozen rows is written in full, a larger one as a family with its size.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender"], sa="Disease", bucket="Bucket")
+        >>> print(mx.MaxEnt(release).add("P(Flu | Gender=male) <= 0.3").latex().splitlines()[-3])
+        & P ( \text{Flu} \mid \text{Gender} = \text{male} ) \le 0.3 \\
+        """
+        return latex(self)
+
+    def __str__(self) -> str:
+        return in_words(self)
+
     def __repr__(self) -> str:
         sources = f"{len(self._base.groups)} source{'s' * (len(self._base.groups) > 1)}"
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
@@ -912,11 +1021,12 @@ def certify_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posteri
     """Bound how far counts are from the answer of a model, by an answer that is certified already."""
     # There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
     # zeros that were found during the solve, and the distance of the counts from the answer plus the answer's bound.
-    certificate = certify_counts(model, counts, solved.multipliers)
+    # Multipliers of convex constraints are not kept, so that there is only the second bound where there are any.
     near, groups = solved.certificate, model.posed.groups
+    certificate = near if model.convex else certify_counts(model, counts, solved.multipliers)
     apart = np.abs(np.maximum(_in_records(model.space, counts), 0.0) - solved.counts)
     bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
-    if certificate.bound <= bound:
+    if not model.convex and certificate.bound <= bound:
         return certificate
     moved = near.moved + float(apart.max())
     return replace(certificate, moved=moved, gap=near.gap, bound=bound, backward=near.backward)

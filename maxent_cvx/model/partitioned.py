@@ -43,7 +43,7 @@ from ..solvers.form import LinearForm
 from ..solvers.monitor import Callback, Monitor
 from ..solvers.partitions import added
 from ..solvers.partitions_certificate import PartitionedSolution, PointPart, price_multipliers, solve_partitioned
-from ..sources.base import Source, as_source
+from ..sources.base import ConstraintGroup, Source, as_source
 from ..sources.invariants import NamedPeople
 from ..sources.parser import read_statement
 from ..sources.statements import Probability
@@ -60,7 +60,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
-from .system import ConstraintGroup, KnowledgeBase
+from .system import KnowledgeBase
 
 __all__ = [
     "PartitionedMaxEnt",

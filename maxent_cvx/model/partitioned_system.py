@@ -25,7 +25,7 @@ from ..solvers.form import ClosedForm, Groups, LinearForm
 from ..solvers.modular import residues, residues_of_fraction
 from ..solvers.partitions import Part
 from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones
-from ..sources.base import Source
+from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows
 from ..sources.invariants import BucketInvariants
 from ..sources.statements import Statement
 from ..terms.axes import tuples_described
@@ -44,7 +44,7 @@ from ..terms.partitioned import (
 from ..terms.people import People
 from ..terms.rows import Rows
 from ..terms.space import Space
-from .system import ConstraintGroup, RowBlocks, StoredSource, build_rows, penalties, rounding_errors, sides
+from .system import RowBlocks, penalties, rounding_errors, sides
 
 __all__ = [
     "BroadcastSource",

@@ -325,8 +325,8 @@ class Posterior:
     def objective(self) -> float:
         """``N H(p) - sum of penalties``, nats: the objective; with a prior ``-N D(p || prior)`` less the penalties.
 
-        ``model.problem.value`` is this divided by N, the number of records; with a prior, it lacks the constant
-        sum P(q, b) log P(q, b) of D.
+        ``model.problem.value`` is this less N log N, N being the number of records; with a prior, it also lacks N times
+        the constant sum P(q, b) log P(q, b) of D.
 
         Raises
         ------

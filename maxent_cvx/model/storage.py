@@ -29,14 +29,13 @@ from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
 from ..solvers.columns import SharedColumns
 from ..solvers.form import LinearForm
-from ..sources.base import Source
+from ..sources.base import ConstraintGroup, Source, StoredSource, kind_of
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from ..sources.statements import Statement
 from ..terms.people import People
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
-from .system import ConstraintGroup, StoredSource, kind_of
 
 #: The layouts that are read: of a posterior, and of a model.
 POSTERIOR, MODEL = 3, "model 1"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._utils.errors import DuplicateLabel, RepeatedStatement, StatementError
-from ..solvers.backends import entropy_problem
+from .._utils.errors import DuplicateLabel, RepeatedStatement
 from ..solvers.columns import SharedColumns, SplitMatrix
 from ..solvers.costs import Penalties
 from ..solvers.form import ClosedForm, Coefficients, Convex, Groups, LinearForm, Problem, by_coefficient
@@ -27,127 +26,11 @@ from ..solvers.monitor import check_step
 from ..solvers.parameters import PLACES
 from ..solvers.sparse import canonical, compact, entry_rows, most_by_row
 from ..solvers.substitution import substituted
-from ..sources.base import Custom, Source, as_list, names_its_rows
+from ..sources.base import ConstraintGroup, Custom, Source
 from ..sources.invariants import PriorZeros, PublishedRows
-from ..sources.statements import ParametricStatement
-from ..terms.rows import Rows
+from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
-from .cvxpy_problem import Parametric, parametric_constraint, read_constraint, values_of
-
-
-class StoredSource(Source):
-    """low <= rows <= high: rows that another source built, before they were saved, moved or left out."""
-
-    def __init__(self, kind: str, label: str, rows: tuple[Rows, ...]) -> None:
-        self.kind, self._label, self._rows = kind, label, rows  # kind: the class of the other source
-
-    @classmethod
-    def of(cls, source: Source, rows: tuple[Rows, ...]) -> StoredSource:
-        """Rows in place of those of a source."""
-        return cls(kind_of(source), source.label, rows)
-
-    @property
-    def label(self) -> str:
-        """That of the other source."""
-        return self._label
-
-    def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows."""
-        yield from self._rows
-
-
-def kind_of(source: Source) -> str:
-    """The name of the class of a source, as tables list it."""
-    return source.kind if isinstance(source, StoredSource) else type(source).__name__
-
-
-@dataclass(frozen=True, eq=False)
-class ConstraintGroup:
-    """One source in a model, and what it built."""
-
-    source: Source
-    rows: tuple[Rows, ...]
-    convex: tuple[Any, ...] = ()  # CVXPY constraints that are convex and not affine
-    parametric: tuple[Parametric, ...] = ()  # which blocks of the rows depend on CVXPY parameters, and how
-
-    @property
-    def n_rows(self) -> int:
-        """The number of linear rows."""
-        return sum(map(len, self.rows))
-
-    def at_parameters(self) -> ConstraintGroup:
-        """The same at the values that CVXPY parameters have now; itself where they have not changed."""
-        rows, parametric = self.rows, []
-        for dependence in self.parametric:
-            now, rows = dependence.at_parameters(rows)
-            parametric.append(now)
-        return self if rows is self.rows else replace(self, rows=rows, parametric=tuple(parametric))
-
-    def without_row(self, row: int) -> ConstraintGroup:
-        """The same without one row, by its number among them; what depends on parameters stays as it is now."""
-        kept, start = [], 0
-        for rows in self.rows:
-            kept.append(rows.at(np.arange(start, start + len(rows)) != row))
-            start += len(rows)
-        return ConstraintGroup(StoredSource.of(self.source, tuple(kept)), tuple(kept), self.convex)
-
-    def named(self, label: str) -> ConstraintGroup:
-        """The same with rows that are called by `label`; those of several blocks also by what each block is."""
-        rows = []
-        for block in self.rows:
-            alone = len(self.rows) == 1 or block.label == self.source.label
-            rows.append(replace(block, label=label if alone else f"{label}, {block.label}") if block.label else block)
-        return replace(self, rows=tuple(rows))
-
-    def says_the_same(self, other: ConstraintGroup) -> bool:
-        """Whether the other group has exactly the same rows."""
-        if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
-            return False
-        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
-
-
-def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
-    """Run a builder over a space; rows are called by a label that the user gives."""
-    rows: list[Rows] = []
-    convex: list[Any] = []
-    parametric: list[Parametric] = []
-    name = label or source.label
-    for built in as_list(source.rows(space), name):
-        if isinstance(built, Rows):
-            if built.matrix.shape[1] != len(space) or (built.view is not None and built.view is not space.view):
-                raise StatementError(
-                    f"{name!r} gives rows over the {built.matrix.shape[1]} terms of another view, and the model has "
-                    f"{len(space)} terms; make rows from this model's own space"
-                )
-            if isinstance(source, ParametricStatement):
-                parametric.append(_parametric(source, name, len(rows)))
-            rows.append(built if label is None else replace(built, label=label))
-        elif isinstance(built, Source):  # a function may return P(...) <= 0.3
-            inner = build_rows(built, space, label)
-            parametric += [replace(dependence, block=dependence.block + len(rows)) for dependence in inner.parametric]
-            rows += inner.rows
-            convex += inner.convex
-        else:
-            curved, linear = read_constraint(built, space, name)
-            if (dependence := parametric_constraint(built, space, name, len(rows))) is not None:
-                parametric.append(dependence)
-            convex += [] if curved is None else [curved]
-            rows += [] if linear is None else [linear]
-    group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric))
-    # Two sources of one class of the user's, with other parameters, may have rows about the same probabilities: their
-    # rows are called by the source's label, too.
-    return group if label is not None or names_its_rows(source) else group.named(name)
-
-
-def _parametric(source: ParametricStatement, label: str, block: int) -> Parametric:
-    """How the row of a statement depends on its parameters: by its sides."""
-
-    def at_values(rows: Rows) -> Rows:
-        now = source.now()
-        return replace(rows, low=np.array([now.low]), high=np.array([now.high]))
-
-    return Parametric(label, source.parameters, values_of(source.parameters, label), at_values, block)
-
+from .program import Program
 
 #: What to do about contradictory rows of the release, and of knowledge, where rows do not say it themselves.
 PUBLISHED = "correct the published table that is wrong, or make the view without it"
@@ -309,7 +192,10 @@ class KnowledgeBase:
         now = {label: self.groups[label].at_parameters() for label in self.parametric}
         if all(group is self.groups[label] for label, group in now.items()):
             return self
-        return replace(self, groups={**self.groups, **now})
+        base = replace(self, groups={**self.groups, **now})
+        if "program" in vars(self):  # its constraints hold the parameters themselves
+            vars(base)["program"] = self.program
+        return base
 
     def at_rest(self) -> KnowledgeBase:
         """The same, which parameters no longer change, with all that is derived from it already."""
@@ -318,7 +204,7 @@ class KnowledgeBase:
         self.posed  # noqa: B018 - derived once, for this and for the copy
         fixed = {label: replace(self.groups[label], parametric=()) for label in self.parametric}
         twin = replace(self, groups={**self.groups, **fixed})
-        vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "problem")})
+        vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "program")})
         return twin
 
     @property
@@ -385,10 +271,9 @@ class KnowledgeBase:
         return Problem(form, closed_form, Groups(*self.space.groups), convex)
 
     @cached_property
-    def problem(self) -> Any:
-        """The same as a CVXPY problem over ``space.counts``."""
-        weights = np.asarray(self.space.multiplicities * self.space.prior_density)
-        return entropy_problem(self.form, self.space.counts, weights, self.space.view.n_records, self.convex)
+    def program(self) -> Program:
+        """The same as a CVXPY program over ``space.counts``."""
+        return Program.of(self.space, self.groups)
 
 
 def assemble_system(
@@ -481,10 +366,3 @@ def penalties(blocks: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
     both = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]
     variance, slope = (np.concatenate(part) for part in zip(*both, strict=True))
     return Penalties(variance, slope).scaled(scale[-len(variance) :])
-
-
-def rounded_to_integers(side: np.ndarray) -> np.ndarray:
-    """Round the counts that are integers up to roundoff; the others stay."""
-    with np.errstate(invalid="ignore"):
-        nearest = np.rint(side)
-        return np.where(np.abs(side - nearest) <= PLACES * np.abs(side), nearest, side)

@@ -30,7 +30,7 @@ from .presolve import Reduced, reduce
 from .proofs import local_proofs, support_proof
 from .schur import MOST_DENSE_WORK
 
-__all__ = ["NEWTON", "Attempt", "Request", "answered", "attempts", "presolved", "solve_by_components"]
+__all__ = ["NEWTON", "Attempt", "Request", "answered", "attempts", "certificate_of", "presolved", "solve_by_components"]
 
 #: Terms up to which a linear program takes milliseconds, and may be solved repeatedly.
 QUICK_LINEAR = 2_000
@@ -333,7 +333,7 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
 def _certified(problem: Problem, request: Request, reduced: Reduced, answer: Answer) -> Certificate:
     """Certify an answer to the original problem."""
     assert answer.counts is not None
-    certificate = _certificate(problem, reduced.settled, answer)
+    certificate = certificate_of(problem, reduced.settled, answer)
     if certificate.holds or reduced.fixed.any() or request.monitor.stopped:
         return certificate
     # Without presolve, terms that are forced to zero are positive in the answer; presolve tells the certificate which.
@@ -343,11 +343,11 @@ def _certified(problem: Problem, request: Request, reduced: Reduced, answer: Ans
         return certificate
     if not reduced.fixed.any():
         return certificate
-    with_zeros = _certificate(problem, reduced.settled_for(answer.counts), answer)
+    with_zeros = certificate_of(problem, reduced.settled_for(answer.counts), answer)
     return min(certificate, with_zeros, key=lambda one: one.bound)
 
 
-def _certificate(problem: Problem, settled: Settled, answer: Answer) -> Certificate:
+def certificate_of(problem: Problem, settled: Settled, answer: Answer) -> Certificate:
     """Certify an answer, given the terms that are fixed."""
     form, groups = problem.form, problem.groups
     counts, multipliers = answer.counts, answer.multipliers

@@ -7,7 +7,6 @@ multipliers; the certificate judges both, whichever solver they come from.
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 import time
 import warnings
@@ -39,7 +38,6 @@ __all__ = [
     "CvxpyBackend",
     "as_backend",
     "available",
-    "entropy_problem",
     "find",
     "lbfgs",
     "least_violation",
@@ -135,29 +133,6 @@ def constraints(
         constraint: Any = value == low if kind == "==" else value >= low if kind == ">=" else value <= high
         blocks.append((rows, 1.0 if kind == ">=" else -1.0, constraint))
     return blocks
-
-
-def entropy_problem(
-    form: LinearForm, counts: cp.Variable, multiplicities: np.ndarray, n_records: int, convex: Sequence[Any] = ()
-) -> cp.Problem:
-    """The problem max H over all rows, H = -sum p log(p / w) = (sum entr(counts) + log(w) counts) / N + log N, nats.
-
-    The costs of soft rows, divided by N, are subtracted.
-    """
-    import cvxpy as cp
-
-    missed, cost = soft_rows(form)
-    labelled: list[Any] = []
-    published, known, soft = np.split(np.arange(form.shape[0]), [form.n_published, form.n_hard])
-    for name, rows in (("published", published), ("known", known), ("soft", soft)):
-        blocks = constraints(form.select(rows), counts, missed if name == "soft" else None)
-        labelled += [constraint.set_label(name) for *_, constraint in blocks]
-    entropy = cp.sum(cp.entr(counts)) / n_records + math.log(n_records)
-    if (multiplicities != 1).any():
-        entropy += (np.log(multiplicities) / n_records) @ counts
-    if missed is not None:
-        entropy -= cost / n_records
-    return cp.Problem(cp.Maximize(entropy), [*labelled, *convex])
 
 
 @dataclass(frozen=True)

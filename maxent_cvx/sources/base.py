@@ -19,14 +19,23 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import ReprMixin
 from ..terms.rows import Rows
+from .cvxpy_constraints import (
+    Parametric,
+    Piece,
+    cost_of,
+    parametric_constraint,
+    read_constraint,
+    stated,
+)
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -137,10 +146,50 @@ class Source(ReprMixin, ABC):
         [('P(Disease | Gender, Degree): Breast Cancer, female, college', 22)]
         """
 
+    #: Whether its rows are published numbers of records, which a CVXPY constraint states as integers.
+    _counts_records: ClassVar[bool] = False
+
+    def constraints(self, space: Space) -> list[cp.Constraint]:
+        """The CVXPY constraints of this source alone, over ``space.counts``, each labelled by the source.
+
+        Soft rows are no constraints: their cost is a term of a model's objective.
+
+        Parameters
+        ----------
+        space : Space
+            The terms of a model, ``model.space``.
+
+        Returns
+        -------
+        list of cvxpy.Constraint
+            Made by each call. Published rows are in records, all others in the unit of their values.
+
+        Raises
+        ------
+        MaxEntError
+            As by :meth:`rows`.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx
+        >>> hospital = mx.datasets.load_hospital()
+        >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+        >>> space = mx.MaxEnt(release).space
+        >>> for constraint in mx.P("Flu", given={"Gender": "male"}).between(0.2, 0.4).constraints(space):
+        ...     print(constraint)
+        0.2 <= P(Flu | Gender=male) <= 0.4: 0.2 <= A @ counts
+        0.2 <= P(Flu | Gender=male) <= 0.4: A @ counts <= 0.4
+        """
+        return [piece.constraint for piece in build_rows(self, space).stated(space, self.label)]
+
     @property
     def identity(self) -> Hashable:
         """What two sources that say the same have in common; by default a source is like no other."""
         return id(self)
+
+    def _parametric(self, label: str, block: int) -> Parametric | None:
+        """How the sides of the row depend on CVXPY parameters; None if they do not."""
+        return None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.label}>"
@@ -206,3 +255,146 @@ def as_source(knowledge: object) -> Source:
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
     raise StatementError(f"{short_repr(knowledge)} is not something an adversary can know; {hint}")
+
+
+# What a source builds over a space: a group of rows and constraints, which a model holds under its label.
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintGroup:
+    """One source in a model, and what it built."""
+
+    source: Source
+    rows: tuple[Rows, ...]
+    convex: tuple[Any, ...] = ()  # CVXPY constraints that are convex and not affine
+    parametric: tuple[Parametric, ...] = ()  # which blocks of the rows depend on CVXPY parameters, and how
+    # The CVXPY constraints among what the source built, each with the block of rows that it was read as.
+    written: tuple[tuple[Any, int], ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of linear rows."""
+        return sum(map(len, self.rows))
+
+    def at_parameters(self) -> ConstraintGroup:
+        """The same at the values that CVXPY parameters have now; itself where they have not changed."""
+        rows, parametric = self.rows, []
+        for dependence in self.parametric:
+            now, rows = dependence.at_parameters(rows)
+            parametric.append(now)
+        if rows is self.rows:
+            return self
+        group = replace(self, rows=rows, parametric=tuple(parametric))
+        vars(group).update({name: vars(self)[name] for name in ("_stated", "_costs") if name in vars(self)})
+        return group
+
+    def stated(self, space: Space, label: str) -> list[Piece]:
+        """The CVXPY constraints of the hard rows and the convex constraints; the same objects in every call."""
+        if "_stated" not in vars(self):
+            pieces, sides = [], {dependence.block: dependence.side for dependence in self.parametric}
+            written = {block: constraint for constraint, block in self.written}
+            for block, rows in enumerate(self.rows):
+                if rows.penalty is None:
+                    unit = space.n_records if self.source._counts_records else 1
+                    pieces += stated(rows, space, block, written.get(block), sides.get(block), unit)
+            pieces += [Piece(constraint) for constraint in self.convex]
+            for piece in pieces:
+                piece.constraint.set_label(label)
+            vars(self)["_stated"] = pieces
+        return vars(self)["_stated"]
+
+    def costs(self, space: Space, label: str) -> list[cp.Expression]:
+        """The costs of the soft rows, nats, labelled; the same objects in every call."""
+        if "_costs" not in vars(self):
+            sides = {dependence.block: dependence.side for dependence in self.parametric}
+            vars(self)["_costs"] = [
+                cost_of(rows, space, sides.get(block)).set_label(label)
+                for block, rows in enumerate(self.rows)
+                if rows.penalty is not None
+            ]
+        return vars(self)["_costs"]
+
+    def without_row(self, row: int) -> ConstraintGroup:
+        """The same without one row, by its number among them; what depends on parameters stays as it is now."""
+        kept, start = [], 0
+        for rows in self.rows:
+            kept.append(rows.at(np.arange(start, start + len(rows)) != row))
+            start += len(rows)
+        return ConstraintGroup(StoredSource.of(self.source, tuple(kept)), tuple(kept), self.convex)
+
+    def named(self, label: str) -> ConstraintGroup:
+        """The same with rows that are called by `label`; those of several blocks also by what each block is."""
+        rows = []
+        for block in self.rows:
+            alone = len(self.rows) == 1 or block.label == self.source.label
+            rows.append(replace(block, label=label if alone else f"{label}, {block.label}") if block.label else block)
+        return replace(self, rows=tuple(rows))
+
+    def says_the_same(self, other: ConstraintGroup) -> bool:
+        """Whether the other group has exactly the same rows."""
+        if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
+            return False
+        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+
+
+def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
+    """Run a builder over a space; rows are called by a label that the user gives."""
+    rows: list[Rows] = []
+    convex: list[Any] = []
+    parametric: list[Parametric] = []
+    written: list[tuple[Any, int]] = []
+    name = label or source.label
+    for built in as_list(source.rows(space), name):
+        if isinstance(built, Rows):
+            if built.matrix.shape[1] != len(space) or (built.view is not None and built.view is not space.view):
+                raise StatementError(
+                    f"{name!r} gives rows over the {built.matrix.shape[1]} terms of another view, and the model has "
+                    f"{len(space)} terms; make rows from this model's own space"
+                )
+            if (dependence := source._parametric(name, len(rows))) is not None:
+                parametric.append(dependence)
+            rows.append(built if label is None else replace(built, label=label))
+        elif isinstance(built, Source):  # a function may return P(...) <= 0.3
+            inner = build_rows(built, space, label)
+            parametric += [replace(dependence, block=dependence.block + len(rows)) for dependence in inner.parametric]
+            written += [(constraint, block + len(rows)) for constraint, block in inner.written]
+            rows += inner.rows
+            convex += inner.convex
+        else:
+            curved, linear = read_constraint(built, space, name)
+            if (dependence := parametric_constraint(built, space, name, len(rows))) is not None:
+                parametric.append(dependence)
+            if curved is None:
+                written.append((built, len(rows)))
+            convex += [] if curved is None else [curved]
+            rows += [] if linear is None else [linear]
+    group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric), tuple(written))
+    # Two sources of one class of the user's, with other parameters, may have rows about the same probabilities: their
+    # rows are called by the source's label, too.
+    return group if label is not None or names_its_rows(source) else group.named(name)
+
+
+class StoredSource(Source):
+    """low <= rows <= high: rows that another source built, before they were saved, moved or left out."""
+
+    def __init__(self, kind: str, label: str, rows: tuple[Rows, ...]) -> None:
+        self.kind, self._label, self._rows = kind, label, rows  # kind: the class of the other source
+
+    @classmethod
+    def of(cls, source: Source, rows: tuple[Rows, ...]) -> StoredSource:
+        """Rows in place of those of a source."""
+        return cls(kind_of(source), source.label, rows)
+
+    @property
+    def label(self) -> str:
+        """That of the other source."""
+        return self._label
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the rows."""
+        yield from self._rows
+
+
+def kind_of(source: Source) -> str:
+    """The name of the class of a source, as tables list it."""
+    return source.kind if isinstance(source, StoredSource) else type(source).__name__

@@ -188,6 +188,8 @@ class PublishedRows(Source):
     infeasible subsystem where what is published contradicts itself.
     """
 
+    _counts_records = True
+
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """The maximum-entropy answer when nothing else is known: records a term, and a multiplier a row.
 
@@ -610,6 +612,8 @@ class NamedPeople(Source):
     # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
     # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant says it.
     # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
+
+    _counts_records = True
 
     @property
     def label(self) -> str:

@@ -31,6 +31,7 @@ from ..solvers.sparse import compact
 from ..terms.axes import values_named
 from ..terms.rows import Penalty, Rows
 from .base import Source
+from .cvxpy_constraints import Parametric, values_of
 
 if TYPE_CHECKING:
     from ..terms.space import Space
@@ -951,6 +952,17 @@ class ParametricStatement(Source):
         if self.penalty is not None:
             raise StatementError(f"{self.label} is soft already; state its cost once")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
+
+    def _parametric(self, label: str, block: int) -> Parametric:
+        """How the row depends on the parameters: by its sides."""
+
+        def at_values(rows: Rows) -> Rows:
+            now = self.now()
+            return replace(rows, low=np.array([now.low]), high=np.array([now.high]))
+
+        values, now = values_of(self.parameters, label), self.now()
+        shift = (now.low if math.isfinite(now.low) else now.high) - float(self.value.value)  # of constants on the left
+        return Parametric(label, self.parameters, values, at_values, block, self.value + shift)
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the row of the statement as it is now."""

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from .._utils.errors import BadProbability, StatementError, pluralize, short_repr
 from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.validation import check_array, check_instance, check_int, check_number, check_positions, is_text
+from ..solvers.parameters import PLACES
 from ..solvers.sparse import condensed
 
 # What it costs to miss a row: the difference between knowledge and evidence.
@@ -352,3 +353,10 @@ class Rows(ReprMixin):
         p = check_array(p, "p", self.matrix.shape[1])
         value = self.matrix @ p
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
+
+
+def rounded_to_integers(side: np.ndarray) -> np.ndarray:
+    """Round the counts that are integers up to roundoff; the others stay."""
+    with np.errstate(invalid="ignore"):
+        nearest = np.rint(side)
+        return np.where(np.abs(side - nearest) <= PLACES * np.abs(side), nearest, side)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx.model.cvxpy_problem import affine_pieces
+from maxent_cvx.sources.cvxpy_constraints import affine_pieces
 
 A = np.array([[1.0, 2.0, 0.0], [0.0, -0.5, 3.0]])
 

@@ -1,4 +1,9 @@
-"""The model as a CVXPY problem, and CVXPY constraints of a user read as rows where they are polyhedral."""
+"""Between rows and CVXPY: constraints of a user read as rows where they are polyhedral, and rows stated in CVXPY.
+
+Both directions are over the variable ``space.counts``, x = N p. A block of rows ``low <= A p <= high`` is stated as at
+most three constraints on (A / N) x, in the unit of the values as typed; published rows are stated in records. CVXPY's
+dual value of such a constraint is, up to its sign, the multiplier of the row.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError
 from ..solvers.backends import linearise, value_at
-from ..terms.rows import Rows
+from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
 
 # Rows that depend on CVXPY parameters: read again where a parameter has another value, and nothing else of a model.
@@ -28,6 +33,7 @@ class Parametric:
     values: tuple[np.ndarray, ...]  # their values when the rows were read
     at_values: Callable[[Rows], Rows] | None
     block: int  # which of the source's blocks they are
+    side: Any = None  # of a single row with sides that are parameters: the CVXPY expression of its finite side
 
     def at_parameters(self, rows: tuple[Rows, ...]) -> tuple[Parametric, tuple[Rows, ...]]:
         """Read the rows of a source again; what is returned is what was given where no value is another."""
@@ -36,7 +42,7 @@ class Parametric:
             return self, rows
         now = self.at_values(rows[self.block])
         changed = (*rows[: self.block], now, *rows[self.block + 1 :])
-        return Parametric(self.label, self.parameters, values, self.at_values, self.block), changed
+        return replace(self, values=values), changed
 
 
 def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
@@ -298,3 +304,88 @@ def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero):
         return -constant, -constant
     return (-constant, nothing) if isinstance(constraint, cp.constraints.NonNeg) else (-nothing, -constant)
+
+
+# Rows stated in CVXPY.
+
+
+class Piece(NamedTuple):
+    """A CVXPY constraint of a model, and the rows that it states."""
+
+    constraint: Any
+    block: int | None = None  # which of the source's blocks of rows; None of a convex constraint
+    # Which of its rows, one per entry of the constraint; None where dual values are not multipliers of rows.
+    rows: np.ndarray | None = None
+    to_multiplier: float = 0.0  # a dual value times this is the multiplier of the row ``A p``
+
+
+def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: float) -> list[Piece]:
+    """State hard rows: by the constraint that they were read from, if there is one; `unit` is N for records."""
+    import cvxpy as cp
+
+    if written is not None:
+        is_affine = written.size == len(rows) and written.expr.is_affine()
+        sign = 1.0 if isinstance(written, cp.constraints.NonNeg) else -1.0
+        return [Piece(written, block, np.arange(len(rows)) if is_affine else None, sign)]
+    low, high = rows.low * unit, rows.high * unit
+    if unit != 1:
+        low, high = rounded_to_integers(low), rounded_to_integers(high)
+    is_equation, pieces = low == high, []
+    for kind, is_kind in (
+        ("==", is_equation),
+        (">=", ~is_equation & np.isfinite(low)),
+        ("<=", ~is_equation & np.isfinite(high)),
+    ):
+        chosen = np.flatnonzero(is_kind)
+        if not len(chosen):
+            continue
+        value, bound = _value(rows, chosen, space, unit), (high if kind == "<=" else low)[chosen]
+        limit = side if side is not None else float(bound[0]) if len(bound) == 1 else bound
+        constraint = value == limit if kind == "==" else value >= limit if kind == ">=" else value <= limit
+        pieces.append(Piece(constraint, block, chosen, unit if kind == ">=" else -unit))
+    return pieces
+
+
+def _value(rows: Rows, chosen: np.ndarray, space: Space, unit: float = 1.0) -> Any:
+    """The values of some rows as an expression of the counts; the matrix is printed by a name."""
+    import cvxpy as cp
+
+    matrix = rows.matrix[chosen] * (unit / space.n_records)
+    return cp.Constant(sp.csr_array(matrix), name="A") @ space.counts
+
+
+def cost_of(rows: Rows, space: Space, side: Any = None) -> Any:
+    """The cost of missing soft rows, nats: an expression of the counts."""
+    import cvxpy as cp
+
+    assert rows.penalty is not None
+    n = len(rows)
+    value = _value(rows, np.arange(n), space)
+    variance, slope = rows.penalty.variance_and_slope(n)
+    above, below = np.isfinite(rows.high), np.isfinite(rows.low)
+    cost: Any = 0.0
+    for at, distance in (
+        (np.flatnonzero(rows.low == rows.high), lambda v, low, high: v - low),
+        (np.flatnonzero(below & ~above), lambda v, low, high: cp.pos(low - v)),
+        (np.flatnonzero(above & ~below), lambda v, low, high: cp.pos(v - high)),
+        (np.flatnonzero(below & above & (rows.low < rows.high)), lambda v, low, high: cp.maximum(low - v, v - high, 0)),
+    ):
+        if len(at):
+            low, high = (rows.low[at], rows.high[at]) if side is None else (side, side)
+            cost += _penalised(distance(value[at] if len(at) < n else value, low, high), variance[at], slope[at])
+    return cost
+
+
+def _penalised(missed: Any, variance: np.ndarray, slope: np.ndarray) -> Any:
+    """The sum of the costs of rows missed by so much: r^2 / (2 v), s |r|, or Huber's of both."""
+    import cvxpy as cp
+
+    cost: Any = 0.0
+    if len(at := np.flatnonzero(variance == 0)):
+        cost += slope[at] @ cp.abs(missed[at])
+    if len(at := np.flatnonzero((variance > 0) & np.isinf(slope))):
+        cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[at]), missed[at]))
+    if len(at := np.flatnonzero((variance > 0) & np.isfinite(slope))):
+        knee = variance[at] * slope[at]  # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond
+        cost += (knee * slope[at] / 2) @ cp.huber(cp.multiply(1 / knee, missed[at]))
+    return cost

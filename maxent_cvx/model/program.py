@@ -1,0 +1,332 @@
+r"""The model as a CVXPY program, and a solved program read back.
+
+    maximize    sum_t entr(x_t) + x_t log w_t  -  sum of the costs of the soft statements
+    subject to  the constraints of every source, x >= 0
+
+x = N p are the counts of the terms, ``space.counts``, and w_t the number of people that a term t is about, times its
+prior where there is one; without named people and a prior all w are 1. The first sum is N H(p) - N log N, nats.
+
+A solved program gives back a posterior. CVXPY's dual value of a constraint, with the sign of its relation and in the
+unit of its rows, is their multiplier; the multiplier of a soft row is the slope of its cost at the solution. The
+certificate is computed from these as for every other solver.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._utils.errors import Inaccurate, SolverError, StatementError, join_names, pluralize, short_repr
+from ..solvers.answer import Answer, Status
+from ..solvers.attempts import certificate_of, presolved
+from ..solvers.backends import STATUS
+from ..solvers.certificate import Solution
+from ..solvers.sparse import most_by_row
+from ..sources.base import ConstraintGroup, Custom
+from ..sources.statements import ParametricStatement, Statement
+from ..terms.rows import Rows
+from ..terms.space import Space
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from .maxent import MaxEnt
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The objective and the constraints of a model in CVXPY; each source's own objects stay the same."""
+
+    entropy: cp.Expression
+    costs: dict[str, cp.Expression]  # by the label of each soft source, nats
+    constraints: dict[str, list[cp.Constraint]]  # by the label of each source
+
+    @classmethod
+    def of(cls, space: Space, groups: Mapping[str, ConstraintGroup]) -> Program:
+        """State the groups of a model."""
+        import cvxpy as cp
+
+        constraints = {label: [one.constraint for one in group.stated(space, label)] for label, group in groups.items()}
+        costs = {label: group.costs(space, label) for label, group in groups.items()}
+        entropy = cp.sum(cp.entr(space.counts))
+        weights = np.asarray(space.multiplicities * space.prior_density)
+        if (weights != 1).any():
+            entropy += cp.Constant(np.log(weights), name="log(w)") @ space.counts
+        return cls(
+            entropy,
+            {label: sum(parts[1:], parts[0]).set_label(label) for label, parts in costs.items() if parts},
+            constraints,
+        )
+
+    @cached_property
+    def objective(self) -> cp.Maximize:
+        """The entropy less the costs."""
+        import cvxpy as cp
+
+        return cp.Maximize(sum((-cost for cost in self.costs.values()), self.entropy))
+
+    @cached_property
+    def problem(self) -> cp.Problem:
+        """The problem of the objective and all constraints, in the order of the model."""
+        import cvxpy as cp
+
+        return cp.Problem(self.objective, [one for several in self.constraints.values() for one in several])
+
+
+def summands(expression: Any, sign: int = 1) -> Iterator[tuple[Any, int]]:
+    """The summands of an expression as written, each with its sign."""
+    kind = type(expression).__name__
+    if kind not in ("AddExpression", "NegExpression"):
+        yield expression, sign
+        return
+    for part in expression.args:
+        yield from summands(part, -sign if kind == "NegExpression" else sign)
+
+
+def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> MaxEnt:
+    """The model whose program a problem is: without the sources that it lacks, and with the constraints it adds."""
+    import cvxpy as cp
+
+    if not isinstance(problem, cp.Problem):
+        raise StatementError(f"expected a solved cvxpy.Problem over model.space.counts, got {short_repr(problem)}")
+    counts = model.space.counts
+    if others := [variable.name() for variable in problem.variables() if variable.id != counts.id]:
+        raise StatementError(
+            f"the problem has other variables than model.space.counts, {join_names(others)}; the certificate is of "
+            "constraints on the counts alone: write them without further variables"
+        )
+    kept_costs = _kept_costs(program, problem)
+    contained = {id(constraint) for constraint in problem.constraints}
+    lacking = {
+        label
+        for label, several in program.constraints.items()
+        if any(id(constraint) not in contained for constraint in several)
+    } | (set(program.costs) - kept_costs)
+    if published := [label for label in lacking if label not in model.knowledge]:
+        raise StatementError(
+            f"the problem lacks constraints of {join_names(published)}, which the release always satisfies; start from "
+            "model.problem.constraints, and leave out knowledge only"
+        )
+    changed = model.copy() if lacking else model
+    for label in lacking:
+        changed.remove(label)
+    known = {id(one) for label, several in program.constraints.items() if label not in lacking for one in several}
+    added = [constraint for constraint in problem.constraints if id(constraint) not in known]
+    if added and changed is model:
+        changed = model.copy()
+    for constraint in added:
+        changed.add(Custom(_returning(constraint)), label=_label_of(constraint, changed))
+    return changed
+
+
+def _returning(constraint: Any) -> Callable[[Space], Any]:
+    """A function of the space that gives a constraint."""
+    return lambda space: constraint
+
+
+def _label_of(constraint: Any, model: MaxEnt) -> str | None:
+    """The label that a constraint brings, if the model has none like it."""
+    label = getattr(constraint, "label", None)
+    return str(label) if label is not None and str(label) not in model.knowledge else None
+
+
+def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
+    """The labels of the soft sources whose costs the objective subtracts; any other objective is refused."""
+    objective = problem.objective
+    sign = 1 if objective.NAME == "maximize" else -1
+    parts = list(summands(objective.args[0], sign))
+    entropy = {id(part) for part, _ in summands(program.entropy)}
+    of_cost = {id(part): label for label, cost in program.costs.items() for part, _ in summands(cost)}
+    seen = {id(part) for part, _ in parts}
+    kept = {label for identity, label in of_cost.items() if identity in seen}
+    whole = all(identity in seen for identity, label in of_cost.items() if label in kept)
+    expected = all(
+        (id(part) in entropy and factor == 1) or (id(part) in of_cost and factor == -1) for part, factor in parts
+    )
+    if not (expected and whole and entropy <= seen):
+        raise StatementError(
+            "the objective of the problem is not the entropy of this model less costs of its soft statements, so that "
+            "its solution is no maximum-entropy posterior; use model.objective, or leave out whole costs of it"
+        )
+    return kept
+
+
+def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) -> Solution:
+    """The solution of a solved program of a model, certified by its dual values."""
+    counts = model.space.counts.value
+    status = STATUS.get(str(problem.status), Status.FAILED)
+    if counts is None or status is Status.INFEASIBLE:
+        said = "it is not solved yet" if problem.status is None else f"its status is {problem.status!r}"
+        raise SolverError(
+            f"the problem has no solution to read: {said}; call problem.solve() first, and where it is infeasible "
+            "model.solve() and model.diagnose() name the statements that contradict each other"
+        )
+    form, statistics, x = model.form, problem.solver_stats, np.asarray(counts, dtype=float)
+    multipliers = _multipliers(model, x)
+    name = str(getattr(statistics, "solver_name", None) or "CVXPY")
+    answer = Answer(
+        status,
+        x,
+        form.project_to_dual_cone(np.where(np.isfinite(multipliers), multipliers, 0.0)),
+        int(getattr(statistics, "num_iters", None) or 0),
+        float(problem.compilation_time or 0.0),
+        float(getattr(statistics, "solve_time", None) or 0.0),
+        str(problem.status),
+    )
+    settled = presolved(model.posed).settled_for(x)
+    certificate = certificate_of(model.posed, settled, answer)
+    if not certificate.holds:  # dual values can be much less precise than the counts
+        near = model.certify(np.maximum(x, 0.0))
+        certificate = min(certificate, near, key=lambda one: one.bound)
+    if not certificate.holds and not allow_inaccurate:
+        raise Inaccurate(
+            f"the solution of the problem is not certified: {certificate}; solve it with stricter tolerances, as in "
+            "problem.solve('CLARABEL', tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12), or pass "
+            "allow_inaccurate=True"
+        )
+    return Solution(answer, certificate, name)
+
+
+def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows: from dual values, and those of soft rows from the slopes of their costs."""
+    base, form = model._base, model.form
+    starts = {id(rows): int(start) for rows, start in zip(base.blocks, base.blocks.starts, strict=False)}
+    typed = np.zeros(form.shape[0])
+    for label, group in base.groups.items():
+        for piece in group.stated(base.space, label):
+            dual = piece.constraint.dual_value
+            if piece.block is None or piece.rows is None or dual is None:
+                continue
+            matrix = group.rows[piece.block].matrix
+            scale = base.space.n_records / np.where((most := most_by_row(np.abs(matrix.data), matrix)) > 0, most, 1.0)
+            values = piece.to_multiplier * np.atleast_1d(np.asarray(dual, dtype=float)).ravel(order="F")
+            typed[starts[id(group.rows[piece.block])] + piece.rows] += values / scale[piece.rows]
+    multipliers = form.transformed_multipliers(typed)
+    if form.penalties is not None:
+        value = form.matvec(np.maximum(counts, 0.0))[form.n_hard :]
+        low, high = form.low[form.n_hard :], form.high[form.n_hard :]
+        multipliers[form.n_hard :] = form.penalties.multiplier(low, high, value)
+    return multipliers
+
+
+# The program in words, and as formulas.
+
+#: Rows up to which a family of rows is written in full; of a larger one, its name and the number of its rows.
+WRITTEN_IN_FULL = 12
+
+
+def in_words(model: MaxEnt) -> str:
+    """The objective, and a line for each source with its label and its size."""
+    space, base = model.space, model._base
+    terms, people = pluralize(len(space), "term"), pluralize(space.n_records, "person", "people")
+    weighted = " + log(w)' counts" * (space.prior is not None or bool((space.multiplicities != 1).any()))
+    lines = [("maximize", f"sum entr(counts){weighted}", f"{terms} {space.term}, {people}")]
+    lines += [("", f"- cost of {label}", _size(base.groups[label])) for label in base.program.costs]
+    begun = len(lines)
+    lines += [("", label, _size(base.groups[label])) for label, several in base.program.constraints.items() if several]
+    lines[begun:] = [("subject to", *lines[begun][1:]), *lines[begun + 1 :], ("", "counts >= 0", "")]
+    width = min(max(len(what) for _, what, _ in lines), 60)
+    return "\n".join(f"{head:<12}{what:<{width}}  {size}".rstrip() for head, what, size in lines)
+
+
+def _size(group: ConstraintGroup) -> str:
+    """How many rows of each kind a source has."""
+    kinds = {"equation": 0, "inequality": 0, "interval": 0, "soft row": 0, "convex constraint": len(group.convex)}
+    for rows in group.rows:
+        if rows.penalty is not None:
+            kinds["soft row"] += len(rows)
+            continue
+        is_equation, is_interval = rows.low == rows.high, np.isfinite(rows.low) & np.isfinite(rows.high)
+        kinds["equation"] += int(is_equation.sum())
+        kinds["interval"] += int((is_interval & ~is_equation).sum())
+        kinds["inequality"] += int((~is_interval).sum())
+    several = {"inequality": "inequalities"}
+    return ", ".join(pluralize(n, kind, several.get(kind, f"{kind}s")) for kind, n in kinds.items() if n) or "no rows"
+
+
+def latex(model: MaxEnt) -> str:
+    """The program as an ``align*`` environment."""
+    space, base = model.space, model._base
+    indices = space.term[space.term.index("(") + 1 : -1].replace(" ", "")
+    p = f"P({indices})"
+    weighted = space.prior is not None or bool((space.multiplicities != 1).any())
+    inside = rf"\frac{{{p}}}{{w({indices})}}" if weighted else p
+    entropy = rf"-\sum_{{{indices}}} {p} \ln {inside}"
+    costs = [_latex_cost(rows) for group in base.groups.values() for rows in group.rows if rows.penalty is not None]
+    if costs:
+        entropy = rf"N \Bigl({entropy}\Bigr)" + "".join(f" - {cost}" for cost in costs)
+    lines = [rf"\text{{maximize}}\quad & {entropy}"]
+    for group in base.groups.values():
+        hard = [rows for rows in group.rows if rows.penalty is None]
+        if isinstance(group.source, Statement | ParametricStatement):
+            lines += [rf"& {_latex_of(group.source.label)}"] * len(hard)
+        else:
+            lines += [line for rows in hard for line in _latex_rows(rows)]
+        lines += [
+            r"& " + r" \le ".join(_latex_of(str(side)) for side in constraint.args) for constraint in group.convex
+        ]
+    lines.append(rf"& {p} \ge 0")
+    lines[1] = r"\text{subject to}\quad " + lines[1]
+    return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+
+def _latex_rows(rows: Rows) -> list[str]:
+    """The formulas of hard rows, one each, or of a large family one for all."""
+    if len(rows) > WRITTEN_IN_FULL:
+        return [rf"& {_latex_of(rows.label)} \quad \text{{({len(rows):,} rows)}}"]
+    lines = []
+    for i in range(len(rows)):
+        low, high, name = float(rows.low[i]), float(rows.high[i]), _latex_of(_with_values(rows.name(i)))
+        if low == high:
+            lines.append(f"& {name} = {low:.6g}")
+        else:
+            left = rf"{low:.6g} \le " if np.isfinite(low) else ""
+            right = rf" \le {high:.6g}" if np.isfinite(high) else ""
+            lines.append(f"& {left}{name}{right}")
+    return lines
+
+
+def _with_values(name: str) -> str:
+    """The name of a row, "P(Disease | Gender): Flu, male", as "P(Disease=Flu | Gender=male)", where it has this form."""
+    match = re.fullmatch(r"P\(([^()|]+?)(?: \| ([^()|]+))?\): (.*)", name)
+    if match is None:
+        return name
+    of, given = match[1].split(", "), (match[2] or "").split(", ") if match[2] else []
+    values = match[3].split(", ")
+    if len(values) != len(of) + len(given):
+        return name
+    pairs = [f"{attribute}={value}" for attribute, value in zip([*of, *given], values, strict=True)]
+    condition = " | " * bool(given) + ", ".join(pairs[len(of) :])
+    return f"P({', '.join(pairs[: len(of)])}{condition})"
+
+
+def _latex_cost(rows: Rows) -> str:
+    """The formula of the cost of soft rows."""
+    assert rows.penalty is not None
+    return rf"c\bigl({_latex_of(rows.label)}\bigr)"
+
+
+def _latex_of(text: str) -> str:
+    """A label as mathematics: relations and P(... | ...) as symbols, and names as text."""
+    symbols = {"<=": r"\le", ">=": r"\ge", "~": r"\sim", "+-": r"\pm", "|": r"\mid", "*": r"\cdot"}
+    pieces = []
+    for token in re.split(r"(<=|>=|\+-|[~|=<>*+(),:]|\s+)", text):
+        if not token or token.isspace():
+            continue
+        if token in symbols or re.fullmatch(r"[=<>+(),:]|-?\d+(\.\d+)?(e-?\d+)?|P|E", token):
+            pieces.append(symbols.get(token, token))
+        elif pieces and pieces[-1].startswith(r"\text{"):
+            pieces[-1] = pieces[-1][:-1] + " " + _escaped(token) + "}"
+        else:
+            pieces.append(rf"\text{{{_escaped(token)}}}")
+    return " ".join(pieces)
+
+
+def _escaped(text: str) -> str:
+    """Text with the characters escaped that LaTeX reads as commands."""
+    return re.sub(r"([&%$#_{}])", r"\\\1", text.replace("\\", r"\textbackslash ")).replace("^", r"\^{}")

@@ -1,0 +1,235 @@
+"""The model as a CVXPY program: constraints by source, the objective, a changed problem, and a solution read back."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import maxent_cvx as mx
+from maxent_cvx import E, MaxEnt, P
+from support.helpers import refused
+from support.problems import PROBLEMS, SOLVABLE
+
+EXACT = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+MALE = {"Gender": "male"}
+FLU, HIV = P("Flu", given=MALE), P("HIV", given=MALE)
+
+
+def solved(problem: cp.Problem) -> cp.Problem:
+    """A problem, solved by CLARABEL to a precision that it does not always reach, as its warning says."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        problem.solve("CLARABEL", **EXACT)
+    return problem
+
+
+@pytest.fixture(scope="module")
+def hospital() -> pd.DataFrame:
+    return mx.datasets.load_hospital().assign(Age=[30, 41, 38, 57, 25, 62, 44, 39, 51, 33])
+
+
+@pytest.fixture(scope="module")
+def release(hospital: pd.DataFrame) -> mx.Release:
+    return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+
+
+SEVERITY = {"Flu": 1, "HIV": 4, "Pneumonia": 3, "Breast Cancer": 5, "Lung Cancer": 5}
+
+#: One example of every kind of knowledge, as a function of the table.
+KNOWLEDGE = {
+    "equation": lambda table: FLU == 0.4,
+    "interval": lambda table: HIV.between(0.1, 0.3),
+    "vague": lambda table: FLU.about(0.3, 0.05),
+    "comparison": lambda table: HIV - 0.5 * P("Flu", given={"Gender": "female"}) <= 0,
+    "soft": lambda table: P("HIV").softly(0.3, sd=0.05),
+    "soft and linear": lambda table: P("HIV").softly(0.3, weight=20),
+    "Huber": lambda table: P("HIV").softly(0.3, sd=0.02, delta=0.01),
+    "softly at most": lambda table: mx.soft(FLU <= 0.3, sd=0.05),
+    "expectation": lambda table: E("Disease", values=SEVERITY, given=MALE) <= 2.2,
+    "associations": lambda table: mx.StrongestAssociations(table, 2, 2, min_support=2),
+    "table": lambda table: mx.PublishedTable(
+        table.groupby(["Gender", "Disease"], as_index=False).size().rename(columns={"size": "n"}), count="n"
+    ),
+    "monotone": lambda table: mx.Monotone(P("Flu"), along="Degree", order=["junior", "high school", "college"]),
+    "block": lambda table: lambda space: space.conditional("s", given="Gender") <= 0.45,
+    "own constraint": lambda table: lambda space: space.prob("HIV", given=MALE) <= 0.1,
+    "absolute value": lambda table: lambda space: cp.abs(space.prob("Flu", given=MALE) - 0.4) <= 0.05,
+    "convex": lambda table: lambda space: cp.norm2(space.p) <= 0.24,
+    "moments": lambda table: mx.PublishedMoments(
+        round(table["Disease"].map(SEVERITY).mean(), 1), values=SEVERITY, decimals=1
+    ),
+    "quantile": lambda table: mx.PublishedQuantile(3, q=0.5, values=SEVERITY),
+    "noisy": lambda table: mx.NoisyMarginal(
+        table.groupby(["Gender", "Disease"]).size() + 0.3, stats.laplace(scale=2.0), how="likelihood"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", list(KNOWLEDGE))
+def test_a_source_alone(release, hospital, kind):
+    """The constraints of one source, beside those of the release, give the answer that the model gives."""
+    knowledge = KNOWLEDGE[kind](hospital)
+    model = MaxEnt(release).add(knowledge, label="it")
+    source = model.knowledge["it"]
+    constraints = source.constraints(model.space)
+    problem = cp.Problem(model.objective, [*model.constraints["published buckets"], *constraints])
+    solved(problem)
+    post = model.solve()
+    assert np.abs(model.space.counts.value - post.counts).max() < 1e-4
+    assert {str(one.label) for one in constraints} <= {source.label}
+
+
+@pytest.mark.parametrize("case", [*SOLVABLE, PROBLEMS["within a parabola"]], ids=lambda case: case.name)
+def test_solved_by_CVXPY_and_read(case):
+    """A problem solved outside is certified by its dual values, or by an answer of our own beside it."""
+    model = case.model()
+    solved(model.problem)
+    post = model.read(model.problem)
+    assert post.certificate.holds
+    assert post.solver == "CLARABEL"
+    exact = model.solve()
+    off = np.abs(post.conditional() - exact.conditional()).to_numpy().max()
+    assert off <= post.certificate.bound + exact.certificate.bound + 1e-12
+    assert post.entropy == pytest.approx(exact.entropy, abs=1e-4)
+
+
+def test_order_labels_and_objects(release):
+    """Constraints come in the order of the model, labelled by their sources, and are the same in every call."""
+    model = MaxEnt(release).add(FLU == 0.4, HIV.between(0.1, 0.3), P("HIV").softly(0.2, sd=0.1))
+    labels = ["published buckets", "P(Flu | Gender=male) = 0.4", "0.1 <= P(HIV | Gender=male) <= 0.3"]
+    assert list(model.constraints) == [*labels, "P(HIV) ~ 0.2 +- 0.1"]
+    assert [len(several) for several in model.constraints.values()] == [2, 1, 2, 0]
+    assert [str(one.label) for one in model.problem.constraints] == [labels[i] for i in (0, 0, 1, 2, 2)]
+    assert model.problem is model.problem
+    assert model.copy().constraints["published buckets"][0] is model.constraints["published buckets"][0]
+    assert "P(HIV) ~ 0.2 +- 0.1" in model.objective.format_labeled()
+
+
+def test_a_problem_changed_by_hand(release):
+    """A constraint is added and a source dropped: the posterior is that of the model so changed."""
+    model = MaxEnt(release).add(FLU == 0.4, HIV <= 0.05)
+    mine = model.space.prob("Pneumonia", given={"Gender": "female"}) <= 0.1
+    kept = [one for label, several in model.constraints.items() if "HIV" not in label for one in several]
+    problem = cp.Problem(model.objective, [*kept, mine])
+    solved(problem)
+    post = model.read(problem)
+    expected = MaxEnt(release).add(FLU == 0.4, P("Pneumonia", given={"Gender": "female"}) <= 0.1).solve()
+    np.testing.assert_allclose(post.counts, expected.counts, atol=1e-5)
+    assert list(model.knowledge) == ["P(Flu | Gender=male) = 0.4", "P(HIV | Gender=male) <= 0.05"]
+    assert next(iter(post.model.knowledge)) == "P(Flu | Gender=male) = 0.4"
+    prices, exact = post.prices()["price"].to_numpy(), expected.prices()["price"].to_numpy()
+    np.testing.assert_allclose(prices, exact, atol=1e-5)
+
+
+def test_a_soft_source_dropped(release):
+    """Without its cost in the objective, a soft source is no part of the posterior's model."""
+    model = MaxEnt(release).add(FLU == 0.4, P("HIV").softly(0.3, sd=0.01))
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(model.space.counts))), model.problem.constraints)
+    solved(problem)
+    with refused(mx.StatementError, "objective"):
+        model.read(problem)  # another object with the same meaning is not recognised
+    entropy = model.objective.expr.args[0]
+    problem = cp.Problem(cp.Maximize(entropy), model.problem.constraints)
+    solved(problem)
+    np.testing.assert_allclose(model.read(problem).counts, MaxEnt(release).add(FLU == 0.4).solve().counts, atol=1e-5)
+
+
+def test_a_parameter_is_followed(release):
+    """A parameter stays a parameter in the problem: it is solved again at another value."""
+    rumour = cp.Parameter(value=0.4, name="rumour")
+    model = MaxEnt(release).add(rumour == FLU, P("HIV") + 0.1 <= rumour)
+    problem = model.problem
+    for value in (0.4, 0.35):
+        rumour.value = value
+        solved(problem)
+        post = model.read(problem)
+        expected = MaxEnt(release).add(FLU == value, P("HIV") + 0.1 <= value).solve()
+        np.testing.assert_allclose(post.counts, expected.counts, atol=1e-5)
+    assert model.problem is problem
+
+
+def test_another_objective(release):
+    """The largest P(Flu | male) over everything consistent is that of bounds."""
+    model = MaxEnt(release).add(HIV <= 0.1)
+    problem = cp.Problem(cp.Maximize(model.space.prob("Flu", given=MALE)), model.problem.constraints)
+    assert solved(problem).value == pytest.approx(model.bounds(FLU)[1], abs=1e-7)
+    with refused(mx.StatementError, "objective"):
+        model.read(problem)
+
+
+def test_what_cannot_be_read(release):
+    """Unsolved and infeasible problems, other variables, and a release that is left out, by typed errors."""
+    model = MaxEnt(release).add(FLU == 0.4)
+    problem = cp.Problem(model.objective, model.problem.constraints)
+    with refused(mx.SolverError, "not solved yet"):
+        model.read(problem)
+    infeasible = cp.Problem(model.objective, [*model.problem.constraints, model.space.prob("Flu", given=MALE) >= 0.6])
+    infeasible.solve("CLARABEL")
+    with refused(mx.SolverError, "infeasible"):
+        model.read(infeasible)
+    t = cp.Variable(name="t")
+    other = cp.Problem(model.objective, [*model.problem.constraints, model.space.prob("HIV") <= t, t <= 0.2])
+    other.solve("CLARABEL")
+    with refused(mx.StatementError, "other variables"):
+        model.read(other)
+    bare = cp.Problem(model.objective, model.constraints["P(Flu | Gender=male) = 0.4"] + [cp.sum(model.space.p) == 1])
+    bare.solve("CLARABEL")
+    with refused(mx.StatementError, "published buckets"):
+        model.read(bare)
+    with refused(mx.StatementError, "cvxpy.Problem"):
+        model.read("solved")
+
+
+def test_a_rough_answer(release):
+    """A wrong answer is refused, or returned with a bound that its error keeps."""
+    model = MaxEnt(release).add(FLU == 0.4)
+    problem = cp.Problem(model.objective, model.problem.constraints)
+    problem.solve("SCS", eps_abs=1e-2, eps_rel=1e-2)
+    with refused(mx.Inaccurate, "not certified"):
+        model.read(problem)
+    post, exact = model.read(problem, allow_inaccurate=True), model.solve()
+    off = np.abs(post.conditional() - exact.conditional()).to_numpy().max()
+    assert 1e-4 < off <= post.certificate.bound + 1e-12
+
+
+def test_saved_like_any_other(release, tmp_path):
+    """A posterior that was read is saved and loaded."""
+    model = MaxEnt(release).add(FLU == 0.4)
+    solved(model.problem)
+    post = model.read(model.problem)
+    post.save(tmp_path / "read.parquet")
+    loaded = mx.load_posterior(tmp_path / "read.parquet")
+    np.testing.assert_array_equal(loaded.counts, post.counts)
+    assert loaded.solver == "CLARABEL"
+
+
+def test_convex_models_are_certified(release):
+    """Counts beside a convex constraint are certified by their distance from the answer."""
+    model = MaxEnt(release).add(lambda space: cp.norm2(space.p) <= 0.24)
+    exact = model.solve()
+    certificate = model.certify(exact.counts * 1.001)
+    assert certificate.bound < 0.01
+    assert certificate.bound >= 0.0009
+
+
+def test_in_words_and_formulas(release):
+    """Every source is in the printed program and in its formulas."""
+    model = MaxEnt(release).add(FLU == 0.4, P("HIV").softly(0.2, sd=0.1), lambda space: cp.norm2(space.p) <= 0.3)
+    words = str(model)
+    assert "P(Flu | Gender=male) = 0.4" in words
+    assert "18 equations" in words
+    assert "1 convex constraint" in words
+    assert r"P ( \text{Flu} \mid \text{Gender} = \text{male} ) = 0.4" in model.latex()
+    assert model.latex().count(r"\\") == len(model.latex().splitlines()) - 3
+
+
+def test_every_public_source_has_constraints():
+    """No source of the package overrides `constraints`, so that each is what the model is given."""
+    sources = [one for one in vars(mx.sources).values() if inspect.isclass(one) and issubclass(one, mx.Source)]
+    assert all(one.constraints is mx.Source.constraints for one in sources)
