@@ -143,13 +143,13 @@ def test_a_soft_source_dropped(release):
 def test_a_parameter_is_followed(release):
     """A parameter stays a parameter in the problem: it is solved again at another value."""
     rumour = cp.Parameter(value=0.4, name="rumour")
-    model = MaxEnt(release).add(rumour == FLU, P("HIV") + 0.1 <= rumour)
+    model = MaxEnt(release).add(P("Flu", given=MALE) == rumour, P("HIV") + 0.1 <= rumour)
     problem = model.problem
     for value in (0.4, 0.35):
         rumour.value = value
         solved(problem)
         post = model.read(problem)
-        expected = MaxEnt(release).add(FLU == value, P("HIV") + 0.1 <= value).solve()
+        expected = MaxEnt(release).add(P("Flu", given=MALE) == value, P("HIV") + 0.1 <= value).solve()
         np.testing.assert_allclose(post.counts, expected.counts, atol=1e-5)
     assert model.problem is problem
 
