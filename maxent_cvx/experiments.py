@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import pickle
+import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -52,6 +56,7 @@ from .model.posterior import Posterior
 from .releases.release import Release
 from .releases.series import ReleaseSeries
 from .solvers.backends import SOLVERS, Backend, as_backend, find
+from .solvers.certificate import ACCURACY
 from .sources.associations import StrongestAssociations
 from .sources.base import Source
 from .sources.parser import read_probability
@@ -91,63 +96,69 @@ class SolverTable(pd.DataFrame):
         return as_html(f"<Solvers: {summary}>", TablePreview(pd.DataFrame(self), "answers"))
 
 
-#: Probabilities P(q, s, b) of the reference above this are compared; below, a ratio says nothing.
-PROBABLE = 1e-6
 #: Options that are not the solver's, but those of every solve.
 OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish", "progress")
-#: An answer or None, the status, and the message.
-_Result = tuple[Posterior | None, str, str]
 #: What is measured of an answer, in the order of the columns.
 NUMBERS = (
-    "objective", "residual", "gap", "bound", "difference", "iterations", "compile_seconds", "solve_seconds",
+    "bound", "error", "objective", "residual", "gap", "iterations", "tolerance", "build", "solve", "certify", "seconds",
 )  # fmt: skip
 
 
+class _Result(NamedTuple):
+    """What a solver returned for one model."""
+
+    post: Posterior | None
+    word: str  # the solver's own word, or why there is no answer
+    seconds: float  # of everything
+    reason: str
+
+
 def compare_solvers(
-    model: MaxEnt | Mapping[str, MaxEnt],
+    models: MaxEnt | Mapping[str, MaxEnt],
     solvers: str | object | Iterable[str | object] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    time_limit: float | None = None,
     *,
     presolve: bool = True,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-    time_limit: float = math.inf,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Solve one or several models with several solvers, and certify each answer.
 
     Parameters
     ----------
-    model : MaxEnt, or dict of str to MaxEnt
+    models : MaxEnt, or dict of str to MaxEnt
         The model, which is not changed; or several models by name.
     solvers : iterable of str or object, optional
         Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
         them, registered or not; by default all registered solvers that are installed. A name may be followed by further
         words, to distinguish two calls of one solver: "CLARABEL qdldl".
-    presolve : bool
-        As for :meth:`MaxEnt.solve`, for all of them.
     options : dict of dict, optional
         Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
-    time_limit : float
-        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that has no time limit, such as ECOS, runs without
-        one, and its message says so.
+    time_limit : float, optional
+        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that has no time limit, such as ECOS, runs in a
+        process of its own that is killed when the time is over.
+    presolve : bool
+        As for :meth:`MaxEnt.solve`, for all of them.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
-        One row per solver, in the order asked for, or of several models one row per model and solver:
+        One row per solver, in the given order, or of several models one row per model and solver:
 
-        * status: the solver's own account, "optimal" or less; without an answer "infeasible" (so is the
-          knowledge), "not installed" or "failed". A solver that raises an error of any type has failed, and the others
-          are compared all the same. certified: whether the certificate holds, which is what counts;
-        * objective: H(Q, S, B), nats;
-        * residual and gap: of the certificate, people; bound: how far any P(s | q) can be off;
-        * difference: the largest ``|p - p'| / p'`` over the probabilities P(q, s, b) whose p' is above 1e-6,
-          where p' is the answer with the smallest bound, which ``attrs["reference"]`` names (None: no bounds; of
-          several models, a dictionary of these);
-        * iterations, compile_seconds, solve_seconds: without presolve and certificate, which are the same for all;
-        * message: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
-          its own, and whether the time limit was left out.
+        * word: the solver's own word, "optimal" or less; without an answer "infeasible" (the knowledge is), "time
+          limit", "not installed" or "failed". A solver that raises an error of any type has failed, and the others are
+          compared all the same;
+        * certified: whether the certificate holds. bound: how far any P(s | q) can be off, by the certificate;
+        * error: the largest difference of any P(s | q) from the answer with the smallest bound, which
+          ``attrs["reference"]`` names (None: no bounds; of several models, a dictionary of these);
+        * objective: H(Q, S, B), nats; residual and gap: of the certificate, people;
+        * iterations, and the tolerance that a conic solver was given;
+        * build, solve, certify: seconds to hand the problem over (CVXPY's compilation), in the solver, and for the
+          certificate. seconds: of everything, presolve and further attempts included;
+        * reason: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
+          its own.
 
     Raises
     ------
@@ -156,7 +167,7 @@ def compare_solvers(
     SolverError
         If an element of `solvers` is neither a name nor a backend, or two different solvers have one name.
     StatementError
-        If `solvers` is empty, or `model` is something else.
+        If `solvers` is empty, or `models` is something else.
 
     Examples
     --------
@@ -170,23 +181,22 @@ def compare_solvers(
     >>> mx.compare_solvers(several, ["DUAL_NEWTON", "DUAL_LBFGS"], time_limit=60)["certified"].to_list()
     [True, True, True, True]
     """
-    models = _models(model)
+    named = _models(models)
     check_bool(presolve, "presolve")
     check_optional_bool(progress, "progress")
-    limit = {} if check_seconds(time_limit, "time_limit") == math.inf else {"time_limit": time_limit}
+    limit = math.inf if time_limit is None else check_seconds(time_limit, "time_limit")
     options = _options(options)
     backends = _backends(solvers, options)
     if unknown := [label for label in options if label not in backends]:
         raise unknown_name("solver to be compared", unknown[0], list(backends))
-    answers: dict[Hashable, dict[str, _Result]] = {name: {} for name in models}
-    for name, label in progress_bar(list(itertools.product(models, backends)), "solvers", progress):
-        given = {"presolve": presolve, **limit, **options.get(label, {})}
-        answers[name][label] = _answer(models[name], backends[label], given)
-    tables = {name: _table(answers[name]) for name in models}
+    answers: dict[Hashable, dict[str, _Result]] = {name: {} for name in named}
+    for name, label in progress_bar(list(itertools.product(named, backends)), "solvers", progress):
+        given = {"presolve": presolve, **options.get(label, {})}
+        answers[name][label] = _answer(named[name], backends[label], given, limit)
+    tables = {name: _table(answers[name]) for name in named}
     references = {name: table.attrs.pop("reference") for name, table in tables.items()}
-    several = isinstance(model, Mapping)
-    table = pd.concat(tables, names=["model"]) if several else tables[None]
-    result = SolverTable(table)
+    several = isinstance(models, Mapping)
+    result = SolverTable(pd.concat(tables, names=["model"]) if several else tables[None])
     result.attrs["reference"] = references if several else references[None]
     return result
 
@@ -259,21 +269,72 @@ def _check_options(backend: Backend | Exception, options: Mapping[str, Any]) -> 
         return
 
 
-def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any]) -> _Result:
-    """The answer of a solver, its status, and what is to be said about it; None if it does not answer."""
+def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any], limit: float) -> _Result:
+    """The answer of a solver, or why there is none."""
     if isinstance(backend, Exception):
-        return None, "not installed" if isinstance(backend, SolverError) else "failed", _message(backend)
-    notes = []
+        word = "not installed" if isinstance(backend, SolverError) else "failed"
+        return _Result(None, word, math.nan, _message(backend))
+    begun = time.perf_counter()
+    limit = min(limit, check_seconds(given.pop("time_limit"), "time_limit") if "time_limit" in given else math.inf)
     try:
-        if "time_limit" in given and not backend.takes_time_limit:
-            seconds = check_seconds(given.pop("time_limit"), "time_limit")
-            notes = [f"{backend.name} has no time limit, and ran without one"] * (seconds < math.inf)
-        post = model.solve(backend, allow_inaccurate=True, **given)
+        if limit < math.inf and not backend.takes_time_limit:
+            post = _in_a_process(model, backend, given, limit)
+        else:
+            post = model.solve(backend, allow_inaccurate=True, time_limit=limit, **given)
+    except _Killed:
+        reason = f"{backend.name} has no time limit of its own; its process was stopped after {limit:g} seconds"
+        return _Result(None, "time limit", time.perf_counter() - begun, reason)
     except Exception as error:  # of any type, so that the other solvers are compared all the same
-        return None, "infeasible" if isinstance(error, Infeasible) else "failed", "; ".join([_message(error), *notes])
-    if post.solver != backend.name:
-        notes.insert(0, f"the answer of {post.solver}")
-    return post, str(post.status), "; ".join(notes)
+        word = "infeasible" if isinstance(error, Infeasible) else "failed"
+        return _Result(None, word, time.perf_counter() - begun, _message(error))
+    of_another = f"the answer of {post.solver}" if post.solver != backend.name else ""
+    return _Result(post, str(post.status), time.perf_counter() - begun, of_another)
+
+
+class _Killed(Exception):
+    """A process was stopped because its time was over."""
+
+
+def _in_a_process(model: MaxEnt, backend: Backend, given: Mapping[str, Any], limit: float) -> Posterior:
+    """Solve a model in a process of its own, and kill that when the time is over."""
+    from joblib.externals.loky.backend.reduction import dumps
+
+    model = model.at_rest()
+    task = bytes(dumps((model, backend, dict(given))))  # by value what the main module defines
+    code = f"import sys; sys.path[:] = {sys.path!r}; from maxent_cvx.experiments import serve; serve()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.read(len(READY))  # the package is imported; the time begins
+            answer, _ = process.communicate(task, timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise _Killed from None
+        finally:
+            process.kill()
+    if not answer:
+        raise SolverError(f"the process of {backend.name} ended without an answer; it may have run out of memory")
+    result = pickle.loads(answer)
+    if isinstance(result, Exception):
+        raise result
+    return replace(result, space=model.space, model=model)
+
+
+#: What a process writes when it is ready for its task.
+READY = b"ready"
+
+
+def serve() -> None:
+    """Solve the model that comes from the standard input, and write the posterior, or the error, to the output."""
+    sys.stdout.buffer.write(READY)
+    sys.stdout.flush()
+    out, sys.stdout = sys.stdout, sys.stderr  # what solvers print is no answer
+    model, backend, given = pickle.loads(sys.stdin.buffer.read())
+    try:
+        result: Any = model.solve(backend, allow_inaccurate=True, **given)
+        result = replace(result, space=None, model=None)
+    except Exception as error:  # raised again by the process that waits
+        result = error
+    out.buffer.write(pickle.dumps(result))
 
 
 def _message(error: Exception) -> str:
@@ -284,41 +345,46 @@ def _message(error: Exception) -> str:
 
 def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
     """The table of one model."""
-    solved = {label: post for label, (post, _, _) in answers.items() if post is not None}
+    solved = {label: answer.post for label, answer in answers.items() if answer.post is not None}
     bounds = {label: post.certificate.bound for label, post in solved.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
-    rows = [_row(*answer, solved[reference] if reference else None) for answer in answers.values()]
+    rows = [_row(answer, solved[reference] if reference else None) for answer in answers.values()]
     table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver")).astype({"iterations": "Int64"})
     table.attrs["reference"] = reference
     return table
 
 
-def _row(answer: Posterior | None, status: str, message: str, reference: Posterior | None) -> dict[str, object]:
+def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
     """The columns of one answer, or of a solver without an answer."""
-    if answer is None:
-        nothing = {"certified": False, **dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA}
-        return {"status": status, **nothing, "message": message}
-    proof = answer.certificate
+    post = answer.post
+    if post is None:
+        nothing = {**dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA, "seconds": answer.seconds}
+        return {"word": answer.word, "certified": False, **nothing, "reason": answer.reason}
+    proof = post.certificate
     return {
-        "status": status,
+        "word": answer.word,
         "certified": proof.holds,
-        "objective": answer.entropy,
+        "bound": proof.bound,
+        "error": _error(post, reference) if reference else np.nan,
+        "objective": post.entropy,
         "residual": proof.residual,
         "gap": proof.gap,
-        "bound": proof.bound,
-        "difference": _difference(answer, reference) if reference else np.nan,
-        "iterations": answer.iterations,
-        "compile_seconds": answer.compile_seconds,
-        "solve_seconds": answer.solve_seconds,
-        "message": message,
+        "iterations": post.iterations,
+        "tolerance": post.tolerance,
+        "build": post.compile_seconds,
+        "solve": post.solve_seconds,
+        "certify": post.certify_seconds,
+        "seconds": answer.seconds,
+        "reason": answer.reason,
     }
 
 
-def _difference(answer: Posterior, reference: Posterior) -> float:
-    """The largest relative difference of probabilities that are not all but zero."""
-    p, exact = (post.counts / post.space.n_records for post in (answer, reference))
-    probable = exact > PROBABLE
-    return float((np.abs(p - exact)[probable] / exact[probable]).max(initial=0.0))
+def _error(post: Posterior, reference: Posterior) -> float:
+    """The largest difference of a P(s | q), or of a P(s | i) of named people."""
+    off = float(np.abs(post.conditional().to_numpy() - reference.conditional().to_numpy()).max())
+    if not len(post.space.people):
+        return off
+    return max(off, float(np.abs(post.people().to_numpy() - reference.people().to_numpy()).max()))
 
 
 def inference_channels(
@@ -468,28 +534,34 @@ def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, 
 
 #: Seconds that no clock tells apart from less: shorter solves count as this long, as where presolve finds everything.
 SHORTEST = 1e-3
-#: What a profile may be of, besides seconds.
-MEASURES = ("seconds", "compile_seconds", "solve_seconds", "iterations")
+#: What a profile may be of.
+MEASURES = ("seconds", "build", "solve", "certify", "iterations")
 
 
 def performance_profile(
-    table: pd.DataFrame, measure: str = "seconds", tau: Iterable[float] | None = None
+    table: pd.DataFrame,
+    measure: str = "seconds",
+    tau: Iterable[float] | None = None,
+    accuracy: float | None = None,
 ) -> pd.DataFrame:
     """rho_s(tau) = the fraction of models that solver s solves at no more than tau times the cost of the best.
 
     With t_ps the cost of model p by solver s, the performance ratio is r_ps = t_ps / min over s of t_ps. It is infinite
-    where the answer is not certified; a model that no solver solves counts for none of them. rho_s(1) is how often s is
-    the best, and the limit for large tau is how often it solves a model at all.
+    where the answer is not certified to the accuracy; a model that no solver solves counts for none of them. rho_s(1)
+    is how often s is the best, and the limit for large tau is how often it solves a model at all.
 
     Parameters
     ----------
     table : DataFrame
         What :func:`maxent_cvx.compare_solvers` gives of several models.
     measure : str
-        The cost: "seconds", which is compile_seconds and solve_seconds together, or "compile_seconds", "solve_seconds"
-        or "iterations". Less than a millisecond, or an iteration, is taken for that.
+        The cost: "seconds", of everything, or one of "build", "solve", "certify" and "iterations". Less than a
+        millisecond, or an iteration, is taken for that.
     tau : iterable of float, optional
         Ratios, 1 or more; by default those at which some fraction changes.
+    accuracy : float, optional
+        The largest bound on the error of a P(s | q) with which a model counts as solved, such as 1e-6; by default
+        that of a certified answer, 1e-4.
 
     Returns
     -------
@@ -516,12 +588,12 @@ def performance_profile(
 
     >>> import pandas as pd, maxent_cvx as mx
     >>> index = pd.MultiIndex.from_product([["small", "large"], ["A", "B"]], names=["model", "solver"])
-    >>> seconds = {"compile_seconds": [1.0, 0.5, 2.0, 0.0], "solve_seconds": [1.0, 0.5, 4.0, 9.0]}
-    >>> table = pd.DataFrame({"certified": [True, True, True, False], **seconds}, index=index)
+    >>> table = pd.DataFrame({"bound": [1e-9, 1e-9, 1e-9, 0.1], "seconds": [2.0, 1.0, 6.0, 9.0]}, index=index)
     >>> mx.performance_profile(table).values.tolist()
     [['A', 1.0, 0.5], ['A', 2.0, 1.0], ['B', 1.0, 0.5], ['B', 2.0, 0.5]]
     """
-    cost = _cost(table, measure)
+    limit = ACCURACY if accuracy is None else check_float(accuracy, "accuracy", 0.0, 1.0)
+    cost = _cost(table, measure, limit)
     best = cost.min(axis=1)
     ratio = cost.div(best.where(np.isfinite(best), 1.0), axis=0).to_numpy()
     if tau is None:
@@ -535,22 +607,21 @@ def performance_profile(
     return pd.DataFrame({"solver": solvers, "tau": ratios, "fraction": fraction.ravel()})
 
 
-def _cost(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """What each model, a row, costs each solver, a column; infinite where the answer is not certified."""
+def _cost(table: pd.DataFrame, measure: str, accuracy: float) -> pd.DataFrame:
+    """What each model, a row, costs each solver, a column; infinite where the bound is not within the accuracy."""
     check_dataframe(table, "what a profile is of, a table of compare_solvers,")
     if check_str(measure, "measure") not in MEASURES:
         raise unknown_name("cost that a profile can be of", measure, list(MEASURES))
-    needed = ["certified", *(MEASURES[1:3] if measure == "seconds" else [measure])]
-    if table.index.names != ["model", "solver"] or not set(needed) <= set(table.columns):
+    if table.index.names != ["model", "solver"] or not {"bound", measure} <= set(table.columns):
         raise TableError(
             "a profile needs the table of compare_solvers for several models, {name: model, ...}, indexed by model and "
-            f"solver, with the columns {', '.join(needed)}"
+            f"solver, with the columns bound, {measure}"
         )
     if table.index.has_duplicates:
         raise TableError("the table has duplicate rows for a model and solver")
     least = 1.0 if measure == "iterations" else SHORTEST
-    cost = table[needed[1:]].astype(float).sum(axis=1, skipna=False).clip(lower=least)
-    wide = cost.where(table["certified"].astype(bool) & cost.notna(), np.inf).unstack("solver")
+    cost = table[measure].astype(float).clip(lower=least)
+    wide = cost.where((table["bound"] <= accuracy) & cost.notna(), np.inf).unstack("solver")
     if wide.isna().any(axis=None):
         raise TableError("the table must have a row for every model and solver")
     return wide[list(table.index.get_level_values("solver").unique())]

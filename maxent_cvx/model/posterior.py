@@ -51,8 +51,10 @@ class Posterior:
     status : Status
         Why the solver stopped.
     solver, iterations : str, int
-    compile_seconds, solve_seconds : float
-        Time to hand the problem over, and to solve it.
+    compile_seconds, solve_seconds, certify_seconds : float
+        Time to hand the problem over, to solve it, and to certify the answer; the last is not saved.
+    tolerance : float
+        The tolerance that a conic solver was given; NaN for other solvers, and not saved.
     log : DataFrame
         One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
         (nats of all records), terms proved empty so far, seconds since the start, and how many independent parts of the
@@ -98,6 +100,8 @@ class Posterior:
     log: pd.DataFrame = field(default_factory=pd.DataFrame)
     multipliers: Mapping[str, np.ndarray] = field(default_factory=dict)
     model: MaxEnt | None = None
+    certify_seconds: float = math.nan
+    tolerance: float = math.nan
 
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
@@ -302,6 +306,7 @@ class Posterior:
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
             pd.DataFrame(answer.log), form.by_label(form.original_multipliers(answer.multipliers)), model,
+            solution.certify_seconds, answer.tolerance,
         )  # fmt: skip
 
     @cached_property

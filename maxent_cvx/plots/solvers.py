@@ -1,4 +1,4 @@
-"""Pictures of solvers: performance profiles, and time against error."""
+"""Pictures of solvers: performance profiles, and time against accuracy."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
             tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
             drawn.step(tau, fraction, where="post", label=str(solver), clip_on=False, **line_style(number, len(tau)))
         drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
-        drawn.set_ylabel("fraction of models solved, certified")
+        drawn.set_ylabel("fraction of models solved and certified")
         if end > 10:
             drawn.set_xscale("log")
             drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
@@ -111,22 +111,22 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> sorted(text.get_text() for text in mx.plots.solver_comparison(table, ax=Figure().subplots()).texts)
     ['DUAL_LBFGS', 'DUAL_NEWTON']
     """
-    numbers = ("bound", "compile_seconds", "solve_seconds")
-    check_table(table, ("certified", "status", *numbers), "compare_solvers", numbers)
+    numbers = ("bound", "seconds")
+    check_table(table, ("certified", "word", *numbers), "compare_solvers", numbers)
     from matplotlib.ticker import LogLocator, NullFormatter
 
     answered = table[table["bound"].notna()]
     if answered.empty:
-        raise StatementError("no solver in the table has an answer to plot; see its column 'message'")
+        raise StatementError("no solver in the table has an answer to plot; see its column 'reason'")
     # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
-    seconds = (answered["compile_seconds"] + answered["solve_seconds"]).clip(lower=SHORTEST).to_numpy()
+    seconds = answered["seconds"].clip(lower=SHORTEST).to_numpy()
     bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
     certified = answered["certified"].to_numpy()
     with axes_for(ax, *LINES) as drawn:
         for chosen, marker, color in ((certified, "o", FOR), (~certified, "X", AGAINST)):
             drawn.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
         drawn.axhline(ACCURACY, color=FAINT, linewidth=1, linestyle="--", zorder=1)
-        drawn.set(xscale="log", yscale="log", xlabel="seconds, compiling and solving")
+        drawn.set(xscale="log", yscale="log", xlabel="seconds, certificate included")
         drawn.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
         drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
         drawn.xaxis.set_major_formatter("{x:g}")
@@ -134,7 +134,12 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         drawn.margins(0.15)
         drawn.grid(alpha=0.3)
         if len(silent := table[table["bound"].isna()]):
-            named = ", ".join(f"{shortened(name)} ({status})" for name, status in silent["status"].items())
+            named = ", ".join(f"{shortened(_label(name))} ({word})" for name, word in silent["word"].items())
             drawn.set_title(f"no answer: {named}", fontsize="small")
-    name_points(drawn, np.c_[seconds, bound], [shortened(name, LONGEST_NAME) for name in answered.index])
+    name_points(drawn, np.c_[seconds, bound], [shortened(_label(name), LONGEST_NAME) for name in answered.index])
     return drawn
+
+
+def _label(name: object) -> str:
+    """The solver of a row, after the model where there are several."""
+    return ": ".join(map(str, name)) if isinstance(name, tuple) else str(name)

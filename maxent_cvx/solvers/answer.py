@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,6 +64,8 @@ class Answer(ReprMixin):
         given the zeros proved by earlier ones.
     log : sequence of dict
         One dictionary an iteration, from solvers that keep a log.
+    tolerance : float
+        The first of the tolerances that the solver was given; NaN if it was given none.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Answer(ReprMixin):
     message: str = ""
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
+    tolerance: float = math.nan
 
     def __repr__(self) -> str:
         sizes = "no counts" if self.counts is None else f"{pluralize(len(self.counts), 'count')}"

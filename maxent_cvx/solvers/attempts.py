@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -267,11 +268,12 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     if reduced.form is not problem.form:
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
     assert answer.counts is not None
+    begun = time.perf_counter()
     try:
         certificate = _certified(problem, request, reduced, answer)
     except NotDecided:  # the time is over, and the answer is there
         certificate = uncertified(problem.form, answer.counts)
-    return Attempt(reduced, solved, Solution(answer, certificate, name))
+    return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
 
 
 def answered(

@@ -261,6 +261,7 @@ class CvxpyBackend(ReprMixin):
             took - solving,
             solving,
             problem.status,
+            tolerance=_tolerance(self.name, options),
         )
 
 
@@ -293,6 +294,13 @@ def least_violation(
     if problem.status not in ("optimal", "optimal_inaccurate"):
         return np.nan, None, []
     return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
+
+
+def _tolerance(name: str, options: Mapping[str, Any]) -> float:
+    """The first tolerance among the options of a call; NaN if there is none."""
+    names, _ = TOLERANCES.get(name, ((), (0.0, 0.0)))
+    given = {**options, **options.get("mosek_params", {})}
+    return next((float(given[one]) for one in (*names, "eps") if one in given), np.nan)
 
 
 def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:

@@ -749,6 +749,8 @@ class Solution(ReprMixin):
         A bound on the error of every P(s | q).
     solver : str
         The solver's name.
+    certify_seconds : float
+        How long the certificate took.
 
     Examples
     --------
@@ -763,6 +765,7 @@ class Solution(ReprMixin):
     answer: Answer
     certificate: Certificate
     solver: str
+    certify_seconds: float = math.nan
 
     def __repr__(self) -> str:
         return f"<Solution: {self.answer.status} by {self.solver}; {self.certificate}>"

@@ -147,7 +147,7 @@ def test_compare(run, release, hospital, folder):
     for name in table.index:
         line = next(line for line in text.splitlines() if line.startswith(name))
         assert line.split()[1:3] == ["optimal", "yes"]
-        assert float(line.split()[3]) == pytest.approx(table.loc[name, "objective"], abs=1e-6)
+        assert float(line.split()[5]) == pytest.approx(table.loc[name, "objective"], abs=1e-6)
     assert f"from the answer of {table.attrs['reference']}" in text
     assert new_files(folder) == set()
 

@@ -65,7 +65,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"release": RELEASE, "original": HOSPITAL, "knowledge": [(1, 0)], "min_support": 1, "progress": False},
     ),
     "sweep": (mx.sweep, {"model": MODEL, "probability": P("Flu", given=MEN), "value": 0.3, "eps": 0.1}),
-    "compare_solvers": (mx.compare_solvers, {"model": MODEL, "solvers": ["DUAL_NEWTON"]}),
+    "compare_solvers": (mx.compare_solvers, {"models": MODEL, "solvers": ["DUAL_NEWTON"]}),
     "measures.exposed": (
         mx.measures.exposed,
         {"post": POST, "threshold": 0.8, "sensitive": ["Flu"], "baseline": "overall", "within": None, "rho1": 0.2},
