@@ -61,7 +61,7 @@ class SoftSource(Source):
                 )
 
 
-def soft(knowledge: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
+def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
     """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, r being what each row is missed by.
 
     The answer maximises N H(p) less these costs, in nats. Inequalities are missed on their wrong side only. Soft
@@ -115,23 +115,23 @@ def soft(knowledge: Any, *, sd: Any = None, weight: Any = None, delta: Any = Non
     >>> post.penalties.round(2).to_dict()
     {'P(Flu | Gender=male) ~ 0.2 +- 0.02': 2.24, 'P(Flu | Gender=male) ~ 0.4 +- 0.04': 7.77}
     """
-    if isinstance(knowledge, str):
-        knowledge = read_statement(knowledge)
-    if isinstance(knowledge, Rows):
-        costs = [aligned(cost, knowledge) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
-        return softened(knowledge, Penalty(*costs), knowledge.label)
+    if isinstance(said, str):
+        said = read_statement(said)
+    if isinstance(said, Rows):
+        costs = [aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
+        return softened(said, Penalty(*costs), said.label)
     penalty = Penalty(sd, weight, delta)
-    if isinstance(knowledge, Statement):
-        if knowledge.penalty is not None:
-            raise StatementError(f"{knowledge} is soft already; state its cost once")
-        if math.isinf(knowledge.low) and math.isinf(knowledge.high):
-            raise StatementError(f"{knowledge} cannot be missed, and costs nothing: give it a finite side")
-        _require_one_cost(knowledge, sd, weight, delta)
-        return replace(knowledge, penalty=penalty)
-    if isinstance(knowledge, ParametricStatement):
-        _require_one_cost(knowledge, sd, weight, delta)
-        return knowledge.softened(penalty)
-    return SoftSource(as_source(knowledge), penalty)
+    if isinstance(said, Statement):
+        if said.penalty is not None:
+            raise StatementError(f"{said} is soft already; state its cost once")
+        if math.isinf(said.low) and math.isinf(said.high):
+            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
+        _require_one_cost(said, sd, weight, delta)
+        return replace(said, penalty=penalty)
+    if isinstance(said, ParametricStatement):
+        _require_one_cost(said, sd, weight, delta)
+        return said.softened(penalty)
+    return SoftSource(as_source(said), penalty)
 
 
 def _require_one_cost(statement: object, *costs: object) -> None:
