@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -392,6 +393,18 @@ class Choice:
         if self.interval is not None:
             return f"in {self.interval}"
         return " or ".join(sorted(map(format_value, self.values or ())))
+
+    @property
+    def after_name(self) -> str:
+        """What follows the name of the attribute: ``=30``, `` in [20, 30)``, or `` >= 20``."""
+        if self.interval is None:
+            return f"={self}"
+        low, high, closed = self.interval.left, self.interval.right, self.interval.closed
+        if high == math.inf and low != -math.inf and closed in ("left", "neither"):
+            return f" {'>=' if closed == 'left' else '>'} {format_value(low)}"
+        if low == -math.inf and high != math.inf and closed in ("right", "neither"):
+            return f" {'<=' if closed == 'right' else '<'} {format_value(high)}"
+        return f" {self}"
 
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
         """Mark the entries of `known`, the attribute's published values, that are chosen."""

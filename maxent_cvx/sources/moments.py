@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,10 +12,19 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, short_repr, unknown_name
+from .._utils.errors import BadProbability, StatementError, pluralize, short_repr, unknown_name
 from .._utils.formatting import format_value
 from .._utils.tables import choose, numbers_of
-from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
+from .._utils.validation import (
+    check_float,
+    check_in,
+    check_int,
+    check_list,
+    check_mapping,
+    check_number,
+    check_str,
+    is_several,
+)
 from ..releases.generalized import OUTSIDE
 from ..terms.axes import values_named
 from ..terms.rows import Rows
@@ -714,9 +724,9 @@ class PublishedQuantile(Source):
 
     Parameters
     ----------
-    value : float
-        The published quantile v, in the unit of the numbers.
-    q : float or Fraction
+    value : float or list of float
+        The published quantile v, in the unit of the numbers; or several, in the order of `q`.
+    q : float or Fraction, or list of these
         From 0, the least number, to 1, the largest; 1/2 is the median.
     given : dict, optional
         Of whom, as of :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
@@ -761,12 +771,14 @@ class PublishedQuantile(Source):
     [0.333, 0.333, 0.333]
     >>> model.bounds(mx.P(20), integer=True)
     (0.0, 0.3333333333333333)
+    >>> mx.PublishedQuantile([20, 30, 40], q=[0, 0.5, 1], of="income").label
+    'min, median and max of income are 20, 30 and 40'
     """
 
     def __init__(
         self,
-        value: float,
-        q: float | Fraction = 0.5,
+        value: float | Sequence[float],
+        q: float | Fraction | Sequence[float | Fraction] = 0.5,
         *,
         given: Mapping[str, object] | None = None,
         of: str | None = None,
@@ -774,34 +786,47 @@ class PublishedQuantile(Source):
         method: str = "linear",
         decimals: int | None = None,
     ) -> None:
-        self.value, self.q = check_number(value, "the quantile"), as_fraction(q)
+        values_of_q = check_list(value, "value", "quantiles") if is_several(value) else [value]
+        shares = check_list(q, "q", "shares of the people") if is_several(q) else [q]
+        self._values = [check_number(one, "the quantile") for one in values_of_q]
+        self._q = [as_fraction(one) for one in shares]
+        if len(self._values) != len(self._q) or not self._values:
+            raise StatementError(
+                f"one q for each quantile is expected, got {pluralize(len(self._values), 'quantile')} and {len(self._q)} q"
+            )
+        if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
+            raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
         self.given = {name: choose(one, name) for name, one in chosen.items()}
         self.of = None if of is None else check_str(of, "of")
         self.values, self.method = values, check_in(method, "method", METHODS)
-        half_unit(self.value, decimals, "the quantile")
+        for one in self._values:
+            half_unit(one, decimals, "the quantile")
         self.decimals = decimals
 
     @property
     def label(self) -> str:
         """What it is of, and of whom."""
-        kind = NAMES.get(self.q, f"{float(self.q):g}-quantile")
+        kinds = [NAMES.get(q, f"{float(q):g}-quantile") for q in self._q]
         of = f" of {format_value(self.of)}" if self.of else ""
-        return f"{kind}{of}{among(self.given)} is {self.value:.12g}"
+        verb = "is" if len(kinds) == 1 else "are"
+        numbers = [f"{value:.12g}" for value in self._values]
+        return f"{_listed(kinds)}{of}{among(self.given)} {verb} {_listed(numbers)}"
 
     @property
     def identity(self) -> Hashable:
         """What it says, if the values are numbers themselves; else no other says the same."""
         if self.values is not None:
             return id(self)
-        fields = self.value, self.q, frozenset(self.given.items()), self.of, self.method, self.decimals
+        fields = tuple(self._values), tuple(self._q), frozenset(self.given.items()), self.of, self.method, self.decimals
         return PublishedQuantile, *fields
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit what is linear of it: how many people are below and above."""
         people = subjects(space, self.of, self.given, self.values)
-        check_attainable(self._quantile(), people, self.label)
-        yield quantile_rows(self._quantile().counts(people), people, space, self.label)
+        for quantile, label in self._quantiles():
+            check_attainable(quantile, people, label)
+            yield quantile_rows(quantile.counts(people), people, space, label)
 
     def alternatives(self, space: Space) -> list[list[Rows]]:
         """What it can mean, one of which is true; all of it linear.
@@ -814,7 +839,8 @@ class PublishedQuantile(Source):
         Returns
         -------
         list of list of Rows
-            A list for each pair of neighbours that have the value between them.
+            A list for each pair of neighbours that have the value between them; of several quantiles, for each choice
+            of such pairs.
 
         Raises
         ------
@@ -829,13 +855,25 @@ class PublishedQuantile(Source):
         ['median is 30, of 20 and 40', 'median is 30, of 30 and 30']
         """
         people = subjects(space, self.of, self.given, self.values)
-        check_attainable(self._quantile(), people, self.label)
-        return [[rows] for rows in alternatives(self._quantile(), people, space, self.label)]
+        choices = []
+        for quantile, label in self._quantiles():
+            check_attainable(quantile, people, label)
+            choices.append(list(alternatives(quantile, people, space, label)))
+        return [list(rows) for rows in itertools.product(*choices)]
 
-    def _quantile(self) -> Quantile:
-        """Between which values it lies."""
-        half = half_unit(self.value, self.decimals, "the quantile")
-        return Quantile(self.q, self.method, self.value - half, self.value + half)
+    def _quantiles(self) -> Iterator[tuple[Quantile, str]]:
+        """Each quantile: between which values it lies, and its label."""
+        of = f" of {format_value(self.of)}" if self.of else ""
+        for value, q in zip(self._values, self._q, strict=True):
+            half = half_unit(value, self.decimals, "the quantile")
+            label = f"{NAMES.get(q, f'{float(q):g}-quantile')}{of}{among(self.given)} is {value:.12g}"
+            yield Quantile(q, self.method, value - half, value + half), label
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Several texts as in a sentence: "a, b and c"."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def as_fraction(q: object) -> Fraction:

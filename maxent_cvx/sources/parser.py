@@ -4,6 +4,8 @@
 
     statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
                  |  sum soft sum cost | number "<~" sum "<~" number cost
+                 |  ratio relation number ["+-" number] | number "<=" ratio "<=" number
+    ratio        =  term "/" term
     relation     =  "=" | "==" | "<=" | ">="
     soft         =  "~" | "<~" | ">~"
     cost         =  "+-" number ["," "delta" number] | "," "weight" number
@@ -13,7 +15,7 @@
     mean         =  "E(" name ["|" ( person | condition {"," condition} )] ")"
     count        =  "#(" sensitive ":" person {"," person} ")"
     sensitive    =  value {"or" value} | interval | condition {"," condition}
-    condition    =  name "=" value {"or" value} | name interval
+    condition    =  name "=" value {"or" value} | name interval | name ( "<" | "<=" | ">" | ">=" ) number
     interval     =  "in" ("[" | "(") number "," number ("]" | ")")
     name, value, person  =  words | "text in quotes" | 'text in quotes'
 
@@ -40,7 +42,7 @@ from .._utils.errors import MaxEntError, StatementError
 from .._utils.formatting import NUMBER_PATTERN, PLAIN, constant
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
-from .statements import Count, E, P, Probability, Statement
+from .statements import Count, E, P, Probability, Ratio, Statement
 
 # The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
 
@@ -60,6 +62,16 @@ BOTH = (("<=", "<="), ("<~", "<~"))
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
+SLASH = re.compile("/")
+#: An attribute with the first character of a relation, as it stands before "=", and with a relation and a number.
+BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
+RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN})")
+ONE_SIDED: dict[str, Callable[[float], pd.Interval]] = {
+    ">=": lambda number: pd.Interval(number, math.inf, "left"),
+    ">": lambda number: pd.Interval(number, math.inf, "neither"),
+    "<=": lambda number: pd.Interval(-math.inf, number, "right"),
+    "<": lambda number: pd.Interval(-math.inf, number, "neither"),
+}
 
 
 def without_comments(text: str) -> str:
@@ -88,10 +100,14 @@ class Reader:
     def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
         """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
         # With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
-        left = self.sum()
+        left = self.side()
         if self.take(ANYTHING):
+            if isinstance(left, Ratio):
+                raise self.error("a ratio is compared with a number", self.begun)
             return Probability.anything, left
-        relation, right = self.sign(), self.sum()
+        relation, right = self.sign(), self.side()
+        if isinstance(left, Ratio) or isinstance(right, Ratio):
+            return self.ratio(left, relation, right)
         if self.sees(RELATION):
             if (relation, self.sign()) not in BOTH or left.terms or not right.terms:
                 raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
@@ -106,6 +122,24 @@ class Reader:
             return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
         return RELATE[relation], left, right
 
+    def ratio(self, left: Any, relation: str, right: Any) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
+        """``ratio relation number ["+-" number] | number "<=" ratio ["<=" number]``, from the second sum on."""
+        if isinstance(left, Ratio):
+            number, ratio = right, left
+        else:
+            number, ratio, relation = left, right, {"<=": ">=", ">=": "<="}.get(relation, relation)
+        if isinstance(number, Ratio) or number.terms or relation not in RELATE:
+            raise self.error("a ratio is compared with a number, by =, <= or >=", self.begun)
+        if ratio is right and relation == ">=" and self.sees(RELATION):
+            if self.sign() != "<=":
+                raise self.error("two relations are read as number <= ratio <= number only", self.begun)
+            return Ratio.between, ratio, number.constant, self.signed("the upper value")
+        if self.take(GIVE_OR_TAKE):
+            if relation != "=" or ratio is right:
+                raise self.error("+- is read after ratio = number only", self.begun)
+            return Ratio.about, ratio, number.constant, float(self.need(NUMBER, OFF))
+        return RELATE[relation], ratio, number.constant
+
     def softly(self) -> Callable[..., Statement]:
         """``"+-" number ["," "delta" number] | "," "weight" number``: what it costs to miss a soft statement."""
         costs = {}
@@ -118,6 +152,15 @@ class Reader:
             costs[name] = float(self.need(NUMBER, f"a number, the {name},"))
         penalty = Penalty(**costs)
         return lambda probability, low, high: probability.missable(low, high, penalty)
+
+    def side(self) -> Probability | Ratio:
+        """``sum | term "/" term``."""
+        total = self.sum()
+        if not self.take(SLASH):
+            return total
+        if len(total.terms) + (total.constant != 0) != 1:
+            raise self.error("before / one probability is expected", self.begun)
+        return total / self.term()
 
     def sum(self) -> Probability:
         """``["-"] term { ("+" | "-") term }``."""
@@ -146,7 +189,7 @@ class Reader:
         """``["|" (person | condition {"," condition})] ")"``."""
         given, who = None, None
         if self.take(BAR):
-            if self.sees(LONE):
+            if (lone := self.sees(LONE)) and not RANGE.fullmatch(lone[1]):
                 who = self.word(NAME, "a person")
             else:
                 given = self.conditions({})
@@ -181,9 +224,16 @@ class Reader:
         begun = self.at
         if not named and self.take(IN_INTERVAL):
             return None, self.interval()
+        is_quoted = self.sees(QUOTED)
         name: str | None = self.text_of(NAME, "an attribute" if named else "a value")
+        assert name is not None
         if self.take(IN if named else IN_INTERVAL):
             return name, self.interval()
+        if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
+            return match[1], ONE_SIDED[f"{match[2]}="](self.signed("a number"))
+        if named and not is_quoted and (match := RANGE.fullmatch(name)):
+            relation = {"≤": "<=", "≥": ">="}.get(match[2], match[2])
+            return match[1], ONE_SIDED[relation](constant(match[3]))  # type: ignore[arg-type]
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")

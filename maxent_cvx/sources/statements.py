@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -64,7 +65,7 @@ class Event:
     def __str__(self) -> str:
         value, given = conditions(self.value), conditions(self.given)
         if self.who is not None:
-            given = ", ".join(sorted(map(format_value, self.who)))
+            given = ", ".join(sorted(map(_attribute, self.who)))
             if len(self.who) > 1:
                 return f"#({value}: {given})"
         return f"P({value} | {given})" if given else f"P({value})"
@@ -264,9 +265,16 @@ class Statement(Source):
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
     """Write what attributes are: ``Gender=male, Age in [20, 30)``; of no attribute, the values only."""
     return ", ".join(
-        f"{'' if name is None else format_value(name) + (' ' if choice.interval is not None else '=')}{choice}"
+        f"{choice}" if name is None else f"{_attribute(name)}{choice.after_name}"
         for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
     )
+
+
+def _attribute(name: object) -> str:
+    """Write the name of an attribute or a person, in quotes where a relation could be read in it."""
+    if not isinstance(name, str):
+        return format_value(name)
+    return f'"{name}"' if re.fullmatch(r"[^\"\\]*[<>≤≥][^\"\\]*", name) else format_value(name)
 
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
@@ -278,8 +286,12 @@ def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> 
 # Linear combinations of probabilities, and the comparisons that turn them into statements.
 
 NOT_LINEAR = (
-    "a product or quotient of two probabilities is not linear, so maximum entropy cannot use it; "
-    "multiply by a number, or state one of the two as a value"
+    "a product of two probabilities is not linear, so maximum entropy cannot use it; multiply by a number, or state one "
+    "of the two as a value"
+)
+ODDS_RATIO = (
+    "a ratio of two ratios is not convex in the probabilities, so maximum entropy cannot use it; if one of the two is "
+    "known, an odds ratio is linear: with P(b) = v, an odds ratio of P(a) to P(b) of c is P(a) == c * v / (1 - v + c * v)"
 )
 #: Rounding that is forgiven when a value is compared with the largest attainable one.
 ROUNDING = 1e-12
@@ -334,15 +346,21 @@ class Probability(ReprMixin):
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Probability:
+    @overload
+    def __truediv__(self, divisor: float) -> Probability: ...
+
+    @overload
+    def __truediv__(self, divisor: Probability) -> Ratio: ...
+
+    def __truediv__(self, divisor: Probability | float) -> Probability | Ratio:
         if isinstance(divisor, Probability):
-            raise StatementError(NOT_LINEAR)
+            return Ratio(self, divisor)
         if (divisor := check_number(divisor, "the divisor of a probability")) == 0:
             raise BadProbability("the divisor of a probability must not be 0")
         return self * (1 / divisor)
 
-    def __rtruediv__(self, other: object) -> Probability:
-        raise StatementError(NOT_LINEAR)
+    def __rtruediv__(self, other: float) -> Ratio:
+        return Ratio(_combination(other), self)
 
     def __neg__(self) -> Probability:
         return self * -1
@@ -577,6 +595,151 @@ def _combination(value: object) -> Probability:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """a / b for linear combinations of probabilities: a relative risk, or odds; compared with a number it is linear.
+
+    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. Where b can be 0, so can a, and any value is allowed.
+
+    Attributes
+    ----------
+    numerator, denominator : Probability
+        Combinations of probabilities, or of expected numbers; the denominator is never negative.
+
+    Raises
+    ------
+    StatementError
+        If the denominator can be negative, or the ratio is compared with something else than a number.
+
+    Examples
+    --------
+    A relative risk, and odds:
+
+    >>> from maxent_cvx import P
+    >>> men, women = P("Flu", given={"Gender": "male"}), P("Flu", given={"Gender": "female"})
+    >>> (men / women).between(1.2, 1.5)
+    <RatioStatement: 1.2 <= P(Flu | Gender=male) / P(Flu | Gender=female) <= 1.5>
+    >>> men / (1 - men) <= 1
+    <Statement: 2 P(Flu | Gender=male) <= 1>
+    """
+
+    numerator: Probability
+    denominator: Probability
+
+    __array_ufunc__ = None
+    __pandas_priority__ = 10_000
+    __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.denominator.attainable()[0] < -ROUNDING:
+            raise StatementError(
+                f"{self}: the denominator can be negative, so that the ratio is not a linear statement"
+            )
+
+    def __mul__(self, factor: float) -> Ratio:
+        return Ratio(self.numerator * factor, self.denominator)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Ratio:
+        if isinstance(divisor, Ratio | Probability):
+            raise StatementError(ODDS_RATIO)
+        return Ratio(self.numerator / divisor, self.denominator)
+
+    def __le__(self, other: float) -> Statement:
+        return self.numerator - self._number(other) * self.denominator <= 0
+
+    def __ge__(self, other: float) -> Statement:
+        return self.numerator - self._number(other) * self.denominator >= 0
+
+    def __eq__(self, other: float) -> Statement:  # type: ignore[override]
+        return self.numerator - self._number(other) * self.denominator == 0
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} is a ratio to be compared, not true or false")
+
+    def between(self, low: float, high: float) -> RatioStatement:
+        """The statement ``low <= a / b <= high``: two linear ones.
+
+        Parameters
+        ----------
+        low, high : float
+            Numbers.
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If one of them is not a number, or low is above high.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> (P("Flu", given={"Gender": "male"}) / P("Flu")).between(0.5, 2).low
+        0.5
+        """
+        return RatioStatement(self, low, high)
+
+    def about(self, value: float, eps: float) -> RatioStatement:
+        """``|a / b - value| <= eps``.
+
+        Parameters
+        ----------
+        value, eps : float
+            Numbers; eps is not negative.
+
+        Raises
+        ------
+        StatementError, BadProbability
+            As by :meth:`between`.
+
+        Examples
+        --------
+        >>> from maxent_cvx import P
+        >>> statement = (P("Flu", given={"Gender": "male"}) / P("Flu")).about(1.5, eps=0.25)
+        >>> statement.low, statement.high
+        (1.25, 1.75)
+        """
+        value, eps = check_number(value, "the value"), check_number(eps, "eps")
+        return RatioStatement(self, value - eps, value + eps)
+
+    def _number(self, other: object) -> float:
+        if isinstance(other, Ratio | Probability):
+            raise StatementError(ODDS_RATIO)
+        return check_number(other, "what a ratio is compared with")
+
+    def __str__(self) -> str:
+        sides = (self.numerator, self.denominator)
+        return " / ".join(f"{one}" if len(one.terms) + bool(one.constant) == 1 else f"({one})" for one in sides)
+
+    __repr__ = __str__
+
+
+class RatioStatement(Source):
+    """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative."""
+
+    def __init__(self, ratio: Ratio, low: float, high: float) -> None:
+        self.ratio = check_instance(ratio, Ratio, "ratio")
+        self.low, self.high = check_number(low, "the lower value"), check_number(high, "the upper value")
+        if self.low > self.high:
+            raise BadProbability(f"{ratio} between {low:.12g} and {high:.12g}: swap the two")
+
+    @property
+    def label(self) -> str:
+        """The statement's own text."""
+        return f"{format_number(self.low)} <= {self.ratio} <= {format_number(self.high)}"
+
+    @property
+    def identity(self) -> Hashable:
+        """What it states."""
+        sides = (self.ratio.numerator, self.ratio.denominator)
+        return RatioStatement, *((frozenset(one.terms.items()), one.constant) for one in sides), self.low, self.high
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit the row of each side."""
+        yield from (self.ratio >= self.low).rows(space)
+        yield from (self.ratio <= self.high).rows(space)
+
+
 # P(...) and Count(...): probabilities as people write them.
 
 
@@ -807,7 +970,7 @@ class ExpectedNumber(Event):
         return math.inf if self.numbers is None else max(x for _, x in self.numbers)
 
     def __str__(self) -> str:
-        given = conditions(self.given) if self.who is None else ", ".join(sorted(map(format_value, self.who)))
+        given = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
         return f"E({format_value(self.attribute)} | {given})" if given else f"E({format_value(self.attribute)})"
 
     def row(self, space: Space) -> sp.csr_array:
