@@ -156,7 +156,7 @@ def compare_solvers(
         * objective: H(Q, S, B), nats; residual and gap: of the certificate, people;
         * iterations, and the tolerance that a conic solver was given;
         * build, solve, certify: seconds to hand the problem over (CVXPY's compilation), in the solver, and for the
-          certificate. seconds: of everything, presolve and further attempts included;
+          certificate. seconds: of everything, presolve, further attempts and the start of a process included;
         * reason: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
           its own.
 
@@ -334,7 +334,11 @@ def serve() -> None:
         result = replace(result, space=None, model=None)
     except Exception as error:  # raised again by the process that waits
         result = error
-    out.buffer.write(pickle.dumps(result))
+    try:
+        answer = pickle.dumps(result)
+    except Exception:  # the error of a solver may hold anything
+        answer = pickle.dumps(SolverError(_message(result)))
+    out.buffer.write(answer)
 
 
 def _message(error: Exception) -> str:

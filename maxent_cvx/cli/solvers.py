@@ -35,7 +35,7 @@ def compare(options: CompareOptions) -> None:
     say(f"{model!r}"[1:-1])
     solvers = None if options.solvers is None else list(options.solvers)
     if not options.known and not options.no_presolve:
-        say("without presolve, which gives the answer to a release alone in closed form (add --known)")
+        say("presolve is off, as it solves a release without knowledge in closed form; add knowledge with --known")
     table = compare_solvers(model, solvers, presolve=not options.no_presolve and options.known > 0)
     shown = table.drop(columns="reason").assign(certified=table["certified"].map({True: "yes", False: "no"}))
     digits = {"objective": "{:.6f}".format} | dict.fromkeys(("build", "solve", "certify", "seconds"), "{:.3f}".format)

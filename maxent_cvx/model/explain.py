@@ -472,7 +472,7 @@ def price_table(
     # Of an answer from outside, the dual values serve where its counts are too rough; not beside terms that are nearly
     # zero, as the rows that force these have infinite prices, and finite dual values.
     if np.isnan(multipliers[form.n_facts :]).any() and post.multipliers and post.counts.min() > NEARLY_ZERO:
-        multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
+        multipliers = _dual_values(post, form)
     if np.isnan(multipliers[form.n_facts :]).any():
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
@@ -485,7 +485,22 @@ def price_table(
     return largest_first(table)
 
 
-#: Records: a smaller count may be one that the rows force to zero.
+def _dual_values(post: Posterior, form: LinearForm) -> np.ndarray:
+    """The multipliers that a solver returned, 0 of inequalities that are inactive at the exact answer.
+
+    The certified bound is at least half the sum of what the terms of a QI tuple are off by, relative to its records.
+    So no row, whose coefficients are at most 1, is off by more than twice the bound times all records; an inequality
+    that is farther from its side is inactive, and a multiplier that it has is an error of the solver.
+    """
+    multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
+    value, off = form.matvec(post.counts), 2 * post.certificate.bound * post.space.n_records
+    slack = np.where(multipliers > 0, value - form.low, form.high - value)
+    inactive = ~form.is_equation & (slack > off)
+    inactive[form.n_hard :] = False
+    return np.where(inactive, 0.0, multipliers)
+
+
+#: Records: a smaller count may be one that the rows force to zero; conic solvers leave these at 1e-6 or less.
 NEARLY_ZERO = 1e-4
 #: Nats per record: a smaller multiplier of an inequality is the rounding error of 0, and its sign means nothing.
 ROUNDED = 1e-10

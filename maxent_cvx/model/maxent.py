@@ -857,12 +857,14 @@ class MaxEnt:
         counts : array or Series
             N P(q, s, b), records, one per term in the order of ``model.space.index``; a Series is aligned by its index.
         multipliers : dict, optional
-            By label of rows, as in ``Posterior.multipliers``; by default those of the default solver.
+            By label of rows, as in ``Posterior.multipliers``; by default those of the default solver. A model with
+            convex constraints takes none: counts are certified by their distance from its answer.
 
         Raises
         ------
         TableError, SolverError
-            If there is not one number for each term and each row; if a constraint of the model is not linear.
+            If there is not one number for each term and each row; if multipliers are given for a model with convex
+            constraints, or it has no certified answer.
 
         Examples
         --------
@@ -874,7 +876,7 @@ class MaxEnt:
         >>> model.certify(counts).bound < 0.01
         True
         """
-        if multipliers is None or self.convex:
+        if multipliers is None:
             return certify_by(self, counts, self.solve())
         return certify_counts(self, counts, multipliers)
 
@@ -1010,7 +1012,9 @@ def certify_counts(
 ) -> Certificate:
     """Bound how far counts are from the answer of a model, by given multipliers."""
     if model.convex:
-        raise SolverError("only linear rows can be certified, and the model has user-defined convex constraints")
+        raise SolverError(
+            "multipliers certify linear rows only, and the model has user-defined convex constraints; leave multipliers out"
+        )
     x, form = _in_records(model.space, counts), model.form
     m = form.transformed_multipliers(_by_row(form.by_label(np.zeros(form.shape[0])), multipliers))
     settled = presolved(model.posed).settled_for(x)
@@ -1021,15 +1025,17 @@ def certify_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posteri
     """Bound how far counts are from the answer of a model, by an answer that is certified already."""
     # There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
     # zeros that were found during the solve, and the distance of the counts from the answer plus the answer's bound.
-    # Multipliers of convex constraints are not kept, so that there is only the second bound where there are any.
-    near, groups = solved.certificate, model.posed.groups
-    certificate = near if model.convex else certify_counts(model, counts, solved.multipliers)
-    apart = np.abs(np.maximum(_in_records(model.space, counts), 0.0) - solved.counts)
+    # Multipliers of convex constraints are not kept, so that there is only the second one where there are any.
+    x, near, groups = _in_records(model.space, counts), solved.certificate, model.posed.groups
+    apart = np.abs(np.maximum(x, 0.0) - solved.counts)
     bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
-    if not model.convex and certificate.bound <= bound:
-        return certificate
-    moved = near.moved + float(apart.max())
-    return replace(certificate, moved=moved, gap=near.gap, bound=bound, backward=near.backward)
+    if not model.convex:
+        certificate = certify_counts(model, counts, solved.multipliers)
+        if certificate.bound <= bound:
+            return certificate
+    residual = float(model.form.residual(np.maximum(x, 0.0)).max(initial=0.0))
+    clipped, moved = float(max(0.0, -x.min(initial=0.0))), near.moved + float(apart.max(initial=0.0))
+    return replace(near, residual=residual, clipped=clipped, moved=moved, bound=bound)
 
 
 def _in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.errors import Inaccurate, SolverError, StatementError, join_names, pluralize, short_repr
+from .._utils.errors import Inaccurate, NotDecided, SolverError, StatementError, join_names, pluralize, short_repr
 from ..solvers.answer import Answer, Status
 from ..solvers.attempts import certificate_of, presolved
 from ..solvers.backends import STATUS
@@ -53,9 +54,8 @@ class Program:
 
         constraints = {label: [one.constraint for one in group.stated(space, label)] for label, group in groups.items()}
         costs = {label: group.costs(space, label) for label, group in groups.items()}
-        entropy = cp.sum(cp.entr(space.counts))
-        weights = np.asarray(space.multiplicities * space.prior_density)
-        if (weights != 1).any():
+        entropy, weights = cp.sum(cp.entr(space.counts)), _weights(space)
+        if weights is not None:
             entropy += cp.Constant(np.log(weights), name="log(w)") @ space.counts
         return cls(
             entropy,
@@ -76,6 +76,12 @@ class Program:
         import cvxpy as cp
 
         return cp.Problem(self.objective, [one for several in self.constraints.values() for one in several])
+
+
+def _weights(space: Space) -> np.ndarray | None:
+    """The weights w of the terms; None if all are 1."""
+    weights = np.asarray(space.multiplicities * space.prior_density)
+    return weights if (weights != 1).any() else None
 
 
 def summands(expression: Any, sign: int = 1) -> Iterator[tuple[Any, int]]:
@@ -161,9 +167,9 @@ def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) ->
     counts = model.space.counts.value
     status = STATUS.get(str(problem.status), Status.FAILED)
     if counts is None or status is Status.INFEASIBLE:
-        said = "it is not solved yet" if problem.status is None else f"its status is {problem.status!r}"
+        reason = "it is not solved yet" if problem.status is None else f"its status is {problem.status!r}"
         raise SolverError(
-            f"the problem has no solution to read: {said}; call problem.solve() first, and where it is infeasible "
+            f"the problem has no solution to read: {reason}; call problem.solve() first, and where it is infeasible "
             "model.solve() and model.diagnose() name the statements that contradict each other"
         )
     form, statistics, x = model.form, problem.solver_stats, np.asarray(counts, dtype=float)
@@ -181,8 +187,8 @@ def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) ->
     settled = presolved(model.posed).settled_for(x)
     certificate = certificate_of(model.posed, settled, answer)
     if not certificate.holds:  # dual values can be much less precise than the counts
-        near = model.certify(np.maximum(x, 0.0))
-        certificate = min(certificate, near, key=lambda one: one.bound)
+        with suppress(Inaccurate, NotDecided):  # the default solver has no certified answer, either
+            certificate = min(certificate, model.certify(x), key=lambda one: one.bound)
     if not certificate.holds and not allow_inaccurate:
         raise Inaccurate(
             f"the solution of the problem is not certified: {certificate}; solve it with stricter tolerances, as in "
@@ -218,18 +224,23 @@ def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
 
 #: Rows up to which a family of rows is written in full; of a larger one, its name and the number of its rows.
 WRITTEN_IN_FULL = 12
+#: Sources that are listed in words, about a screen of lines.
+MOST_LINES = 30
 
 
 def in_words(model: MaxEnt) -> str:
     """The objective, and a line for each source with its label and its size."""
     space, base = model.space, model._base
     terms, people = pluralize(len(space), "term"), pluralize(space.n_records, "person", "people")
-    weighted = " + log(w)' counts" * (space.prior is not None or bool((space.multiplicities != 1).any()))
+    weighted = "" if _weights(space) is None else " + log(w)' counts"
     lines = [("maximize", f"sum entr(counts){weighted}", f"{terms} {space.term}, {people}")]
     lines += [("", f"- cost of {label}", _size(base.groups[label])) for label in base.program.costs]
-    begun = len(lines)
-    lines += [("", label, _size(base.groups[label])) for label, several in base.program.constraints.items() if several]
-    lines[begun:] = [("subject to", *lines[begun][1:]), *lines[begun + 1 :], ("", "counts >= 0", "")]
+    labels = [label for label, several in base.program.constraints.items() if several]
+    heads = ["subject to"] + [""] * len(labels)
+    lines += [(head, label, _size(base.groups[label])) for head, label in zip(heads, labels[:MOST_LINES], strict=False)]
+    if len(labels) > MOST_LINES:
+        lines.append(("", f"... and {len(labels) - MOST_LINES} more sources: see describe()", ""))
+    lines.append(("", "counts >= 0", ""))
     width = min(max(len(what) for _, what, _ in lines), 60)
     return "\n".join(f"{head:<12}{what:<{width}}  {size}".rstrip() for head, what, size in lines)
 
@@ -254,8 +265,7 @@ def latex(model: MaxEnt) -> str:
     space, base = model.space, model._base
     indices = space.term[space.term.index("(") + 1 : -1].replace(" ", "")
     p = f"P({indices})"
-    weighted = space.prior is not None or bool((space.multiplicities != 1).any())
-    inside = rf"\frac{{{p}}}{{w({indices})}}" if weighted else p
+    inside = p if _weights(space) is None else rf"\frac{{{p}}}{{w({indices})}}"
     entropy = rf"-\sum_{{{indices}}} {p} \ln {inside}"
     costs = [_latex_cost(rows) for group in base.groups.values() for rows in group.rows if rows.penalty is not None]
     if costs:

@@ -7,6 +7,7 @@ multipliers; the certificate judges both, whichever solver they come from.
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 import time
 import warnings
@@ -98,7 +99,17 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
         temperature, target = form.penalties.temperature, form.penalties.target
         cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
-    if len(some := np.flatnonzero((variance == 0) & ~divergence)):
+    if len(some := np.flatnonzero(~divergence)):
+        cost += cost_of_missing(missed[some], variance[some], slope[some])
+    return missed, cost
+
+
+def cost_of_missing(missed: cp.Expression, variance: np.ndarray, slope: np.ndarray) -> cp.Expression:
+    """The sum of the costs of rows missed by r: r^2 / (2 v), s |r|, or Huber's of both."""
+    import cvxpy as cp
+
+    cost: Any = 0.0
+    if len(some := np.flatnonzero(variance == 0)):
         cost += slope[some] @ cp.abs(missed[some])
     if len(some := np.flatnonzero((variance > 0) & np.isinf(slope))):
         cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[some]), missed[some]))
@@ -106,7 +117,23 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
         # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond.
         knee = variance[some] * slope[some]
         cost += (knee * slope[some] / 2) @ cp.huber(cp.multiply(1 / knee, missed[some]))
-    return missed, cost
+    return cost
+
+
+def by_relation(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """The numbers of the rows of each relation, "==", ">=" and "<=", that there are; an interval has two."""
+    is_equation = low == high
+    for relation, of_rows in (
+        ("==", is_equation),
+        (">=", ~is_equation & np.isfinite(low)),
+        ("<=", ~is_equation & np.isfinite(high)),
+    ):
+        if len(rows := np.flatnonzero(of_rows)):
+            yield relation, rows
+
+
+#: The constraint that a relation makes.
+RELATE: dict[str, Callable[[Any, Any], Any]] = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
 
 
 def constraints(
@@ -117,21 +144,13 @@ def constraints(
     Compiling one constraint for each row would take seconds. `missed` is added to the values of soft rows.
     """
     blocks = []
-    for kind, is_kind in (
-        ("==", form.is_equation),
-        (">=", ~form.is_equation & np.isfinite(form.low)),
-        ("<=", ~form.is_equation & np.isfinite(form.high)),
-    ):
-        rows = np.flatnonzero(is_kind)
-        if not len(rows):
-            continue
+    for relation, rows in by_relation(form.low, form.high):
         value, soft = form.rows(rows) @ counts, np.flatnonzero(rows >= form.n_hard)
         if missed is not None and len(soft):
             place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
             value += sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
-        low, high = form.low[rows], form.high[rows]
-        constraint: Any = value == low if kind == "==" else value >= low if kind == ">=" else value <= high
-        blocks.append((rows, 1.0 if kind == ">=" else -1.0, constraint))
+        side = (form.high if relation == "<=" else form.low)[rows]
+        blocks.append((rows, 1.0 if relation == ">=" else -1.0, RELATE[relation](value, side)))
     return blocks
 
 

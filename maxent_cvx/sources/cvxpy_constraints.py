@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError
-from ..solvers.backends import linearise, value_at
+from ..solvers.backends import RELATE, by_relation, cost_of_missing, linearise, value_at
 from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
 
@@ -330,19 +330,12 @@ def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: 
     low, high = rows.low * unit, rows.high * unit
     if unit != 1:
         low, high = rounded_to_integers(low), rounded_to_integers(high)
-    is_equation, pieces = low == high, []
-    for kind, is_kind in (
-        ("==", is_equation),
-        (">=", ~is_equation & np.isfinite(low)),
-        ("<=", ~is_equation & np.isfinite(high)),
-    ):
-        chosen = np.flatnonzero(is_kind)
-        if not len(chosen):
-            continue
-        value, bound = _value(rows, chosen, space, unit), (high if kind == "<=" else low)[chosen]
+    pieces = []
+    for relation, chosen in by_relation(low, high):
+        bound = (high if relation == "<=" else low)[chosen]
         limit = side if side is not None else float(bound[0]) if len(bound) == 1 else bound
-        constraint = value == limit if kind == "==" else value >= limit if kind == ">=" else value <= limit
-        pieces.append(Piece(constraint, block, chosen, unit if kind == ">=" else -unit))
+        constraint = RELATE[relation](_value(rows, chosen, space, unit), limit)
+        pieces.append(Piece(constraint, block, chosen, unit if relation == ">=" else -unit))
     return pieces
 
 
@@ -372,20 +365,5 @@ def cost_of(rows: Rows, space: Space, side: Any = None) -> Any:
     ):
         if len(at):
             low, high = (rows.low[at], rows.high[at]) if side is None else (side, side)
-            cost += _penalised(distance(value[at] if len(at) < n else value, low, high), variance[at], slope[at])
-    return cost
-
-
-def _penalised(missed: Any, variance: np.ndarray, slope: np.ndarray) -> Any:
-    """The sum of the costs of rows missed by so much: r^2 / (2 v), s |r|, or Huber's of both."""
-    import cvxpy as cp
-
-    cost: Any = 0.0
-    if len(at := np.flatnonzero(variance == 0)):
-        cost += slope[at] @ cp.abs(missed[at])
-    if len(at := np.flatnonzero((variance > 0) & np.isinf(slope))):
-        cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[at]), missed[at]))
-    if len(at := np.flatnonzero((variance > 0) & np.isfinite(slope))):
-        knee = variance[at] * slope[at]  # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond
-        cost += (knee * slope[at] / 2) @ cp.huber(cp.multiply(1 / knee, missed[at]))
+            cost += cost_of_missing(distance(value[at] if len(at) < n else value, low, high), variance[at], slope[at])
     return cost

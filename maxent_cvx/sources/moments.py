@@ -790,6 +790,9 @@ class PublishedQuantile(Source):
         shares = check_list(q, "q", "shares of the people") if is_several(q) else [q]
         self._values = [check_number(one, "the quantile") for one in values_of_q]
         self._q = [as_fraction(one) for one in shares]
+        self.value, self.q = (
+            several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
+        )
         if len(self._values) != len(self._q) or not self._values:
             raise StatementError(
                 f"one q for each quantile is expected, got {pluralize(len(self._values), 'quantile')} and {len(self._q)} q"

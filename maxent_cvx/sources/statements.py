@@ -599,7 +599,8 @@ def _combination(value: object) -> Probability:
 class Ratio:
     """a / b for linear combinations of probabilities: a relative risk, or odds; compared with a number it is linear.
 
-    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. Where b can be 0, so can a, and any value is allowed.
+    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. Of a distribution with b = 0 this asks for a = 0, and
+    ``a / b >= c`` asks for nothing.
 
     Attributes
     ----------

@@ -34,7 +34,8 @@ from maxent_cvx import (
 )
 from maxent_cvx.releases.generalized import OUTSIDE
 from maxent_cvx.solvers.answer import Answer, Status
-from maxent_cvx.sources.base import Custom
+from maxent_cvx.solvers.costs import Penalties
+from maxent_cvx.sources.base import Custom, build_rows
 from maxent_cvx.testing import check_backend, check_source, check_view
 from support.helpers import refused
 from support.problems import PROBLEMS
@@ -409,6 +410,32 @@ VIEWS |= dict.fromkeys(
 def test_every_source_is_tested():
     """Every class of the sources is made here, and nothing is made that does not exist."""
     assert set(TRUE) == set(classes())
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_constraints_say_what_rows_say(name, release, hospital):
+    """At any point the CVXPY constraints of a source, and its costs, are those of its rows, in their unit."""
+    for source in TRUE[name](release, hospital):
+        view = VIEWS[name](hospital) if name in VIEWS else release
+        prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
+        space = mx.MaxEnt(view, people=KNOWN.get(name), prior=prior).space
+        group = build_rows(source, space)
+        assert not group.convex
+        unit, generator = space.n_records if source._counts_records else 1, np.random.default_rng(1)
+        for _ in range(3):
+            space.counts.value = generator.uniform(0, 2, len(space))
+            missed, cost = [np.zeros(1)], 0.0
+            for rows in group.rows:
+                value = rows.matrix @ space.counts.value / space.n_records
+                distance = np.maximum(np.maximum(rows.low - value, value - rows.high), 0)
+                if rows.penalty is None:
+                    missed.append(unit * distance)
+                else:
+                    cost += Penalties(*rows.penalty.variance_and_slope(len(rows))).cost(distance).sum()
+            stated = [np.atleast_1d(one.constraint.violation()) for one in group.stated(space, "it")]
+            missed, stated = np.concatenate(missed), np.concatenate([np.zeros(1), *stated])
+            assert (stated.sum(), stated.max()) == pytest.approx((missed.sum(), missed.max()), rel=1e-9, abs=1e-8)
+            assert sum(one.value for one in group.costs(space, "it")) == pytest.approx(cost, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", TRUE)
