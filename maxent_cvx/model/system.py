@@ -24,7 +24,7 @@ from ..solvers.costs import Penalties
 from ..solvers.form import ClosedForm, Coefficients, Convex, Groups, LinearForm, Problem, by_coefficient
 from ..solvers.monitor import check_step
 from ..solvers.parameters import PLACES
-from ..solvers.sparse import canonical, compact, entry_rows, most_by_row
+from ..solvers.sparse import canonical, compact, entry_rows, most_by_row, stacked
 from ..solvers.substitution import substituted
 from ..sources.base import ConstraintGroup, Custom, Source
 from ..sources.invariants import PriorZeros, PublishedRows
@@ -282,16 +282,29 @@ def assemble_system(
     """Stack rows over p into one system over counts x = N p; `knowledge` has its soft rows last."""
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
     n_published, n_facts = sum(map(len, published)), sum(map(len, published)) + sum(map(len, facts))
-    scaled, largest = zip(*(_scaled(rows, i >= blocks._n_hard) for i, rows in enumerate(blocks)), strict=True)
-    n = len(published)
-    others = SharedColumns(scaled[n:] or sp.csr_array((0, len(weights))))
-    matrix = SplitMatrix(canonical(compact(_stack(scaled[:n], len(weights)))), others)
-    scale = n_records / np.concatenate(largest)
+    empty = sp.csr_array((0, len(weights)))
+    # Columns that are equal stay so where rows are divided, and of equal ones few entries are left to divide.
+    others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
+    matrices = canonical(compact(stacked([rows.matrix for rows in published] or [empty]))), others.distinct
+    (of_published, largest), (distinct, largest_known) = map(_scaled, matrices)
+    several = [start for start, rows in zip(blocks.starts.tolist(), blocks, strict=False) if _has_several(rows)]
+    for row in several:
+        if row >= n_facts:
+            # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row are
+            # the same row.
+            typed, of_class = blocks.find(row)[0].typed or (), np.zeros(distinct.shape[1])
+            most = max(abs(a) for a, _ in typed)
+            for a, terms in typed:
+                of_class[others.of_term[terms]] = float(a / most)
+            entries = slice(*distinct.indptr[row - n_published : row - n_published + 2])
+            distinct.data[entries] = of_class[distinct.indices[entries]]
+    matrix = SplitMatrix(of_published, SharedColumns.of_distinct(distinct, others.of_term))
+    scale = n_records / np.concatenate([largest, largest_known])
     is_fact = np.arange(len(scale)) < n_facts
     low, high = sides(blocks, scale, is_fact)
     # Where all coefficients are +-1 after scaling, and were so as typed, only the sides carry roundoff.
-    mixed = np.concatenate([_has_other_coefficients(part) for part in (matrix.published, others.distinct)])
-    mixed[[start for start, rows in zip(blocks.starts, blocks, strict=False) if _has_several(rows)]] = True
+    mixed = np.concatenate([_has_other_coefficients(part) for part in (of_published, distinct)])
+    mixed[several] = True
     side_error, coefficient_error = rounding_errors(low, high, mixed, is_fact, n_records)
     return LinearForm(
         matrix, low, high, scale, blocks, n_published, n_facts, weights,
@@ -299,26 +312,12 @@ def assemble_system(
     )  # fmt: skip
 
 
-def _scaled(rows: Rows, is_knowledge: bool) -> tuple[sp.csr_array, np.ndarray]:
+def _scaled(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Every row divided by its largest coefficient, and these; 1 of a row without terms."""
-    matrix, data = rows.matrix, rows.matrix.data
-    if len(data) and data.strides == (0,) and data[0] != 0:  # one number stands for all coefficients
-        largest = np.where(np.diff(matrix.indptr) > 0, abs(data[0]), 1.0)
-        scaled = np.broadcast_to(np.sign(data[0]), matrix.nnz)
-    else:
-        largest = most_by_row(np.abs(data), matrix)
-        largest = np.where(largest > 0, largest, 1.0)
-        scaled = data / largest[entry_rows(matrix)]
-    if is_knowledge and _has_several(rows):
-        # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row are the
-        # same row.
-        most, dense = max(abs(a) for a, _ in rows.typed or ()), np.zeros(matrix.shape[1])
-        for a, terms in rows.typed or ():
-            dense[terms] = float(a / most)
-        scaled = dense[matrix.indices]
-    elif (largest == 1).all():
-        return matrix, largest
-    return sp.csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), largest
+    largest = most_by_row(np.abs(matrix.data), matrix)
+    largest = np.where(largest > 0, largest, 1.0)
+    data = matrix.data / largest[entry_rows(matrix)]
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape), largest
 
 
 def _has_several(rows: Rows) -> bool:
@@ -329,16 +328,6 @@ def _has_several(rows: Rows) -> bool:
 def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
     """Mark rows with coefficients other than 1 and -1."""
     return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
-
-
-def _stack(matrices: Sequence[sp.csr_array], n_columns: int) -> sp.csr_array:
-    """Matrices one below the other; SciPy's vstack takes several times as long for small ones."""
-    if not matrices:
-        return sp.csr_array((0, n_columns))
-    starts = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
-    ends = [matrix.indptr[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
-    data, indices = (np.concatenate([getattr(one, part) for one in matrices]) for part in ("data", "indices"))
-    return sp.csr_array((data, indices, np.concatenate([[0], *ends])), shape=(sum(map(len, ends)), n_columns))
 
 
 def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

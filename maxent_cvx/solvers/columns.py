@@ -7,6 +7,7 @@ little memory, whereas some hundreds of statements are about every term many tim
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .sparse import canonical, compact, entry_rows
+from .sparse import canonical, compact, entry_rows, stacked
 
 __all__ = ["SharedColumns", "SplitMatrix", "column_classes"]
 
@@ -51,14 +52,10 @@ def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarr
 
 def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
     """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
-    chunk: list[sp.csr_array] = []
-    for block in blocks:
-        chunk.append(block)
-        if sum(one.nnz for one in chunk) >= block.shape[1]:
-            yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
-            chunk = []
-    if chunk:
-        yield chunk[0] if len(chunk) == 1 else sp.vstack(chunk, format="csr")
+    ends = np.cumsum([len(block.indices) for block in blocks]) // max(blocks[0].shape[1], 1)
+    starts = np.flatnonzero(np.diff(ends, prepend=0))  # a chunk ends with the block that reaches another multiple
+    for start, end in itertools.pairwise(np.unique([0, *(starts + 1), len(blocks)]).tolist()):
+        yield canonical(stacked(blocks[start:end]))
 
 
 def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
@@ -68,7 +65,7 @@ def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     """
     by_column = block.tocsc()
     of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
-    z = by_column.data.view(np.uint64) ^ of_row[by_column.indices]
+    z = by_column.data.astype(float, copy=False).view(np.uint64) ^ of_row[by_column.indices]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
@@ -94,7 +91,7 @@ class SharedColumns:
 
     def __init__(self, matrix: sp.csr_array | Sequence[sp.csr_array], of_term: np.ndarray | None = None) -> None:
         blocks = [matrix] if isinstance(matrix, sp.csr_array) else list(matrix)
-        of_column, _, self.distinct = column_classes([canonical(block) for block in blocks])
+        of_column, _, self.distinct = column_classes(blocks)
         self.of_term = of_column if of_term is None else of_column[of_term]
 
     @classmethod

@@ -169,7 +169,7 @@ def closed_components(
 
 
 #: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
-LEAST_CYCLES = 5_000
+LEAST_CYCLES = 2_000
 CYCLES_OF_A_ROW = 10
 
 #: Cycles whose products are added up at a time.
@@ -298,9 +298,14 @@ class LocalRows(Sized):
         chosen = generator.random(int(tree.max()) + 2) < wanted / len(every)  # the last: terms without a tree
         of_class = known.of_term[terms]
         reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
-        few = np.zeros(len(reached))
-        few[self.known - n] = reached[self.known - n] < of_row
-        lacking = (known.pattern.T @ few > 0)[of_class] & ~chosen[tree]
+        few = known.pattern[self.known[reached[self.known - n] < of_row] - n]
+        # Of the classes of such a row as many as have enough terms in trees that have not been chosen.
+        available = np.bincount(of_class[~chosen[tree]], minlength=few.shape[1])[few.indices]
+        before = np.cumsum(available) - available
+        before -= before[few.indptr[entry_rows(few)]]
+        is_needed = np.zeros(few.shape[1], dtype=bool)
+        is_needed[few.indices[before < of_row]] = True
+        lacking = is_needed[of_class] & ~chosen[tree]
         places = generator.permutation(np.flatnonzero(lacking))
         places = places[np.argsort(of_class[places], kind="stable")]
         starts = np.flatnonzero(np.diff(of_class[places], prepend=-1))
@@ -486,42 +491,50 @@ class LocalRows(Sized):
         return found
 
     def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """K (x + d) in two parts, and a bound on the error: sums of multiples of units are exact."""
+        """K (x + d) in two parts, and a bound on the error; one number a row of knowledge each."""
         form, n = self.form, self.form.n_published
         known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
-        rest, collected = self.x, []
-        for unit in UNITS:
-            multiples = np.rint(rest / unit) * unit
-            rest = rest - multiples
-            collected.append(form.known.collect(multiples))
-        collected.append(form.known.collect(rest + self.change))
-        distinct = form.known.distinct[known]
-        parts = [two_product(distinct.data, column[distinct.indices]) for column in collected]
-        flat = np.array([piece for pair in parts for piece in pair])
-        high, low = np.zeros(len(self.known)), np.zeros(len(self.known))
-        for i, (start, end) in enumerate(zip(distinct.indptr[:-1], distinct.indptr[1:], strict=True), len(extra)):
-            pieces = flat[:, start:end].ravel().tolist()
-            high[i] = math.fsum(pieces)
-            low[i] = math.fsum([*pieces, -high[i]])
-        size = absolute(distinct)
-        slack = np.abs(rest) + np.abs(self.change)
-        error = (len(rest) + 8) * EPS * (size @ form.known.collect(slack)) + size @ form.known.collect(self.off)
-        # Multiples that are too many for exact sums are rounded like any others.
-        for unit, column in zip(UNITS, collected, strict=False):
-            if not (np.abs(column) < 2.0**52 * unit).all():
-                error += (len(rest) + 8) * EPS * (size @ np.abs(column))
-        whole = np.zeros(len(self.known))
-        whole[len(extra) :] = error
-        if len(extra):
-            own = form.rows(extra)
-            for i in range(len(extra)):
-                at = own.indices[own.indptr[i] : own.indptr[i + 1]]
-                a = own.data[own.indptr[i] : own.indptr[i + 1]]
-                pieces = np.concatenate([*two_product(a, self.x[at]), *two_product(a, self.change[at])]).tolist()
-                high[i] = math.fsum(pieces)
-                low[i] = math.fsum([*pieces, -high[i]])
-                whole[i] = np.abs(a) @ self.off[at]
-        return high, low, whole
+        # K x: the counts of each class of columns are added up first, K d by classes as well.
+        collected = _exact_sums(self.x, form.known.of_term, form.known.distinct.shape[1])
+        small = collected.low + form.known.collect(self.change)
+        distinct, own = form.known.distinct[known], form.rows(extra)
+        row = np.concatenate([entry_rows(own), len(extra) + entry_rows(distinct)])
+        factor = np.concatenate([own.data, distinct.data])
+        large, little = (
+            np.concatenate([of_term[own.indices], of_class[distinct.indices]])
+            for of_term, of_class in ((self.x, collected.high), (self.change, small))
+        )
+        pieces = np.concatenate([*two_product(factor, large), factor * little])
+        total = _exact_sums(pieces, np.tile(row, 3), len(self.known))
+        size, length = absolute(distinct), len(self.x) + 8
+        error = EPS * length * form.known.collect(np.abs(self.change)) + EPS * np.abs(small) + collected.error
+        error = np.concatenate([absolute(own) @ self.off, size @ (error + form.known.collect(self.off))])
+        rounding = 2 * EPS * np.bincount(row, np.abs(factor * little), len(error))
+        return total.high, total.low, total.error + error + rounding
+
+
+class _Sums(NamedTuple):
+    """Sums in two parts, high + low unevaluated, and bounds on their errors."""
+
+    high: np.ndarray
+    low: np.ndarray
+    error: np.ndarray
+
+
+def _exact_sums(values: np.ndarray, of_sum: np.ndarray, n: int) -> _Sums:
+    """Add up numbers that belong to n sums: sums of multiples of a unit are exact below 2^53 units."""
+    entries, error, parts = np.bincount(of_sum, minlength=n) + 8, np.zeros(n), []
+    for unit in UNITS:
+        multiples = np.rint(values / unit) * unit
+        values = values - multiples
+        parts.append(np.bincount(of_sum, multiples, n))
+        size = np.bincount(of_sum, np.abs(multiples), n)
+        error += np.where(size < 2.0**52 * unit, 0.0, EPS * entries * size)  # too many are rounded like any others
+    rest, high = np.bincount(of_sum, values, n), parts[0] + parts[1]
+    added = high - parts[0]
+    low = (parts[0] - (high - added)) + (parts[1] - added)  # exactly what rounding has taken from `high` (Knuth)
+    error += EPS * (entries * np.bincount(of_sum, np.abs(values), n) + np.abs(low) + np.abs(rest))
+    return _Sums(high, low + rest, error)
 
 
 class Moved(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -16,6 +18,7 @@ __all__ = [
     "least_by_row",
     "most_by_row",
     "split_exactly",
+    "stacked",
     "with_entries_in",
     "with_ones_of",
     "with_shared_ones",
@@ -102,6 +105,16 @@ def condensed(matrix: sp.csr_array) -> sp.csr_array:
     matrix = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     matrix.data = np.broadcast_to(matrix.data[0].copy(), matrix.nnz)
     return matrix
+
+
+def stacked(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
+    """Matrices one below the other; SciPy's vstack takes several times as long for small ones."""
+    if len(matrices) == 1:
+        return matrices[0]
+    starts = np.cumsum([0, *(len(matrix.indices) for matrix in matrices)])
+    ends = [matrix.indptr[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
+    data, indices = (np.concatenate([getattr(one, part) for one in matrices]) for part in ("data", "indices"))
+    return sp.csr_array((data, indices, np.concatenate([[0], *ends])), (sum(map(len, ends)), matrices[0].shape[1]))
 
 
 def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
