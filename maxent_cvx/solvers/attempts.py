@@ -51,9 +51,6 @@ MOST_COMPONENTS = 16
 OPPOSED = 1e6
 #: Relative to the largest: a smaller singular value of rows is that of rows that depend on each other.
 DEPENDENT = 1e-10
-#: A probability: an answer with a larger certified error is improved, if it can be. Of a thousand statements terms
-#: that are known to be zero up to 1e-11 records alone make the certified error 1e-7.
-PRECISE = 1e-6
 #: Records: what counts as zero after an attempt that is not certified, so that P = 1 - 1e-9 is not read as 1.
 STRICT_ZERO = 1e-12
 

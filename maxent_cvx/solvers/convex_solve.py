@@ -23,9 +23,9 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
-from .attempts import LARGEST_CONIC, NEWTON, PRECISE, Attempt, Request, answered, attempts, presolved
+from .attempts import LARGEST_CONIC, NEWTON, Attempt, Request, answered, attempts, presolved
 from .backends import SOLVERS, least_violation
-from .certificate import Allowance, Certificate, ConvexTerms, Solution, certify, project
+from .certificate import PRECISE, Allowance, Certificate, ConvexTerms, Solution, certify, project
 from .convex import (
     SMALLEST_COUNT,
     Budget,

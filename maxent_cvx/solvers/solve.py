@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .attempts import NEWTON, PRECISE, Attempt, Request, attempts
+from .attempts import NEWTON, Attempt, Request, attempts
 from .backends import Backend, registered
 from .blocks import single_thread
-from .certificate import Solution
+from .certificate import PRECISE, Solution
 from .convex_solve import solve_convex
 from .explain import failure
 from .form import LinearForm, Problem
