@@ -63,11 +63,11 @@ from .schur import detect_blocks, newton_system
 
 __all__ = [
     "ACCURACY",
+    "PRECISE",
     "Allowance",
     "Certificate",
     "ConvexTerms",
     "Excess",
-    "PRECISE",
     "GroupGaps",
     "Solution",
     "certify",
@@ -622,7 +622,7 @@ def certify(
         if is_movable and not convex.allowances:
             continue
         rows = restriction.form
-        if not is_projected and (rows.residual(restriction.near) > NEARLY_HOLD * rows.tolerance).any():
+        if not is_projected and not (rows.residual(restriction.near) <= NEARLY_HOLD * rows.tolerance).all():
             continue
         found = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
         if found is not None and found[2] <= best.bound:
