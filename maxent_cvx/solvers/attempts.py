@@ -423,7 +423,7 @@ def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] |
     exact = (form.coefficient_error == 0) & form.is_equation & concerned
     rows = np.flatnonzero(exact & (quadratic | (np.arange(form.shape[0]) < form.n_hard)))
     terms = np.flatnonzero(~fixed & np.isin(of_term, of_row[quadratic]))
-    if not len(rows) or not len(terms) or len(terms) * len(rows) ** 2 > MOST_NULL_SPACE_WORK:
+    if not quadratic[rows].any() or not len(terms) or len(terms) * len(rows) ** 2 > MOST_NULL_SPACE_WORK:
         return None
     by_term = sp.csr_array(form.rows(rows)[:, terms].T)
     null = scipy.linalg.null_space(by_term.toarray(), rcond=DEPENDENT)

@@ -44,6 +44,11 @@ def test_no_bound_is_exceeded(kind: str):
     assert len(answered) >= 0.9 * len(posed) > 0  # honesty is not achieved by refusing all
 
 
+def test_soft_inequalities_alone_that_cannot_be_met():
+    """A model whose only soft rows are inequalities, far from what the release allows at great cost, has an answer."""
+    assert judged(drawn("soft", 88012)).word == "answered"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bound_is_exceeded_by_many(kind: str):
