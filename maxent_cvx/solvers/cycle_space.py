@@ -107,6 +107,8 @@ class CycleSpace:
 
     def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first and the second vertex of other terms; -1 for none."""
+        if not len(terms):
+            return terms, terms
         first, second, _ = _ends(form, terms, self.is_vertex)
         return first, second
 

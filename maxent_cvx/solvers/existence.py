@@ -142,7 +142,8 @@ def closed_components(
     other = not_unit | (np.arange(n_rows) >= n) | (form.low != form.high) | (form.side_error > 0)
     plain = free & (np.diff(by_term.indptr) == 2) & (form.weights == 1) & (x > 0)
     soft = np.flatnonzero(np.isneginf(form.low) & np.isposinf(form.high))  # they do not link terms, but move them
-    plain[form.rows(soft).indices] = False
+    if len(soft):
+        plain[form.rows(soft).indices] = False
     ok = np.bincount(component_of_term, ~plain, n_components) == 0
     ok &= np.bincount(component_of_row, other & (form.entries > 0), n_components) == 0
     ok[component_of_row[form.rows_involving(~free & (x > 0))]] = False  # sides are not those of the free terms alone

@@ -381,6 +381,8 @@ class LinearForm:
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
         """Which rows have a coefficient on any of some terms."""
+        if not terms.any():
+            return np.zeros(self.shape[0], dtype=bool)
         return self.absolute_matvec(terms.astype(float)) > 0
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
