@@ -22,6 +22,7 @@ from .._utils.tables import choose
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
 from ..solvers.aggregate import aggregate
 from ..solvers.attempts import presolved
+from ..solvers.blocks import single_thread
 from ..solvers.explain import (
     ForcingSets,
     contradiction,
@@ -84,6 +85,7 @@ class Inference(NamedTuple):
         return *self.group, self.value, self.probability
 
 
+@single_thread
 def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     space, problem = model.space, model.posed.hard

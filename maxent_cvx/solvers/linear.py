@@ -217,9 +217,8 @@ def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     reduced_cost, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
     for penalty in PENALTIES:
         start = multipliers[-1] * (penalty / PENALTIES[0])
-        answer = newton(
-            replace(form, weights=np.exp(-penalty * reduced_cost)), start, monitor=Monitor(time_limit=seconds_left())
-        )
+        weighted = replace(form, weights=np.exp(-penalty * reduced_cost))
+        answer = newton(weighted, start, monitor=Monitor(time_limit=seconds_left()), proves_vanished=False)
         check_time()
         if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
             return Optimum(False, False, answer.message, np.empty(0), np.empty(0))

@@ -285,24 +285,33 @@ def newton(
     tolerance: float = 1e-9,
     max_iterations: int = 200,
     monitor: Monitor | None = None,
+    proves_vanished: bool = True,
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= A x <= high``.
 
     It starts from multipliers `start`, projected to the dual cone, and stops where residual and complementarity gap are
-    at most `tolerance`, records, raised to what rounding allows.
+    at most `tolerance`, records, raised to what rounding allows. Without `proves_vanished` terms that hold next to
+    nothing by then may stay, as where small weights and no rows make them so.
     """
-    steps = newton_steps(form, start, tolerance=tolerance, max_iterations=max_iterations)
+    steps = newton_steps(
+        form, start, tolerance=tolerance, max_iterations=max_iterations, proves_vanished=proves_vanished
+    )
     return solved_together([steps], monitor or Monitor())[0][0]
 
 
 def newton_steps(
-    form: LinearForm, start: np.ndarray | None = None, *, tolerance: float = 1e-9, max_iterations: int = 200
+    form: LinearForm,
+    start: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-9,
+    max_iterations: int = 200,
+    proves_vanished: bool = True,
 ) -> Steps:
     """:func:`newton` step by step: yields a line of the log before each step, and is sent whether to stop."""
     begun = time.perf_counter()
     form, order = detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
-    find_vanished = vanished_terms if tolerance else None
+    find_vanished = vanished_terms if tolerance and proves_vanished else None
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
     status, iteration, point = yield from descent(
