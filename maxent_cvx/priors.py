@@ -52,7 +52,7 @@ def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[
                 raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
         raise UnknownName(
             f"the prior has no row for {int((at < 0).sum())} of {pluralize(len(at), 'signature')} by {', '.join(key)}: "
-            "each value occurs in it, but not together; add their rows"
+            "it contains each value, but not their combination; add these rows"
         )
     return np.asarray(at[code])
 

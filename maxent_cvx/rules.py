@@ -78,15 +78,15 @@ def records_of_scores(
             first = int(off.argmax())
             raise StatementError(
                 f"the {what} {score[first]:.12g} of {names[first]!r} would be {records[first]:.6g} of {of[first]} "
-                "people, which is not whole: printed scores are rounded; say how, decimals=..."
+                "people, which is not an integer; if the scores are rounded, give their number of decimals"
             )
         return (nearest, nearest) if integer else (records, records)
     half = Fraction(1, 2 * 10 ** check_int(decimals, "decimals", 0, 15))
     printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
     if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:
         raise StatementError(
-            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; say to how "
-            "many they were rounded, or round them first"
+            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; give the "
+            "number of decimals to which the scores were rounded, or round them first"
         )
     ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
     if not integer:
@@ -97,8 +97,8 @@ def records_of_scores(
     if (nobody := low > high).any():
         first = int(nobody.argmax())
         raise Infeasible(
-            f"no number of {of[first]} people has the {what} {score[first]:.12g} of {names[first]!r} "
-            f"when rounded to {decimals} decimals; correct decimals=, or the people"
+            f"no share of {of[first]} people rounds to the {what} {score[first]:.12g} of {names[first]!r} "
+            f"with {decimals} decimals; correct the number of decimals, or the people"
         )
     return low, high
 
@@ -219,18 +219,19 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
     for name, value in arguments.items():
         if name in held and not _agree(name, held[name], value):
             convention = (
-                ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
-                "no rules"
+                " (rules mined with >= and with > are different rules, and so are the patterns that are not rules)"
                 if name == "strict"
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} has {name}={held[name]!r}, but the argument is {name}={short_repr(value)}{convention}; "
-                "leave it out"
+                f"{name} is {short_repr(value)}, but {str(path)!r} contains {name}={held[name]!r}{convention}; omit {name}"
             )
     merged = held | arguments
     if missing := [name for name in NEEDED if name not in merged]:
-        raise StatementError(f"{str(path)!r} lacks {join_names(missing)} of its rules; pass {missing[0]}=...")
+        raise StatementError(
+            f"{str(path)!r} does not contain {join_names(missing)} of its rules; give {' and '.join(missing)}, or use a "
+            "file that RuleSet.to_csv or 'maxent-cvx publish --method rules' wrote"
+        )
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
     try:
         rows = pd.read_csv(
@@ -334,7 +335,7 @@ def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tup
         if between := re.match(r"[\W_]+", str(item)[len(name) :] if str(item).startswith(name) else ""):
             raise StatementError(f"{error}; pass separator={between[0]!r}")
     raise StatementError(
-        f"{error}; name every attribute in qi or sa, what stands between in separator=, and items as "
+        f"{error}; name every attribute in qi or sa, give the separator between attribute and value, and name items as "
         "pandas.get_dummies names columns"
     )
 
@@ -366,14 +367,16 @@ def named_rules(
     for column in columns:
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     if (lacks := frame[list(sensitive)].isna().any(axis=1)).any():
-        raise TableError(f"rule {int(lacks.argmax()) + 1} lacks a value of {join_names(sensitive)}; every rule has one")
+        raise TableError(
+            f"rule {int(lacks.argmax()) + 1} lacks a value of {join_names(sensitive)}; every rule needs one"
+        )
     sizes = frame[list(qi)].notna().sum(axis=1)
     if (sizes == 0).any():
-        raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule sets one at least")
+        raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule needs at least one")
     frame.index = pd.Index(_texts(frame, qi, sensitive), name="rule")
     if frame.index.has_duplicates:
         repeated = frame.index[frame.index.duplicated()].unique()
-        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row a rule")
+        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row per rule is expected")
     if attributes is not None and not set(sizes) <= set(attributes):
         first = frame.index[~sizes.isin(attributes).to_numpy()][0]
         raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(attributes)}")
@@ -771,7 +774,7 @@ class Patterns:
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     """Find which QI tuples of a view each rule is about."""
     if stranger := [name for name in rules.qi if name not in view.qi]:
-        raise unknown_name(f"quasi-identifier of the {view.noun}, and rules were mined of it", stranger[0], view.qi)
+        raise unknown_name(f"quasi-identifier of the {view.noun}, but the rules use it", stranger[0], view.qi)
     if rules.sensitive != view.sensitive:
         raise StatementError(
             f"the rules are about {', '.join(rules.sensitive)}, and the {view.noun} about {', '.join(view.sensitive)}; "
@@ -837,7 +840,7 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     try:
         at = pd.Index(known, dtype=object).get_indexer(wanted)
     except TypeError as error:
-        raise StatementError(f"{what[0].upper() + what[1:]}: something is no single value: {error}") from error
+        raise StatementError(f"{what[0].upper() + what[1:]}: a cell is not a single value: {error}") from error
     as_texts = pd.Index(known.map(str), dtype=object)
     if (at < 0).any() and as_texts.is_unique:
         at = np.where(at < 0, as_texts.get_indexer(wanted.map(str)), at)
@@ -945,7 +948,8 @@ class _Walk:
             raise StatementError(
                 f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
                 f"least its support, is not, although that suffices for {self.thresholds}: the set is not complete, or "
-                "was mined with other thresholds; correct them, or pass non_rules=False"
+                "was mined with other thresholds; correct them, or read the rules without the patterns that are not rules "
+                "(non_rules=False)"
             )
 
     def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:

@@ -88,11 +88,11 @@ def path_of(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
         raise TableError(f"the name of a file must be text or a pathlib.Path, not {short_repr(path)}")
     if not name or "\0" in name:
-        raise TableError(f"{name!r} is no name of a file; give a path such as 'posterior.parquet'")
+        raise TableError(f"{name!r} is not the name of a file; give a path such as 'posterior.parquet'")
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
-        raise TableError(f"{name!r} is no name of a file here: a character of it cannot be encoded") from None
+        raise TableError(f"{name!r} cannot be the name of a file: one of its characters cannot be encoded") from None
     return Path(name)
 
 
@@ -121,8 +121,8 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         _folder_to_disk(target.parent)
     except OSError as error:
         raise TableError(
-            f"cannot write {str(given_path)!r}: {_reason(error)}; what was there before is unchanged. "
-            "Give another path, or make room, and write again"
+            f"cannot write {str(given_path)!r}: {_reason(error)}; an existing file is unchanged. Give another path, or "
+            "free some space, and write again"
         ) from error
 
 

@@ -120,13 +120,14 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
     """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
-        enough = f"exempt the most frequent values (exempt={int(is_exempt.sum()) + len(too_many)})"
-        remedy = "spread people evenly over the partitions, exempt more values" if part else enough
+        n_exempt = int(is_exempt.sum()) + len(too_many)
+        exempting = f"exempt the {n_exempt} most frequent values" if n_exempt > 1 else "exempt the most frequent value"
+        remedy = "spread people evenly over the partitions, exempt more values" if part else exempting
         raise TableError(
             f"{part}{': ' * bool(part)}"
-            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once per bucket "
-            f"({pluralize(n_buckets, 'bucket')} of l={l}), "
-            f"{join_names(too_many.index[:1])} {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
+            f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per bucket "
+            f"({pluralize(n_buckets, 'bucket')} with l = {l}): "
+            f"{join_names(too_many.index[:1])} occurs {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
         )
 
 
@@ -174,8 +175,8 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
     """Check that a partition can be bucketized by itself."""
     if not counts.buckets:
         raise TableError(
-            f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket of l={l}; "
-            "make the partitions fewer and larger, table.repartition(npartitions=...)"
+            f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket with l = {l}; "
+            "use fewer and larger partitions, table.repartition(npartitions=...)"
         )
     values = counts.values.labels if counts.values.labels.nlevels > 1 else counts.values.labels.get_level_values(0)
     check_eligible(pd.Series(counts.values.records, values), is_exempt, counts.buckets, l, name)
@@ -213,8 +214,9 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         if p < safety.c:
             return bucket
     raise TableError(
-        f"safe=({safety.c:g}, {safety.k}) cannot be reached: with l={largest}, the largest possible, the disclosure is "
-        f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt more values"
+        f"({safety.c:g}, {safety.k})-safety cannot be reached: even with l = {largest}, the largest possible, the "
+        f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt "
+        "more values"
     )
 
 
@@ -325,7 +327,10 @@ def anatomy(
     """
     if is_dask(table):
         if safe is not None:
-            raise TableError("safe= asks of all buckets at once what implications can do; of partitions, leave it out")
+            raise TableError(
+                "safe is not available for a table in partitions, since implications may link people of different ones; "
+                "omit it"
+            )
         return anatomy_of_partitions(table, names(qi, "qi"), names(sa, "sa"), l, exempt, seed)
     table = cast(pd.DataFrame, table)  # or it is refused
     qi, sa = names(qi, "qi"), names(sa, "sa")
@@ -415,8 +420,8 @@ class SafeGroups:
         self._n_values = int(value.max()) + 1
         if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
             raise TableError(
-                f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
-                f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c, or a smaller k"
+                f"({safety.c:g}, {safety.k})-safety cannot be reached: even with the whole table as one group, the "
+                f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k"
             )
         (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 

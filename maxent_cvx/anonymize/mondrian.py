@@ -213,7 +213,7 @@ def mondrian_table(
     check_int(k, "k", 1, len(table), TableError)
     s, values = data.values()
     if l is not None and check_int(l, "l", 1, error=TableError) > len(values):
-        raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
+        raise TableError(f"l must be at most {len(values)}, the number of sensitive values in the table, got {l}")
     scales = Scales.of(table, data.qi)
     left, groups = [np.arange(len(table))], []
     safety = Safety.read(safe)

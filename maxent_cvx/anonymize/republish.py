@@ -52,8 +52,8 @@ def history_guided(history: History, l: int, rng: np.random.Generator) -> Assign
         one = value[stranded[0]]
         many = pluralize(int(np.sum(value[stranded] == one)), "newcomer")
         raise TableError(
-            f"{many} with {join_names([history.values[one]])} left over, and fewer "
-            "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
+            f"{many} with {join_names([history.values[one]])} cannot be placed: too few buckets lack that value; choose "
+            "a smaller l, or the method 'm_invariant', which adds counterfeits"
         )
     return Assignment(bucket, np.empty(0, dtype=int), np.empty(0, dtype=int))
 
@@ -104,9 +104,7 @@ def _alone(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Give those who are left buckets of their own, with counterfeits of other values."""
     if len(left) and n_values < l:
-        raise TableError(
-            f"l={l} different values per bucket are requested, but there are {n_values}; choose a smaller l"
-        )
+        raise TableError(f"l must be at most {n_values}, the number of sensitive values, got {l}")
     order, number = shuffled(left, rng)
     bucket = np.empty(len(left), dtype=np.int64)
     bucket[order] = number  # one of a value a bucket
@@ -177,7 +175,7 @@ def republish(
     0
     """
     if not isinstance(release, Release) or release.persons is None:
-        raise StatementError(f"an earlier Release made with id= is expected, not {short_repr(release)}")
+        raise StatementError(f"the earlier release must be a Release with pseudonyms (id), not {short_repr(release)}")
     check_in(method, "method", METHODS)
     name, bare = release.persons.id, release.persons.id in release.qi
     qi = release.qi if bare else (name, *release.qi)
@@ -218,8 +216,8 @@ def _places(
     if (held < 0).any():
         wrong = ids.iloc[stays[held[bucket, value[stays]] < 0]]
         raise TableError(
-            f"somebody among {ids.name} {join_names(wrong)} has another value than when it was published first: somebody "
-            "with a new value is a new person; give a new pseudonym"
+            f"the sensitive value of {ids.name} {join_names(wrong)} differs from the one published before; a person "
+            "whose value has changed needs a new pseudonym"
         )
     at, which = held.nonzero()
     number = held[at, which]

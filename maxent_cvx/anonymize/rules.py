@@ -442,13 +442,13 @@ def sanitize(
     check_optional_bool(progress, "progress")
     check_bool(restore, "restore")
     if (max_p is None) == (divergence is None):
-        raise StatementError("pass exactly one limit: max_p=..., or divergence=... with original=...")
+        raise StatementError("exactly one limit must be given: max_p, or divergence together with original")
     if not isinstance(scores, str) and scores is not None:
         scores = check_list(scores, "scores", "'confidence' and 'support'")
     if original is not None and divergence is None:
-        raise StatementError("original= is for divergence= only; leave it out with max_p=")
+        raise StatementError("original is used with divergence only; omit it with max_p")
     if divergence is not None and not isinstance(original, pd.DataFrame):
-        raise StatementError("divergence= needs original=, the table of records")
+        raise StatementError("divergence needs original, the table of records")
     if not isinstance(rules, RuleSet):
         raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
     if "measure" in (*rules.qi, *rules.sensitive):

@@ -567,23 +567,23 @@ class Linking:
         out = -(-(most * least - n) // (least - 1))  # without s of them, most - s <= (n - s) / least
         if out > suppress:
             raise TableError(
-                f"{len(too_many)} of the values {'is' if len(too_many) == 1 else 'are'} too frequent to stand once "
-                f"in a group of {least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records "
-                f"make {n // least} groups; r={n // most} is the largest with enough of them, or exempt the most "
-                f"frequent values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
+                f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per group of "
+                f"{least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records make "
+                f"{n // least} groups; choose r = {n // most} or smaller, exempt the most frequent values ({enough} of "
+                f"them), or suppress at least {pluralize(out, 'record')}"
             )
 
     def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
         """Say who fits nowhere, and what would help."""
         left = grouping.left
         often = pd.Series(grouping.value[left]).value_counts()
-        allowed = f", and suppress={suppress} are allowed to be left out" if suppress else ""
-        remedy = "" if works is None else f"; with r={works[0]:g}, condition={works[1]!r} all records fit"
+        allowed = f", and at most {suppress} may be suppressed" if suppress else ""
+        remedy = "" if works is None else f"; all records fit with r = {works[0]:g} and the condition {works[1]!r}"
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
-            f"{len(left)} of {len(grouping.value)} records fit into no group that keeps r={grouping.criterion.r:g}{allowed}, "
-            f"of {most_of} most of them: the prior expects these values of too many; taking groups apart did not "
-            f"help{remedy}, or leave them out (suppress={len(left)}), or exempt the value"
+            f"{len(left)} of {len(grouping.value)} records fit into no group with r = {grouping.criterion.r:g}{allowed}; "
+            f"most of them have {most_of}, values that are too likely a priori for too many people, and rearranging the "
+            f"groups did not help{remedy}; or suppress {pluralize(len(left), 'record')}, or exempt the value"
         )
 
 
@@ -601,8 +601,8 @@ def _check_worlds(grouping: Grouping) -> None:
         are = "is" if unsafe.sum() == 1 else "are"
         raise TableError(
             f"{int(unsafe.sum())} of {those} the condition {criterion.condition!r} {are} not safe: "
-            f"P(t : x) is up to {violation.max() / criterion.r:.4g}, above 1 / {criterion.r:g}; use condition='sound' "
-            "(see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
+            f"P(t : x) is up to {violation.max() / criterion.r:.4g}, above 1 / {criterion.r:g}; use the condition 'sound' "
+            "(maxent_cvx.worlds.delta_condition explains what the paper's condition guarantees)"
         )
 
 
@@ -689,7 +689,10 @@ def similar_linkage(
         name = f"_{name}"
     published = table[[*qi, *sa]].assign(**{name: group})[(group > 0).to_numpy()]
     if published.empty:
-        raise TableError(f"suppress={suppress} lets all {len(table)} records be left out, and nothing else helps")
+        raise TableError(
+            f"no record can be published: all {len(table)} would be suppressed, as suppress = {suppress} allows; choose "
+            "a smaller r"
+        )
     return Release.from_buckets(published, qi=qi, sa=sa, bucket=name)
 
 

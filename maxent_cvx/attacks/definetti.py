@@ -45,14 +45,14 @@ class Classifier:
             from sklearn.utils.validation import has_fit_parameter
         except ImportError:
             raise StatementError(
-                f"classifier={short_repr(classifier)} needs scikit-learn, which is not installed: pip install scikit-learn"
+                f"the classifier {short_repr(classifier)} needs scikit-learn, which is not installed: pip install scikit-learn"
             ) from None
         last = classifier.steps[-1][1] if isinstance(classifier, Pipeline) and classifier.steps else classifier
         able = isinstance(classifier, BaseEstimator) and hasattr(classifier, "predict_proba")
         if not able or not has_fit_parameter(last, "sample_weight"):
             raise StatementError(
-                f"classifier={short_repr(classifier)}: a classifier of scikit-learn with predict_proba, whose fit takes "
-                "sample_weight, is expected"
+                "classifier must be a scikit-learn classifier with predict_proba and a fit that takes sample_weight, got "
+                f"{short_repr(classifier)}"
             )
         self.features = release.quasi_identifiers.to_frame(index=False)
         if isinstance(classifier, Pipeline):
@@ -75,7 +75,7 @@ class Classifier:
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(predicted) & (predicted >= 0)).all():
-            raise BadProbability("the classifier predicts something that is not a probability; choose another")
+            raise BadProbability("the classifier predicts numbers that are not probabilities; choose another one")
         p = np.zeros_like(expected)
         p[:, self.model.classes_] = predicted
         with np.errstate(divide="ignore"):
@@ -217,8 +217,8 @@ class BucketWorlds:
         share, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
-                f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: whoever "
-                "is given the values, somebody has one of probability 0; choose a classifier that is less sure"
+                f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: in each of "
+                "them somebody has a value of probability 0; choose a classifier that is less certain"
             )
         here, row, value = self._pairs
         p = np.zeros((len(self.records), len(n_s)))
@@ -369,7 +369,7 @@ def _started(start: object, like: pd.DataFrame) -> np.ndarray:
     try:
         p = given.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"start must hold probabilities: {error}") from error
+        raise BadProbability(f"start must contain probabilities: {error}") from error
     if not (p >= 0).all() or not (np.abs(p.sum(axis=1) - 1) <= START_SUM).all():
-        raise BadProbability("start must hold probabilities, each row with the sum 1; at least one does not")
+        raise BadProbability("start must contain probabilities that sum to 1 in each row")
     return p

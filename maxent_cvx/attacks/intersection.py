@@ -135,8 +135,8 @@ class Overlap:
             return cls(tuples, None, 0)
         if any(isinstance(release, GroupedRelease) for release in releases):
             raise StatementError(
-                "the QI of generalised records are not published, so that their number in both says nothing of "
-                "anybody; say who is in both, overlap=DataFrame, or nothing, overlap=None"
+                "the exact QI of generalised records are unknown, so the number of people in both releases is not enough; "
+                "pass the people who are in both as a DataFrame, or overlap=None"
             )
         size = min(release.n_records for release in releases)
         if isinstance(overlap, str):
@@ -147,7 +147,7 @@ class Overlap:
         if not isinstance(overlap, tuple | list):
             return cls(tuples, None, check_int(overlap, "overlap", 1, size))
         if len(overlap) != 2:
-            raise StatementError(f"overlap={short_repr(overlap)}: {EXPECTED} is expected")
+            raise StatementError(f"overlap must be {EXPECTED}, got {short_repr(overlap)}")
         least = check_int(overlap[0], "the least overlap", 0, size)
         check_int(overlap[1], "the largest overlap", max(least, 1), size)
         return cls(tuples, None, least)
@@ -161,7 +161,7 @@ class Overlap:
                     raise TableError(
                         f"{int(self.people[few].sum())} of the {self.number} people in both have QI that fewer, or no, "
                         f"people of release {number} have: {int(few.sum())} distinct ({join_names(self.tuples.names)}); "
-                        "say of whom both releases are"
+                        "pass the people who are in both releases as a DataFrame"
                     )
         elif self.number > fewest.sum():
             raise TableError(
@@ -169,7 +169,7 @@ class Overlap:
                 "releases; give a smaller overlap"
             )
         if not len(self.tuples):
-            raise TableError("nobody has the same QI in all releases, so that nobody is in all of them")
+            raise TableError("nobody has the same QI in all releases, so nobody can be in all of them")
 
 
 def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
@@ -349,8 +349,8 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     n_values = np.diff(by_bucket.indptr)[slots[0].bucket[first.indices]]
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
-            f"{n_pairs} pairs of records may belong to one person, with {size} values in all; {MOST_PAIRS} are allowed: "
-            "ask about fewer people, or use overlap=None, which treats one release after the other"
+            f"{n_pairs} pairs of records may belong to one person, with {size} values in all, but at most {MOST_PAIRS} "
+            "are allowed; pass fewer people, or use overlap=None, which treats one release after the other"
         )
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
@@ -523,7 +523,7 @@ def intersection(
     slots = [RecordClasses.of(release, known.tuples, values) for release in held]
     known.check([one.most for one in slots])
     if known.number and len(held) > 2:
-        raise StatementError("an overlap can be given for two releases only; with more, use overlap=None")
+        raise StatementError("overlap can be given for two releases only; use overlap=None for more")
     if known.number and any(isinstance(one, Release) and one.with_counterfeits.any() for one in held):
         raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
     alone = [one.shares() for one in slots]

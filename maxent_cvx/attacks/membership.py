@@ -214,7 +214,7 @@ def aggregates(
     """
     check_instance(answers, AnsweredQueries, "answers")
     if answers.of != "count":
-        raise StatementError(f"answers must be counts, got of={answers.of!r}")
+        raise StatementError(f"answers must be counts, got answers of kind {answers.of!r}")
     check_mapping(target, "target", "{sensitive attribute: value}")
     if len(target) != 1:
         raise StatementError(f"target must have one attribute, {{attribute: value}}, got {len(target)}")
@@ -223,7 +223,7 @@ def aggregates(
     check_positive(sd, "sd")
     qi = tuple(dict.fromkeys(str(name) for query in answers.queries for name in query if name != sa))
     if not qi:
-        raise StatementError("the queries contain no quasi-identifier, and so tell the same about everybody")
+        raise StatementError("the queries must contain a quasi-identifier; without one they are the same for everybody")
     roles = {"queries": qi, "target": (sa,)} | ({} if members is None else {"members": (members,)})
     check_columns(population, roles, "the population")
     inside = _inside(population, members)
@@ -380,18 +380,20 @@ class MembershipResult(AttackResult):
         code, tuples = sort_distinct(original[qi])
         at = self.table.index.get_indexer(tuples if len(qi) > 1 else tuples.get_level_values(0))
         if (at < 0).any():
-            raise TableError("people are said to be in the release who are not in the population; pass its people")
+            raise TableError(
+                "some people who are claimed to be in the release are not in the population; pass its people"
+            )
         inside = np.bincount(at[code], minlength=len(self.table))
         n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
         if len(original) != n:
             raise TableError(
-                f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
-                "in it, one row each"
+                f"{len(original)} people are claimed to be in the release, which has {n} records; pass one row for each "
+                "person in it"
             )
         if (few := self.records.to_numpy() < inside).any():
             raise TableError(
-                f"more people are said to be in the release than there are in the population, with {int(few.sum())} "
-                "QI tuples; pass the people who are in the release"
+                f"for {int(few.sum())} QI tuples, more people are claimed to be in the release than are in the population; "
+                "pass the people who are in the release"
             )
         return np.column_stack([self.records.to_numpy() - inside, inside])
 
@@ -486,7 +488,7 @@ def _groups(
     """The population's QI tuples, their people, the records of each group, and whom it covers."""
     if isinstance(release, GroupedRelease):
         if population is not None or count is not None or hierarchies is not None:
-            raise StatementError("the release contains its population; leave out population, count and hierarchies")
+            raise StatementError("the release contains its population; omit population, count and hierarchies")
         inside = np.asarray(release.sensitive_values.to_flat_index() != OUTSIDE)
         size = np.asarray(release.n_sb[np.flatnonzero(inside)].sum(axis=0))
         groups = np.flatnonzero(size)

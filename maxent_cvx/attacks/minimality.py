@@ -109,12 +109,12 @@ class People:
     def of(cls, release: Release, population: pd.DataFrame | None, prior: QIDistribution | None) -> Self:
         """Read a release, and from the population the exact QI, and the order, of its people."""
         if release.with_counterfeits.any():
-            raise StatementError("the release has counterfeit records, so that its values are not those of its people")
+            raise StatementError("the release has counterfeit records, so its values are not those of its people")
         view: Release | GroupedRelease = release
         qi = list(release.qi)
         if release.generalized:
             if population is None:
-                raise StatementError("the release has generalised QI: pass population=, the exact QI of its people")
+                raise StatementError("the release has generalised QI; pass the exact QI of its people as population")
             view = Release.from_generalized(_records(release), qi=qi, sa=release.sensitive, population=population[qi])
         tuples = view.quasi_identifiers
         if population is None:
@@ -131,7 +131,7 @@ class People:
                 "release; pass the QI of everybody in the release, one row per person"
             )
         if prior is not None and not isinstance(view, Release):
-            raise StatementError("groups overlap, so that it is not known who is in which: leave out prior=")
+            raise StatementError("groups overlap, so it is unknown who is in which; omit prior")
         block, value = _blocks(view)
         order = np.argsort(block[tuple_of], kind="stable")
         assigned = np.empty(len(order), dtype=np.int64)
@@ -319,7 +319,7 @@ class Cells:
     def of(cls, release: Release, domain: Mapping[str, object] | None, nodes: Hierarchies) -> Self:
         """Read the cells of a release."""
         if not release.generalized:
-            raise StatementError("the release has exact QI: there is nothing to infer about them")
+            raise StatementError("the release has exact QI, so there is nothing to infer about them")
         domain = {} if domain is None else check_mapping(domain, "domain", "{attribute: [values]}")
         for name in domain:
             if name not in release.qi:
@@ -567,8 +567,8 @@ def _search(space: Assignments | ExactValues, search: int, rng: np.random.Genera
         if distance <= off or rng.random() < np.exp((off - distance) / TEMPERATURE):
             state, log_weight, off = other, proposed, distance
     raise Inaccurate(
-        f"no table was found in {search} attempts from which the algorithm makes this release: its parameters may be "
-        "others, or such tables are too rare to be sampled; a larger n= searches longer"
+        f"no table was found in {search} attempts from which the algorithm makes this release; its parameters may "
+        "be different, or such tables are too rare to be sampled. A larger n searches longer"
     )
 
 
@@ -583,15 +583,15 @@ def check_one_signature(people: People, prior: QIDistribution) -> None:
     """Similar linkage sees the signatures of its prior: in a bucket with several the symmetry says nothing."""
     view = people.view
     if not isinstance(view, Release):
-        raise StatementError("the release does not say who is in which bucket, as this algorithm does")
+        raise StatementError("the release must show who is in which bucket, as the results of this algorithm do")
     rows = [prior.rows(view.quasi_identifiers, key) for key in prior.attribute_sets]
     signature = np.unique(np.column_stack(rows), axis=0, return_inverse=True)[1].reshape(-1)
     q, b = view.n_qb.nonzero()
     several = np.bincount(np.unique(np.stack([b, signature[q]]), axis=1)[0]) > 1
     if several.any():
         raise GroupTooLarge(
-            f"{pluralize(int(several.sum()), 'bucket')} of {len(several)} put together people whom the prior "
-            "distinguishes, and what their choice tells cannot be computed; with few people pass seeds="
+            f"{pluralize(int(several.sum()), 'bucket')} of {len(several)} contain people whom the prior distinguishes, "
+            "and the information in their grouping cannot be computed exactly; for few people, pass seeds"
         )
 
 
@@ -830,7 +830,7 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
     if type(algorithm) is not partial or algorithm.func not in SYMMETRIC:
         return None
     if algorithm.func is mondrian and seeds is not None:
-        raise StatementError("seeds are given, but Mondrian draws nothing at random: leave them out")
+        raise StatementError("seeds must be omitted for Mondrian, which is not random")
     for role, columns in (("qi", release.qi), ("sa", release.sensitive)):
         if role in algorithm.keywords and names(algorithm.keywords[role], role) != columns:
             raise StatementError(
@@ -916,7 +916,7 @@ def minimal_posterior(cells: Cells, a: int, k: int, nodes: Hierarchies) -> np.nd
     for i, name in enumerate(cells.release.qi):  # all attributes: an impossible one makes the release impossible
         if name not in nodes:
             raise StatementError(
-                f"minimality is defined along hierarchies: pass one for {name!r}, hierarchies={{{name!r}: ...}}"
+                f"minimality is defined for hierarchies only; pass the one of {name!r}, hierarchies={{{name!r}: ...}}"
             )
         tree, prior = _tree(cells, i, nodes), cells.prior(i)
         for group, n in enumerate(cells.size.tolist()):
@@ -942,7 +942,7 @@ def _tree(cells: Cells, a: int, nodes: Hierarchies) -> np.ndarray:
     if (apart := (both > 0) & (both < np.minimum(size[:, None], size))).any():
         first, second = (list(values[masks[i]]) for i in np.argwhere(apart)[0])
         raise TableError(
-            f"nodes of the hierarchy of {name!r} overlap, {short_repr(first)} and {short_repr(second)}; expected a tree"
+            f"the hierarchy of {name!r} must be a tree, but its nodes {short_repr(first)} and {short_repr(second)} overlap"
         )
     return masks
 

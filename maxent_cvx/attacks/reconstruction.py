@@ -478,9 +478,9 @@ class Statistic(ReprMixin):
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
         if self.count is None and self.mean is None and self.median is None:
-            raise StatementError("a statistic needs at least one of count=, mean= and median=")
+            raise StatementError("a statistic needs at least one of count, mean and median")
         if self.mean is None and self.median is None and (of is not None or decimals is not None):
-            raise StatementError("of= and decimals= need a mean or a median")
+            raise StatementError("of and decimals need a mean or a median")
 
     @property
     def label(self) -> str:
@@ -540,11 +540,11 @@ def _count(count: object) -> tuple[int, int | None]:
         symbol = "".join(count.split())
         low, high = symbol_intervals(symbol, zeros_shown=False).get(symbol, (0.0, math.inf))
         if symbol == OPEN:
-            raise StatementError("count='*' says nothing; leave the cell out")
+            raise StatementError("the count '*' carries no information; omit the cell")
         return int(low), int(high)
     if isinstance(count, tuple | list):
         if len(count) != 2:
-            raise StatementError(f"count={short_repr(count)}: (least, most) people are expected")
+            raise StatementError(f"count must be a number of people or (least, most), got {short_repr(count)}")
         least = 0 if count[0] is None else check_int(count[0], "the least count", 0)
         most = None if count[1] is None else check_int(count[1], "the most people", least)
         return least, most
@@ -556,19 +556,19 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
     """Read a number, printed to so many decimals, or the least and the most."""
     if isinstance(value, tuple | list):
         if len(value) != 2:
-            raise StatementError(f"{what}={short_repr(value)}: a number, or (least, most), is expected")
+            raise StatementError(f"{what} must be a number or (least, most), got {short_repr(value)}")
         if decimals is not None:
-            raise StatementError(f"{what}={short_repr(value)} is an interval already; leave decimals= out")
+            raise StatementError(f"{what} is an interval already, {short_repr(value)}; omit decimals")
         low, high = (_exact(one, what) for one in value)
         if low > high:
-            raise StatementError(f"{what}={short_repr(value)}: the least comes first")
+            raise StatementError(f"{what} must be (least, most), got {short_repr(value)}")
         return low, high
     exact = _exact(value, what)
     if decimals is None:
         return exact, exact
     unit = Fraction(10) ** -decimals
     if exact % unit:
-        raise StatementError(f"{what}={value} has more than decimals={decimals}")
+        raise StatementError(f"{what} {value} has more than {decimals} decimals; give as many as were published")
     return exact - unit / 2, exact + unit / 2
 
 
@@ -577,7 +577,7 @@ def _exact(value: object, what: str) -> Fraction:
     try:
         return as_fraction(value)
     except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"{what}={short_repr(value)}: a number is expected") from error
+        raise TableError(f"{what} must be a number, got {short_repr(value)}") from error
 
 
 # The records that somebody can have: all combinations of the attributes' values, or those that are listed.
@@ -609,7 +609,7 @@ class RecordTypes:
         given = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
         values = {check_str(name, "an attribute of the domain"): _values(name, one) for name, one in given.items()}
         if not values:
-            raise StatementError("the domain has no attribute; give {attribute: values}")
+            raise StatementError("the domain must have at least one attribute, {attribute: values}")
         size = math.prod(map(len, values.values()))
         _check_size(size)
         product = pd.MultiIndex.from_product(list(values.values()), names=list(values))
@@ -642,7 +642,7 @@ class RecordTypes:
         name = self._of(of)
         codes, values = self.levels[name]
         if not _are_numbers(values):
-            raise TableError(f"the values of {name!r} are no numbers, so that they have no mean and no median")
+            raise TableError(f"{name!r} has no mean and no median, because its values are not numbers")
         exact = [as_fraction(one) for one in values.tolist()]
         unit = Fraction(1, math.lcm(*(one.denominator for one in exact)))
         multiples = [int(one / unit) for one in exact]
@@ -661,7 +661,7 @@ class RecordTypes:
         numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
         if len(numeric) != 1:
             raise StatementError(
-                f"numbers are the values of {join_names(numeric)}; say what a mean or median is of: of=..."
+                f"the numeric attributes are {join_names(numeric)}; give the one that a mean or median is of (of)"
             )
         return numeric[0]
 
@@ -672,17 +672,17 @@ def _values(name: object, values: object) -> list[object]:
     try:
         twice = len(set(domain)) < len(domain)
     except TypeError as error:
-        raise StatementError(f"the values of {name!r} hold something that is no single value: {error}") from error
+        raise StatementError(f"the values of {name!r} must be single values: {error}") from error
     if not domain or twice or pd.Series(domain, dtype=object).isna().any():
-        raise StatementError(f"the values of {name!r}: one at least, each once and none missing, is expected")
+        raise StatementError(f"the domain must list at least one value of {name!r}, each once and none missing")
     return domain
 
 
 def _check_size(size: int) -> None:
     if size > MOST_TYPES:
         raise TableError(
-            f"the domain has {size} types of records; at most {MOST_TYPES} are decided. Use classes of values, or list "
-            "the records that are possible in a DataFrame"
+            f"the domain has {size} types of records, but at most {MOST_TYPES} are supported; use classes of values, or "
+            "list the possible records in a DataFrame"
         )
 
 
@@ -775,8 +775,8 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
     limits = high[limited][index]
     if not covers.any(axis=0).all():
         raise StatementError(
-            "how many people there are is not published; add Statistic({}, count=...), at least a limit, or counts "
-            "of groups that contain everybody together"
+            "the number of people is not published; add a statistic of everybody with a count, at least a limit such as "
+            "<100, or counts of groups that together contain everybody"
         )
     # Groups with weights y >= 0 that sum to 1 or more for every type have at least as many people as there are.
     patterns = np.unique(covers, axis=1).astype(float)
@@ -786,7 +786,7 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
         # The weights are rounded: divided by the least sum they are enough, and the limit is not too small.
         total = min(total, weight @ limits / least * (1 + 1e-9))
     if (people := int(total)) > MOST_PEOPLE:
-        raise TableError(f"there may be {people} people; of at most {MOST_PEOPLE} is it decided: a block at a time")
+        raise TableError(f"at most {MOST_PEOPLE} people are supported, got {people}; reconstruct one block at a time")
     return people
 
 
@@ -851,7 +851,7 @@ def _mean(
 
 def _impossible(statistic: Statistic, what: str) -> StatementError:
     return StatementError(
-        f"{statistic!r}: no {what} of so many such numbers is exactly this; was it rounded? say so, decimals=..."
+        f"{statistic!r}: no {what} of so many such numbers is exactly this; if it was rounded, give its decimals"
     )
 
 
@@ -1270,13 +1270,13 @@ def reconstruct(
             solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
-            f"in {seconds:.3g} seconds no records were found, nor a proof that there are none; increase time_limit=, or "
-            "use a smaller domain"
+            f"in {seconds:.3g} seconds neither records were found nor a proof that there are none; increase the time "
+            "limit, or use a smaller domain"
         ) from error
     if solutions is None:
         raise Infeasible(
-            "no records match all tables; check whether numbers are rounded, decimals=..., or noisy, "
-            "count=(least, most), and whether the domain lacks values"
+            "no records match all tables; check whether the numbers are rounded (decimals) or noisy (counts would then "
+            "be intervals), and whether the domain lacks values"
         )
     return reconstruction_of(types.frame, solutions)
 
@@ -1411,7 +1411,7 @@ def _least_printed(suppressed: str) -> int:
     symbol = "".join(check_str(suppressed, "suppressed").split())
     most = symbol_intervals(symbol, zeros_shown=False)[symbol][1]
     if math.isinf(most):
-        raise StatementError(f"suppressed={short_repr(suppressed)}: a limit such as '<3' is expected")
+        raise StatementError(f"suppressed must be a limit such as '<3', got {short_repr(suppressed)}")
     return int(most) + 1
 
 

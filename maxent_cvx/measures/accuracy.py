@@ -231,7 +231,7 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 def check_base(base: float) -> None:
     """Check the base of a logarithm."""
     if not isinstance(base, numbers.Real) or isinstance(base, bool) or not 1 < base < math.inf:
-        raise BadProbability(f"base={short_repr(base)}: the base of the logarithm must be a finite number above 1")
+        raise BadProbability(f"base, that of the logarithm, must be a finite number above 1, got {short_repr(base)}")
 
 
 def top_differences(

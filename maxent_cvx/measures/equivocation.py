@@ -274,7 +274,7 @@ def widths_asked(at: object) -> list[float]:
     listed = one_or_several(at)
     for eps in listed:
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
+            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
     return list({_name(eps): eps for eps in listed}.values())
 
 
@@ -560,7 +560,7 @@ class Equivocation(ReprMixin):
     def _width(self, eps: object) -> int:
         """How many units wide a window is, at most as wide as all values."""
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
+            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
         if eps > 2 * self.eps_max:  # type: ignore[operator]
             return self._span
         return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
@@ -693,7 +693,7 @@ def equivocation(
             f"probabilities must not be negative and must sum to 1, but {what}; divide them by their sum"
         )
     if step is not None and check_number(step, "step") <= 0:
-        raise BadProbability(f"step={step!r}: the step must be above 0, or None for the exact curve")
+        raise BadProbability(f"step must be above 0, or None for the exact curve, got {step!r}")
     possible = p > 0
     numbers, units, unit = in_units(numbers[possible], "values")
     p = p[possible] / p.sum()

@@ -666,8 +666,8 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
     if (scale := scale_of(every.labels)) is None:
         if within is not None and not is_zero:
             raise StatementError(
-                f"within={short_repr(within)}: the values of {attribute!r} are neither numbers, dates nor an ordered "
-                "Categorical; convert them, or use 0 to compare for equality"
+                f"within must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered Categorical, "
+                f"got {short_repr(within)}; convert the values, or use 0 to compare for equality"
             )
         return events, None
     radius = scale.default_radius() if within is None else scale.read_radius(within)
@@ -695,15 +695,17 @@ class Scale:
             return check_float(within, "within", 0.0, error=StatementError)
         if not isinstance(within, str | datetime.timedelta | np.timedelta64):
             raise StatementError(
-                f"within={short_repr(within)}: the sensitive values are dates or times, so within must be a duration "
-                "such as '30 days' or pandas.Timedelta(days=30)"
+                "within must be a duration such as '30 days', because the sensitive values are dates or times, got "
+                f"{short_repr(within)}"
             )
         try:
             seconds = pd.Timedelta(within).total_seconds()
         except (ValueError, OverflowError) as error:
-            raise StatementError(f"within={short_repr(within)} is not a duration such as '30 days': {error}") from error
+            raise StatementError(
+                f"within must be a duration such as '30 days', not {short_repr(within)}: {error}"
+            ) from error
         if not seconds >= 0:
-            raise StatementError(f"within={short_repr(within)}: the duration must not be negative")
+            raise StatementError(f"within must not be negative, got the duration {short_repr(within)}")
         return seconds
 
     def amount(self, difference: float) -> float | pd.Timedelta:

@@ -83,8 +83,8 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(classes.index.names):
             raise StatementError(
-                f"the population has the quasi-identifiers {list(tuples.names)}, and the records "
-                f"{list(classes.index.names)}; they must be the same"
+                f"the quasi-identifiers of the population, {list(tuples.names)}, must be those of the records, "
+                f"{list(classes.index.names)}"
             )
         tuples = tuples.reorder_levels(list(classes.index.names)) if tuples.nlevels > 1 else tuples
     else:

@@ -125,14 +125,14 @@ def marginal_distance(
     estimate = estimated_counts(published)[:, inside]
     n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
     if n != len(original):
-        raise TableError(f"the {view.noun} is of {n} people, and the original of {len(original)}; pass all records")
+        raise TableError(f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records")
     s, values = data.values()
     known = view.sensitive_values[inside]
     place = pd.Index(known.to_flat_index()).get_indexer(values.to_flat_index())
     if (place < 0).any():
         raise TableError(
-            f"the original has {join_names(values[place < 0])}, which the {view.noun} has not; pass the table that it was "
-            "made of"
+            f"the original contains {join_names(values[place < 0])}, but the {view.noun} does not; pass the table from "
+            "which it was made"
         )
     s, sensitive = place[s], ", ".join(view.sensitive)
     marginals = {}
@@ -260,11 +260,11 @@ def query_error(
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
         raise TableError(
-            f"the {view.noun} is of {view.n_records} people, and the original of {len(original)}; pass all records"
+            f"the {view.noun} contains {view.n_records} people, but the original {len(original)}; pass all records"
         )
     if (place := view.sensitive_values.get_indexer(values)).min() < 0:
         raise TableError(
-            f"the original has sensitive values that the {view.noun} has not; pass the table it was made of"
+            f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
     shape = (len(tuples), len(values))
     actual = np.bincount(q * shape[1] + s, minlength=shape[0] * shape[1]).reshape(shape)

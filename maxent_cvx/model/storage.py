@@ -88,8 +88,8 @@ def unsealed(file: object, what: str, writer: str) -> Any:
             raise TableError(f"cannot read {what}: {error.strerror or error}") from error
     if not _is_whole(data):  # checked before anything is decoded: a damaged file could claim any size
         raise TableError(
-            f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited, or "
-            "another program wrote it; save again"
+            f"the checksum of {what} does not match: the file is damaged, was edited, or was written by another program "
+            f"than {writer}; save again"
         )
     with decoding(what, "write the file again"):  # such as a compression that this pyarrow was built without
         pairs = pq.read_metadata(pa.BufferReader(data)).metadata
@@ -313,7 +313,7 @@ def write_value(value: Any, where: str) -> Any:
 def _check_table(table: pd.DataFrame, where: str) -> None:
     """Check that a table has columns with names of their own, and no index."""
     if strange := [name for name in table.columns if not isinstance(name, str)]:
-        raise TableError(f"a column of the table of a {where}, is called {short_repr(strange[0])}; names must be texts")
+        raise TableError(f"the columns of the table of a {where}, must be named by texts, not {short_repr(strange[0])}")
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()]
         raise TableError(f"the table of a {where}, has two columns called {join_names(twice)}; rename one")
@@ -653,8 +653,8 @@ def write_terms(
     again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
     if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
         raise TableError(
-            f"the posterior of this {view.noun} would not come back from the file as it is; please report this, with "
-            "the types of its columns"
+            f"the posterior of this {view.noun} would change by being saved and loaded; please report this, with the "
+            "types of its columns"
         )
     write_beside(target, lambda draft: draft.write_bytes(data))
 

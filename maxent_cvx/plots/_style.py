@@ -74,7 +74,7 @@ def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
         raise TableError(f"{what} must be numbers: {error}") from error
     if (missing := ~np.isfinite(numbers)).any():
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
-        raise TableError(f"{what} must be finite, and are not for {join_names(rows, 3)}; leave these out")
+        raise TableError(f"{what} must be finite, but are not for {join_names(rows, 3)}; drop these rows")
     return numbers
 
 

@@ -124,12 +124,12 @@ def before_and_after(
         check_instance(post, Posterior, name)
     check_int(max_rows, "max_rows", 1)
     if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(one, str) for one in labels):
-        raise StatementError("labels must be two texts, of what is before and of what is after")
+        raise StatementError("labels must be two texts, one for before and one for after")
     attributes = after.space.view.sensitive
     if before.space.view.sensitive != attributes:
         raise StatementError(
-            f"before is about {list(before.space.view.sensitive)}, and after about {list(attributes)}; compare "
-            "posteriors of the same sensitive attributes"
+            f"before has the sensitive attributes {list(before.space.view.sensitive)}, but after has {list(attributes)}; "
+            "compare posteriors of the same sensitive attributes"
         )
     first, second = _inferred(before, who), _inferred(after, who)
     values = second.index.append(first.index.difference(second.index, sort=False))
@@ -398,8 +398,8 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
     at = column.index.get_indexer(index) if column.index.is_unique else np.full(len(index), -1)
     if (at < 0).any():
         raise TableError(
-            f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
-            "that was bounded, or one probability for each row of the bounds"
+            f"each row of the bounds needs one estimate, which {join_names(index[at < 0], 3)} does not have; give the "
+            "posterior of the model that was bounded, or one probability for each row of the bounds"
         )
     return as_floats(column.iloc[at], "estimates")
 

@@ -656,7 +656,7 @@ class BucketView(View):
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(
-                f"the release has a column {count!r} already; choose another name for the counts, count=..."
+                f"the release has a column {count!r} already; choose another name for the column of counts"
             )
         qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
         sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
@@ -691,7 +691,7 @@ class BucketView(View):
         1   male          2       1
         """
         if self.persons is None:
-            raise TableError("the release has no pseudonyms: it was made without id=")
+            raise TableError("the release has no pseudonyms; make it with their column as id")
         return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
 
     def _tables(self) -> Iterable[TablePreview]:

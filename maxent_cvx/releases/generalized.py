@@ -384,7 +384,9 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
     for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
         if span.low > span.high and not covered[i].any():
-            raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
+            raise TableError(
+                f"{cells[i]!r} of {domain.attribute!r} is not an interval: its lower end is above its upper"
+            )
         _check_whole(cells[i], span, inside, domain)
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
@@ -392,8 +394,8 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
         if strangers and not covered[i].any():
             if members.any() or str(cells[i]).startswith("{"):
                 raise TableError(
-                    f"the set {cells[i]!r} of {domain.attribute!r} has {join_names(strangers)}, none of the population's "
-                    "values; correct it, or say what it stands for, hierarchies={attribute: {it: [values]}}"
+                    f"the set {cells[i]!r} of {domain.attribute!r} contains {join_names(strangers)}, which nobody in the "
+                    "population has; correct it, or give a hierarchy in which the set is a node"
                 )
         elif not strangers:
             covered[i] = _one_way(cells[i], covered[i], members, "a set", domain)
@@ -406,10 +408,10 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
 def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
     """Take the one reading that covers anything; two that differ are an error."""
     if first.any() and second.any() and (first != second).any():
-        one, other = (join_names(domain.values[mask]) for mask in (first, second))
+        values, others = (join_names(domain.values[mask]) for mask in (first, second))
         raise TableError(
-            f"{cell!r} of {domain.attribute!r} can be read as {one}, and as {kind}, {other}; say which, "
-            f"hierarchies={{{domain.attribute!r}: {{{cell!r}: [values]}}}}"
+            f"{cell!r} of {domain.attribute!r} can be read as {values}, and as {kind}, {others}; give a hierarchy in "
+            f"which {cell!r} is a node with the values that are meant"
         )
     return first if first.any() else second
 
@@ -420,7 +422,7 @@ def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -
         between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
         if between.any():
             raise TableError(
-                f"{cell!r} of {domain.attribute!r} is a range of whole numbers, and the population has "
+                f"{cell!r} of {domain.attribute!r} is a range of integers, but the population contains "
                 f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
                 f"'[{span.low:g}, {span.high + 1:g})'"
             )
@@ -430,11 +432,10 @@ def _stands_for_none(cell: object, domain: Domain) -> TableError:
     """Say that a value covers nobody, and what is accepted."""
     number = re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(cell))
     mean = number and not float(text_of(cell)).is_integer() and not domain.has_fractions
-    note = "; a mean, as microaggregation publishes, is no generalised value" if mean else ""
+    note = "; a mean, as microaggregation publishes, is not a generalised value" if mean else ""
     return TableError(
         f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
-        f"{join_names(domain.values)}; accepted are {ACCEPTED}; or give its hierarchy, "
-        f"hierarchies={{attribute: {{node: [values]}}}}{note}"
+        f"{join_names(domain.values)}; write {ACCEPTED}, or give the hierarchy of {domain.attribute!r}{note}"
     )
 
 
@@ -486,8 +487,8 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
     if not rows or len({len(row) for row in rows}) > 1:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
-            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row a value is "
-            "expected, with one column per level"
+            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row per value "
+            "is expected, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 
@@ -501,8 +502,8 @@ def _check_header(table: pd.DataFrame, attribute: str) -> None:
     for name, (_, column) in zip(table.columns, table.items(), strict=True):
         if isinstance(name, str) and (column == name).any():
             raise TableError(
-                f"the hierarchy of {attribute!r} has a column named {name!r}, one of its nodes: a file without a "
-                "header was read with one; pass header=None to pandas.read_csv, or pass the name of the file"
+                f"the hierarchy of {attribute!r} has a column named {name!r}, which is one of its nodes: the file has no "
+                "header, but was read with one; pass header=None to pandas.read_csv, or pass the name of the file"
             )
 
 
@@ -532,7 +533,7 @@ def _leaves(
 ) -> frozenset[object]:
     """The exact values below a node; one that lists itself is a value, too."""
     if node in above[:-1] or (above and node == above[-1] and node not in _children(below[node])):
-        raise StatementError(f"the hierarchy of {attribute!r} goes round in a circle at {node!r}")
+        raise StatementError(f"the hierarchy of {attribute!r} contains a cycle through {node!r}")
     if node not in below or (above and node == above[-1]):
         return frozenset([node])
     return frozenset().union(*(_leaves(child, below, (*above, node), attribute) for child in _children(below[node])))
@@ -549,8 +550,8 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
         leaves = frozenset().union(*nodes.values())
         if not leaves:
             raise StatementError(
-                f"the hierarchy of {attribute!r} is empty, and says nothing without a population; write its values, or "
-                "give population=, too"
+                f"the hierarchy of {attribute!r} is empty, which is possible only with a population; add its values, or "
+                "give the population"
             )
         numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
         values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
@@ -785,18 +786,20 @@ def population_groups(
     s, values = distinct(table[list(sa)])
     if OUTSIDE in values:
         raise TableError(
-            f"{OUTSIDE!r} is a value of {sa[0]!r}, and stands for not being in the release; rename the value"
+            f"{OUTSIDE!r} is a value of {sa[0]!r}, but stands for people outside the release here; rename the value"
         )
     n_sb = tally(s, b, (len(values), len(buckets)), each)
     size, able = n_sb.sum(axis=0), cover @ n_q
     if (few := able < size).any():
         raise TableError(
-            f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
-            f"{int(able[few][0])} people for it: the records are of other people"
+            f"the group {buckets[int(few.argmax())]!r} contains {int(size[few][0])} records, but only "
+            f"{int(able[few][0])} people of the population match it: the records are of other people"
         )
     within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
     if within < size.sum():
-        raise TableError(f"there are {int(size.sum())} records, and {int(within)} people for them in the population")
+        raise TableError(
+            f"the release contains {int(size.sum())} records, but only {int(within)} people of the population match them"
+        )
     return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
 
@@ -821,6 +824,6 @@ def groups_of(
         if (nobody := ~inside.any(axis=1)).any():
             group = cells.iloc[low + int(nobody.argmax())]
             name = ", ".join(f"{attribute}={label_of(cell)}" for attribute, cell in group.items())
-            raise TableError(f"nobody in the population is covered by the group {name!r}; the records are of others")
+            raise TableError(f"nobody in the population matches the group {name!r}: the records are of other people")
         parts.append(sp.csr_array(inside.astype(float)))
     return tuples, n_q, sp.csr_array(sp.vstack(parts, format="csr"))

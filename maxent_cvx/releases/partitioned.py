@@ -376,8 +376,8 @@ class Roles:
         """Check the arguments of users."""
         if id is not None:
             raise StatementError(
-                f"id={short_repr(id)} is not available for a release in partitions, which has no pseudonyms; omit it, or "
-                "publish the table in memory, Release.from_buckets(..., id=...)"
+                "id is not available for a release in partitions, which has no pseudonyms; omit it, or make the release "
+                "in memory with Release.from_buckets"
             )
         if count is not None and not isinstance(count, str):
             raise TableError(f"count must be the name of a column, got {short_repr(count)}")

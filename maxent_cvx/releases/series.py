@@ -274,8 +274,9 @@ class ReleaseSeries(View):
             known = of[self._at[u]]
             if (changed := (known >= 0) & (known != now)).any():
                 raise TableError(
-                    f"{self.id} {join_names(self.persons[self._at[u][changed]])} has other QI in release {u + 1} than "
-                    "before: a person's are the same in all releases; give a new pseudonym, or make releases with qi=[]"
+                    f"the QI of {self.id} {join_names(self.persons[self._at[u][changed]])} in release {u + 1} differ from "
+                    "those in an earlier release; a person's QI must stay the same: give a new pseudonym, or make the "
+                    "releases without QI columns"
                 )
             of[self._at[u]] = now
         if not isinstance(every, pd.MultiIndex):
@@ -306,8 +307,7 @@ class ReleaseSeries(View):
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
             raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
-                f"{join_names(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
-                "pseudonym"
+                f"{join_names(self.persons[nothing])} ({where}); a person whose value has changed needs a new pseudonym"
             )
         order = np.lexsort((s[kept], q[kept]))
         return {"q": q[kept][order], "s": s[kept][order]}
@@ -327,13 +327,13 @@ class ReleaseSeries(View):
 def _check(releases: tuple[Release, ...]) -> None:
     """Check that these are releases with pseudonyms, about the same attribute."""
     if not releases:
-        raise StatementError("a series has at least one release")
+        raise StatementError("a series needs at least one release")
     for u, release in enumerate(releases, 1):
         if not isinstance(release, Release):
-            raise StatementError(f"release {u} is {short_repr(release)}; a Release made with id= is expected")
+            raise StatementError(f"release {u} must be a Release with pseudonyms (id), not {short_repr(release)}")
         if release.persons is None:
             raise StatementError(
-                f"release {u} has no pseudonyms, which link releases; make it with id='Pseudonym', say"
+                f"release {u} has no pseudonyms, which link the releases of a series; give their column as id"
             )
         for what, mine, first in (
             ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]

@@ -541,7 +541,7 @@ def report(
     )
     check_optional_bool(progress, "progress")
     if settings.records and original is None:
-        raise StatementError("records=True needs the original records; give them as original")
+        raise StatementError("records can be shown only if the original records are given, as original")
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
     exposures = {data.name: data.exposure for data in cases}  # first: wrong arguments are refused before long work

@@ -154,9 +154,9 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
     if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
-        raise TableError("system must hold finite real numbers, how often each record is in each query")
+        raise TableError("system must contain finite real numbers, how often each record is in each query")
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
-        raise TableError(f"{matrix.shape} entries of queries and records, and {answers.shape} sums; one sum a query")
+        raise TableError(f"system has the shape {matrix.shape} and sums {answers.shape}; one sum per query is expected")
     matrix.sum_duplicates()
     columns: dict[bytes, int] = {}
     kind = np.empty(matrix.shape[1], dtype=np.int64)
@@ -220,7 +220,7 @@ def most_entropic(
     off = np.abs(p @ z - (center + rate * t)).max()
     if off > ACCURACY or (abs(slope) * (high - low) > ACCURACY * half * len(offset) and high - low > ACCURACY * span):
         raise Inaccurate(
-            f"maximum entropy of the sums misses them by {off * half * span:.3g}; take distribution='uniform'"
+            f"the maximum-entropy solution misses the sums by {off * half * span:.3g}; use distribution='uniform'"
         )
     return p
 

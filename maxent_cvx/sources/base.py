@@ -237,8 +237,8 @@ def as_list(knowledge: Any, label: str) -> Iterable[Any]:
     ):
         return knowledge
     raise StatementError(
-        f"{label!r} gives a {type(knowledge).__name__}, {short_repr(knowledge)}, which is no knowledge; "
-        "a comparison is expected, e.g. space.prob('HIV') <= 0.2"
+        f"{label!r} returns a {type(knowledge).__name__}, {short_repr(knowledge)}; a comparison is expected, e.g. "
+        "space.prob('HIV') <= 0.2"
     )
 
 
@@ -254,7 +254,7 @@ def as_source(knowledge: object) -> Source:
         hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
-    raise StatementError(f"{short_repr(knowledge)} is not something an adversary can know; {hint}")
+    raise StatementError(f"cannot interpret {short_repr(knowledge)} as knowledge; {hint}")
 
 
 # What a source builds over a space: a group of rows and constraints, which a model holds under its label.

@@ -34,12 +34,14 @@ def check_view(view: View) -> None:
     n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
     if (n_q == 0).any():
         nobody = view.quasi_identifiers[n_q == 0]
-        raise TableError(f"n_q of a {name} counts nobody with {join_names(nobody)}; leave such QI tuples out")
+        raise TableError(f"n_q of a {name} is 0 for {join_names(nobody)}; remove such QI tuples")
     n_s = view.n_s
     if n_s is not None:
         n_s = _counts(n_s, len(view.sensitive_values), f"n_s of a {name}", "sensitive value")
         if n_s.sum() != n_q.sum():
-            raise TableError(f"n_s of a {name} is of {n_s.sum()} records, and n_q of {n_q.sum()}; count the same ones")
+            raise TableError(
+                f"n_s of a {name} counts {n_s.sum()} records, but n_q counts {n_q.sum()}; the two must agree"
+            )
     _check_terms(view, name)
     published = view.published
     if not isinstance(published, Mapping) or not all(isinstance(by, tuple) for by in published):
@@ -70,7 +72,7 @@ def _check_labels(view: View, name: str) -> None:
             raise TableError(f"{attribute} of a {name} must be a tuple of column names, not {short_repr(columns)}")
     if not isinstance(view.quasi_identifiers, pd.MultiIndex):
         raise TableError(
-            f"quasi_identifiers of a {name} must be a MultiIndex, one level an attribute, not a "
+            f"quasi_identifiers of a {name} must be a MultiIndex with one level per attribute, not a "
             f"{type(view.quasi_identifiers).__name__}: pd.MultiIndex.from_frame(table[list(qi)])"
         )
     axes = view.axes
@@ -82,7 +84,7 @@ def _check_labels(view: View, name: str) -> None:
             raise TableError(f"axes[{role!r}] of a {name} must be {list(own)} and their labels, as the view has them")
     players = [column for some, _ in axes.values() for column in some]
     if len(set(players)) < len(players):
-        raise TableError(f"a column of a {name} plays several roles: {join_names(players, 20)}; each has one")
+        raise TableError(f"each column of a {name} must have one role, but has several: {join_names(players, 20)}")
     check_roles({role: tuple(some) for role, (some, _) in axes.items()})
     for role, (some, index) in axes.items():
         if not isinstance(index, pd.Index) or list(index.names) != list(some):
@@ -99,9 +101,9 @@ def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
     """Read whole counts, none negative, one per label."""
     counts = np.asarray(given)
     if counts.shape != (n,) or counts.dtype.kind not in "iuf":
-        raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {counts.shape}")
+        raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(given)} of shape {counts.shape}")
     if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
-        raise TableError(f"{what} holds {counts[bad][0]:.12g}; whole numbers of records are expected, none negative")
+        raise TableError(f"{what} must contain counts of records, integers of at least 0, got {counts[bad][0]:.12g}")
     return counts.astype(np.int64)
 
 
@@ -142,22 +144,25 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
     except MaxEntError as error:
         raise TableError(f"{what} cannot be: {error}") from error
     if list(counts.index.names) != list(block.index.names):
-        raise TableError(f"{what} is labelled by {list(counts.index.names)}; {list(block.index.names)} are expected")
+        raise TableError(
+            f"the index of {what} must have the names {list(block.index.names)}, not {list(counts.index.names)}"
+        )
     n = _counts(counts.to_numpy(), len(counts), what, "label")
     labels = counts.index
     if labels.has_duplicates:
-        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count a label")
+        raise TableError(
+            f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count per label is expected"
+        )
     known = labels.isin(block.index)
     if (lost := ~known & (n > 0)).any():
         raise TableError(
-            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, and terms() has no such term: "
-            "the two contradict each other"
+            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, for which terms() has no term"
         )
     if not known.all():
-        raise TableError(f"{what} has 0 of {join_names(labels[~known])}, of which there are no terms; leave that out")
+        raise TableError(f"{what} contains 0 for {join_names(labels[~known])}, for which there is no term; remove it")
     if len(missing := block.index[~block.index.isin(labels)]):
         raise TableError(
-            f"{what} lacks {join_names(missing)}, of which there are terms; give 0 if nobody has it, or leave them out"
+            f"{what} lacks {join_names(missing)}, for which there are terms; add 0 if nobody has it, or remove the terms"
         )
     if not labels.equals(block.index):
         raise TableError(
@@ -165,7 +170,7 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
             f"to {block.index[-1]!r}; sort it, as by .sort_index()"
         )
     if n.sum() != space.n_records:
-        raise TableError(f"{what} is of {n.sum()} records, and n_q of {space.n_records}; count the same ones")
+        raise TableError(f"{what} counts {n.sum()} records, but n_q counts {space.n_records}; the two must agree")
     share = n / np.diff(block.matrix.indptr)
     return share[block.matrix.tocsc().indices]
 

@@ -341,7 +341,7 @@ def half_unit(value: float, decimals: object, what: str) -> float:
         return 0.0
     places = check_int(decimals, "decimals", -15, 15)
     if abs(round(value, places) - value) > 1e-9 * 10.0**-places + 1e-12 * abs(value):
-        raise BadProbability(f"{what}, {value:.12g}, has more than decimals={places}")
+        raise BadProbability(f"{what}, {value:.12g}, has more than {places} decimals")
     return 0.5 * 10.0**-places
 
 
@@ -416,7 +416,7 @@ class PublishedCorrelation(Source):
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
         self.given = {name: choose(one, name) for name, one in chosen.items()}
         if sd is None and sd_decimals is not None:
-            raise StatementError("sd_decimals= is of sd=, which is not given; leave it out")
+            raise StatementError("sd_decimals is given without sd; omit it")
         self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
 
     @property
@@ -432,7 +432,7 @@ class PublishedCorrelation(Source):
         n = int(people.sum())
         values_of_x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
         if np.ptp(values_of_x[people > 0]) == 0:
-            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so that there is no correlation")
+            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so the correlation is undefined")
         x = np.where(people > 0, values_of_x - people @ values_of_x / n, 0.0)
         sd_x, (low, high) = float(np.sqrt(people @ x**2 / n)), self._deviations(space, y, n)
         ends = [max(self.r - self.half[0], -1.0), min(self.r + self.half[0], 1.0)]
@@ -454,7 +454,7 @@ class PublishedCorrelation(Source):
         if self.sd is not None:
             if n <= self.ddof:
                 raise StatementError(
-                    f"{self.label}: of {n} people there is no standard deviation with ddof={self.ddof}"
+                    f"{self.label}: the standard deviation of {n} people with ddof={self.ddof} is undefined"
                 )
             by = np.sqrt((n - self.ddof) / n)
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
@@ -536,9 +536,7 @@ class PublishedMoments(Source):
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
         if len(places) != 2:
-            raise BadProbability(
-                f"decimals={decimals!r}: a whole number, or one of the mean and one of sd, is expected"
-            )
+            raise BadProbability(f"decimals must be an integer, or one for the mean and one for sd, got {decimals!r}")
         self.half = half_unit(self.mean, places[0], "the mean"), half_unit(self.sd or 0.0, places[1], "sd")
 
     @property
@@ -664,7 +662,7 @@ def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
 # Rows of a quantile, in counts of people.
 
 #: What may be amiss with a quantile that nobody can have.
-REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
+REMEDY = "check whether it was rounded (decimals) or computed in another way (method)"
 
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
@@ -888,7 +886,7 @@ def as_fraction(q: object) -> Fraction:
         fraction = Fraction(typed).limit_denominator(DENOMINATORS)
         fraction = fraction if float(fraction) == typed else Fraction(np.format_float_positional(typed))
     if not 0 <= fraction <= 1:
-        raise BadProbability(f"q={q}: a number from 0 to 1 is expected")
+        raise BadProbability(f"q must be a number from 0 to 1, got {q}")
     if fraction.denominator > 10**6:
-        raise StatementError(f"q={q}: a share with at most six decimals, or a Fraction, is expected")
+        raise StatementError(f"q must be a share with at most six decimals, or a Fraction, got {q}")
     return fraction

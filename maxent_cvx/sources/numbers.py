@@ -32,7 +32,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
         )
     numbers = np.asarray(values).astype(float)
     if not np.isfinite(numbers).all():
-        raise StatementError(f"a value of {name!r} is no finite number")
+        raise StatementError(f"the values of {name!r} must be finite numbers")
     return numbers[codes]
 
 
@@ -63,8 +63,8 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
         raise unknown_name(f"value of {' or '.join(map(repr, view.sensitive))}", strange, known)
     if len(fitting) > 1:
         raise StatementError(
-            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}; only one "
-            "attribute is meant: publish it with values of its own"
+            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}, but "
+            "only one attribute can be meant; publish the statistic with values of one of them only"
         )
     codes, level = levels[fitting[0]]
     return np.array([float(of.get(value, 0.0)) for value in level])[codes]

@@ -77,7 +77,7 @@ class Monotone(Source):
         self.of = check_instance(of, Probability, "what rises or falls", "write P('yes') or E('income')")
         self.along, self.increasing = check_str(along, "along"), check_bool(increasing, "increasing")
         if strange := [event for event in of.terms if type(event) not in (Event, ExpectedNumber)]:
-            raise StatementError(f"{strange[0]} is no probability or mean, of each value in turn; write P or E")
+            raise StatementError(f"{strange[0]} is neither a probability nor a mean for each value; write P or E")
         if named := [event for event in of.terms if event.who is not None]:
             raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
@@ -155,7 +155,7 @@ class Monotone(Source):
         if self.order is None:
             if not isinstance(values, pd.CategoricalIndex) and any(isinstance(value, str) for value in values):
                 raise StatementError(
-                    f"the values of {self.along!r} are texts, whose order is not known; say it: "
+                    f"the values of {self.along!r} are texts, whose order is unknown; give it: "
                     f"order=[{short_repr(values[0])}, ...]"
                 )
             ordered = ordered_values(space.axes, self.along)

@@ -62,12 +62,10 @@ class SameValue(Source):
 
     def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
         if not 0 <= (at_least := check_number(at_least, "at_least")) <= 1:
-            raise BadProbability(f"at_least={at_least:.12g} is no probability; it lies between 0 and 1")
+            raise BadProbability(f"at_least must be a probability between 0 and 1, got {at_least:.12g}")
         for name in (first, second):
             if not isinstance(name, str | Integral) or isinstance(name, bool):
-                raise StatementError(
-                    f"{short_repr(name)} is no person's name; two people are expected, each a text or a number"
-                )
+                raise StatementError(f"a person's name must be a text or an integer, not {short_repr(name)}")
         if first == second:
             raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
         self.first, self.second, self.at_least = first, second, at_least

@@ -38,7 +38,7 @@ def integer_counts(
     low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
-            f"no whole number of people is {what} {join_names(compress(names, none))}; integer=False takes any number"
+            f"no integer number of people is {what} {join_names(compress(names, none))}; integer=False allows any number"
         )
     return low, high
 
@@ -64,9 +64,11 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
-        raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {short_repr(noise)}")
+        raise StatementError(
+            f"noise must be a distribution of scipy.stats, such as laplace(scale=2), not {short_repr(noise)}"
+        )
     if not 0 < check_number(confidence, "confidence") <= 1:
-        raise BadProbability(f"confidence={confidence!r}: a probability above 0 and at most 1 is expected")
+        raise BadProbability(f"confidence must be a probability above 0 and at most 1, got {confidence!r}")
     tail = (1 - confidence) / (2 * times)
     try:
         least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
@@ -75,7 +77,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     if math.isnan(least) or math.isnan(most):
         raise StatementError("noise has no quantiles: its parameters are out of range")
     if not math.isfinite(most - least):
-        raise StatementError("with confidence=1 noise without ends says nothing; take a confidence below 1")
+        raise StatementError("confidence must be below 1 for noise of unbounded support")
     return least, most
 
 
@@ -88,8 +90,8 @@ def noise_penalty(noise: Any) -> Penalty:
     parameters |= getattr(noise, "kwds", {})
     if name not in ("norm", "laplace", "dlaplace"):
         raise StatementError(
-            f"the likelihood of {name or short_repr(noise)} is not one of those that are known: norm(scale=...), "
-            "laplace(scale=...) and dlaplace(a) of scipy.stats; take how='box', which reads any noise"
+            f"the likelihood of {name or short_repr(noise)} is not supported; use norm(scale=...), laplace(scale=...) or "
+            "dlaplace(a) of scipy.stats, or how='box' for any other noise"
         )
     if check_number(parameters["loc"], "loc of the noise") != 0:
         raise StatementError(f"noise around {parameters['loc']} is not around 0: subtract that from the counts instead")
@@ -113,7 +115,7 @@ def _require_parameters(noise: Any) -> None:
 
     name = getattr(noise, "name", None)
     if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
-        raise StatementError(f"noise is scipy.stats.{name}, with no parameters; call it: {name}(scale=...), say")
+        raise StatementError(f"noise is scipy.stats.{name} without parameters; give them, such as {name}(scale=...)")
 
 
 # Answers that a statistical database gave: how many people, what their values sum to, or are on average.
@@ -217,9 +219,7 @@ class AnsweredQueries(Source):
         if (self.eps < 0).any():
             raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
         if of == "count" and (attribute is not None or values is not None):
-            raise StatementError(
-                "a count adds no values up: attribute= and values= are of sums and means; leave them out"
-            )
+            raise StatementError("attribute and values are used for sums and means only; omit them for a count")
         self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))
         self.of, self.attribute, self.values, self.integer = of, attribute, values, integer
 
@@ -306,7 +306,7 @@ class AnsweredQueries(Source):
         """The number of every sensitive value."""
         view = space.view
         if self.attribute is None and len(view.sensitive) > 1:
-            raise StatementError(f"a {self.of} is of one of {list(view.sensitive)}; say which: attribute=...")
+            raise StatementError(f"a {self.of} needs one attribute; give attribute, one of {list(view.sensitive)}")
         name = self.attribute or view.sensitive[0]
         if name not in view.sensitive:
             raise unknown_name("sensitive attribute", name, view.sensitive)
@@ -412,13 +412,15 @@ class NoisyMarginal(Source):
                 f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
             )
         if counts.index.has_duplicates:
-            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry a cell")
+            raise TableError(
+                f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell is expected"
+            )
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
             for name, given in (("confidence", confidence), ("integer", integer)):
                 if given is not None:
-                    raise StatementError(f"{name}= is of how='box'; a likelihood has no use for it: leave it out")
+                    raise StatementError(f"{name} is used with how='box' only; omit it for a likelihood")
             self.penalty = noise_penalty(noise)
             return
         confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
@@ -544,7 +546,7 @@ class RandomizedResponse(Source):
                 f"sums to {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
             )
         if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
-            raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
+            raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
         self.transition, self.reported, self.confidence = transition, reported, confidence
         several = None if by is None else check_list(by, "by", "lists of QI attributes")
         self.by = several if several is None else [_attributes(one) for one in several]

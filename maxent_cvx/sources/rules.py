@@ -94,7 +94,7 @@ class PublishedRuleList(Source):
                 )
             given, value, confidence = rule
             if confidence is not None and not 0 <= check_number(confidence, f"the confidence of rule {i}") <= 1:
-                raise BadProbability(f"the confidence of rule {i} is {confidence!r}, which is no probability")
+                raise BadProbability(f"the confidence of rule {i} must be a probability, got {confidence!r}")
             self.rules.append((dict(given), value, confidence))
         self.decimals, self.integer = decimals, integer
 
@@ -193,20 +193,21 @@ class PublishedRules(Source):
         check_bool(integer, "integer")
         check_bool(prune, "prune")
         if not isinstance(rules, RuleSet):
-            raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+            raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
         if scores is not None and not isinstance(scores, str | Iterable):
-            raise StatementError(f"scores={short_repr(scores)}: 'confidence', 'support' or None is expected")
+            raise StatementError(f"scores must be 'confidence', 'support' or None, got {short_repr(scores)}")
         self.scores = [] if scores is None else [scores] if isinstance(scores, str) else list(scores)
         for name in self.scores:
             check_in(name, "scores", ("confidence", "support"))
         if decimals is not None and not self.scores:
             raise StatementError(
-                f"decimals={short_repr(decimals)} is of printed scores: say which, scores='confidence'"
+                f"decimals is given ({short_repr(decimals)}), but not which scores are rounded to them; give scores as "
+                "well, such as confidence"
             )
         if non_rules and not rules.complete:
             raise StatementError(
-                f"these {len(rules)} rules are not all rules (complete=False), so that a missing pattern may be "
-                "one; pass non_rules=False, or, if they are all, make the RuleSet with complete=True"
+                f"the set of {len(rules)} rules is not complete, so a pattern that is missing in it may still be a rule; "
+                "pass non_rules=False, or, if these are all rules, make the RuleSet with complete=True"
             )
         self.rules, self.decimals = rules, decimals
         self.non_rules, self.integer, self.prune = non_rules, integer, prune
@@ -279,14 +280,14 @@ class PublishedRules(Source):
         if (never := least > patterns.n_q).any():
             first = int(never.argmax())
             raise Infeasible(
-                f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people are as it says, and with "
-                f"{thresholds} it needs {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
+                f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people match its left side, but "
+                f"{thresholds} requires {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
             )
         low, high = least.copy(), patterns.n_q.astype(float)
         self._check_printed(patterns, least, n)
         for which in self.scores:
             if which not in self.rules.table:
-                raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
+                raise StatementError(f"the rules have no column {which!r}; omit scores if they are not published")
             score = self.rules.table[which].to_numpy(dtype=float)
             of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
             fewest, most = records_of_scores(
@@ -298,8 +299,8 @@ class PublishedRules(Source):
         if (neither := low > high).any():
             first = int(neither.argmax())
             raise Infeasible(
-                f"support and confidence of {patterns.names[first]!r} say different numbers of people; the rules are of "
-                "other people, or decimals= is wrong"
+                f"support and confidence of {patterns.names[first]!r} imply different numbers of people; the rules were "
+                "mined from other people, or the number of decimals is wrong"
             )
         return low, high
 
@@ -319,8 +320,8 @@ class PublishedRules(Source):
             return
         first = int(short.argmax())
         raise Infeasible(
-            f"{patterns.names[first]!r} has at most {most[first]:.12g} of {patterns.n_q[first]} people by its {which}, and "
-            f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
+            f"{patterns.names[first]!r} is true of at most {most[first]:.12g} of {patterns.n_q[first]} people according "
+            f"to its {which}, but a rule with {self.rules.thresholds} needs {least[first]:.12g} of them; "
             f"{self._other(patterns.n_q[first], n, most[first])}"
         )
 
@@ -329,8 +330,8 @@ class PublishedRules(Source):
         strict = self.rules.strict
         turned = Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, not strict)
         if turned.least(np.array([n_q]), n)[0] <= people and strict:
-            return "by >= it would be one: the rules were mined by >=, so read them with strict=False"
-        return "the rules are of other people, or were mined by other thresholds"
+            return "with >= it would be a rule: if the rules were mined with >=, read them with strict=False"
+        return "the rules were mined from other people, or with other thresholds"
 
     def _check_convention(
         self, patterns: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View
@@ -378,5 +379,8 @@ class PublishedRules(Source):
     def _remedy(self, explained: bool) -> str:
         """Say what would explain missing patterns that cannot be missing."""
         if explained and not self.rules.strict:
-            return "by > none of these is a rule: they were mined by >, so read them with strict=True"
-        return "the set is not complete, or is of other people or thresholds; correct it, or pass non_rules=False"
+            return "with > none of these is a rule: if the rules were mined with >, read them with strict=True"
+        return (
+            "the set is not complete, or was mined from other people or with other thresholds; correct it, or read the "
+            "rules without the patterns that are not rules (non_rules=False)"
+        )

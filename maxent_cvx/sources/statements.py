@@ -797,7 +797,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
         names = _names(who)
         if len(names) != 1 or not isinstance(who, str | Integral):
             raise StatementError(
-                f"P({conditions(sensitive)} | ...) is about one person; of several, write Count(value, who=[...])"
+                f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
             )
         return Probability({Event(sensitive, who=names): 1.0})
     given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
@@ -868,9 +868,9 @@ def _names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
     names = [who] if isinstance(who, str) or not is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
-        raise StatementError(f"who={short_repr(strange[0])}: a person's name is a text or a whole number")
+        raise StatementError(f"a person's name (who) must be a text or an integer, not {short_repr(strange[0])}")
     if not names:
-        raise StatementError("who=[] names nobody; name at least one person")
+        raise StatementError("who must name at least one person, got []")
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise StatementError(f"{twice[0]!r} is named twice; a person counts once")
     return frozenset(names)
@@ -986,7 +986,7 @@ class ExpectedNumber(Event):
         there, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"how many people have {self._condition()} is not known, and so {self} is no linear expression; "
+                f"the number of people with {self._condition()} is unknown, so {self} is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
         return self._products(space, there, Fraction(0), 1 / share if share else Fraction(0))
@@ -1018,7 +1018,7 @@ class ExpectedNumber(Event):
         having = frozenset(one for one in self.given if one[0] in view.sensitive)
         if self.attribute in view.qi and not having:
             raise StatementError(
-                f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
+                f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
         space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
@@ -1049,12 +1049,12 @@ class ExpectedNumber(Event):
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
                 raise StatementError(
-                    f"the values of {self.attribute!r} are not numbers; say what each stands for: "
+                    f"the values of {self.attribute!r} are not numbers; give the number that each stands for: "
                     f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
                 )
             numbers = np.array(values, dtype=float)
             if not np.isfinite(numbers).all():
-                raise BadProbability(f"a value of {self.attribute!r} is no finite number, so that it has no mean")
+                raise BadProbability(f"a value of {self.attribute!r} is not a finite number, so it has no mean")
         else:
             number_of = dict(self.numbers)
             if strange := [value for value in number_of if value not in values]:

@@ -47,16 +47,16 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
             return {OPEN: (0.0, np.inf)}
         if (match := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
             raise StatementError(
-                f"suppressed={short_repr(suppressed)}: a limit such as '<5' or '<=4' is expected, or every symbol with what "
-                "it stands for, {'c': (0, 4)}"
+                f"suppressed must be a limit such as '<5' or '<=4', or a dictionary {{symbol: (least, most)}}, got "
+                f"{short_repr(suppressed)}"
             )
         most = float(match[2]) - (match[1] == "<")
         if most < least:
-            raise StatementError(f"suppressed={suppressed!r}: no count is so small; a limit above it is expected")
+            raise StatementError(f"suppressed must be a limit above the smallest count, got {suppressed!r}")
         return {symbol: (least, most), OPEN: (0.0, np.inf)}
     if not isinstance(suppressed, Mapping):
         raise StatementError(
-            f"suppressed={short_repr(suppressed)}: a limit such as '<5', a dictionary or None is expected"
+            f"suppressed must be a limit such as '<5', a dictionary or None, got {short_repr(suppressed)}"
         )
     if zeros_shown:
         raise StatementError("zeros_shown is of a limit such as '<5'; in a dictionary say so yourself, {'<5': (1, 4)}")
@@ -79,24 +79,23 @@ def cell_intervals(
     bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
     if bad.any():
         raise TableError(
-            f"column {name!r} of the published table holds {join_names(as_typed[bad].unique())}; whole numbers of people, "
-            "none negative, are expected"
+            f"column {name!r} of the published table must contain numbers of people, integers of at least 0, got "
+            f"{join_names(as_typed[bad].unique())}"
         )
     low, high = values.copy(), values.copy()
     if base is not None:
         if (off := is_number & (values % base != 0)).any():
             raise TableError(
-                f"column {name!r} of the published table holds {join_names(as_typed[off].unique())}, no multiple of "
-                f"base={base}; rounded counts are expected, all of them"
+                f"column {name!r} of the published table must contain multiples of the base {base}, got "
+                f"{join_names(as_typed[off].unique())}"
             )
         width = HALF_WIDTHS[rounding](base)
         low, high = np.maximum(low - width, 0), high + width
     texts, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
     if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(
-            f"column {name!r} of the published table holds {join_names(unknown)}, which is neither a whole number nor a "
-            f"symbol of a suppressed cell: {join_names(symbols)}; say with suppressed={{symbol: (least, most)}} what it "
-            "stands for"
+            f"column {name!r} of the published table contains {join_names(unknown)}, which is neither an integer nor a "
+            f"symbol of a suppressed cell, {join_names(symbols)}; give its meaning, suppressed={{symbol: (least, most)}}"
         )
     ends = np.array([symbols[symbol] for symbol in texts.tolist()]).reshape(-1, 2)
     low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
@@ -125,9 +124,7 @@ def _symbol(key: object) -> str:
         float(symbol)
     except ValueError:
         return symbol
-    raise StatementError(
-        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is not a number"
-    )
+    raise StatementError(f"the symbol of suppressed cells must not be a number, which would count people, got {key!r}")
 
 
 def _limits(key: object, value: object) -> tuple[float, float]:
@@ -234,11 +231,11 @@ def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | Non
     if n_records is not None:
         if len(everybody) and not everybody["low"].iloc[0] <= n_records <= everybody["high"].iloc[0]:
             low, high = everybody.iloc[0]
-            raise TableError(f"n_records={n_records}, and the published table counts {low:.0f} to {high:.0f} people")
+            raise TableError(f"n_records is {n_records}, but the published table counts {low:.0f} to {high:.0f} people")
         return n_records
     if not len(everybody) or everybody["low"].iloc[0] != everybody["high"].iloc[0]:
         raise TableError(
-            "the published table has no grand total that is a number, and so no number of people; say it, n_records=..."
+            "the published table has no grand total that is a number; give the number of people, n_records"
         )
     return int(everybody["low"].iloc[0])
 
@@ -368,22 +365,22 @@ class PublishedTable(Source):
     ) -> None:
         check_dataframe(table, "the published table")
         if not is_text(count):
-            raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+            raise TableError(f"count must be the name of a column, got {short_repr(count)}")
         check_in(rounding, "rounding", tuple(HALF_WIDTHS))
         check_bool(zeros_shown, "zeros_shown")
         if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
-            raise StatementError(f"total={short_repr(total)}: what stands for a total, a text say, is expected")
+            raise StatementError(f"total must be the label of a total, such as a text, got {short_repr(total)}")
         base = None if base is None else check_int(base, "base", 1)
         symbols = symbol_intervals(suppressed, zeros_shown)
         if count not in table.columns and table.index.names != [None]:
             raise TableError(
-                f"the published table has no column {count!r} of counts, and names in its index: a table with a column "
-                f"for each value is expected in long form, table.stack().rename({count!r}).reset_index()"
+                f"the published table has no column {count!r} of counts, but labels in its index; convert a table with one "
+                f"column per value to long form, table.stack().rename({count!r}).reset_index()"
             )
         by = [column for column in table.columns if column != count]
         check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
         if not by:
-            raise TableError("the published table has a column of counts only; name what is counted in other columns")
+            raise TableError("the published table has a column of counts only; attributes are needed in other columns")
         self.attributes, self.total = tuple(by), total
         low, high = cell_intervals(table[count], symbols, base, rounding)
         index = _labels(table[by])
@@ -512,4 +509,4 @@ def _labels(columns: pd.DataFrame) -> pd.Index:
             return pd.Index(columns[name].astype(object).array, name=name)
         return pd.MultiIndex.from_frame(columns.astype(object))
     except TypeError as error:  # a list in a cell, say
-        raise TableError(f"the published table holds something that is no single value: {error}") from error
+        raise TableError(f"the published table must contain single values: {error}") from error

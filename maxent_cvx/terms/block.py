@@ -340,7 +340,7 @@ class Block:
 
     def _labels(self, what: str) -> pd.Index:
         if self.index is None:
-            raise StatementError(f"{self.label} is a single expression without labels; there is nothing to {what}")
+            raise StatementError(f"cannot {what} from {self.label}, a single expression without labels")
         return self.index
 
     def _check_defined(self, used: np.ndarray) -> None:
@@ -360,7 +360,7 @@ class Block:
         lost = labels[self.provenance.unknown(labels)]
         if len(lost):
             raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
+                f"{self.label} lacks {join_names(lost)}, which were not selected; select the same rows on both sides"
             )
 
     # Selection by label
@@ -387,7 +387,7 @@ class Block:
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
                 raise StatementError(
-                    f"rows of {self.label} are selected by a list of labels or by a mask, not by {short_repr(key)}"
+                    f"rows of {self.label} must be selected by a list of labels or a mask, not by {short_repr(key)}"
                 )
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
@@ -512,7 +512,7 @@ class Block:
     def _check_once(self, labels: pd.Index) -> None:
         if labels.has_duplicates:
             raise LabelMismatch(
-                f"the rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
+                f"rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
             )
 
     def _selected(self, selection: Selection) -> Self:
@@ -704,7 +704,7 @@ class Block:
         index, made = self._labels("take differences of"), self.provenance
         levels = levels_named(self.space.axes, index, level, self.label)
         if len(levels) != 1:
-            raise StatementError(f"differences are along one level, and {short_repr(level)} stands for {levels}")
+            raise StatementError(f"differences need one level, but {short_repr(level)} stands for {levels}")
         dropped = made.dropped.get(levels[0])
         labels, here, before, previous, first = _steps(
             index, levels[0], self.space.axes, made.left_out is not None, dropped
@@ -778,13 +778,9 @@ class Block:
                 )
             known_values(self.space.axes, name)
         if len(unknown := index[~are_known(self.space.axes, index)]):
-            raise LabelMismatch(
-                f"{self.label} is multiplied by a Series whose labels {join_names(unknown)} are not known"
-            )
+            raise LabelMismatch(f"{self.label} is multiplied by a Series with the unknown labels {join_names(unknown)}")
         if index.has_duplicates:
-            raise LabelMismatch(
-                f"{self.label} is multiplied by a Series whose labels {repeated(index)} are there twice"
-            )
+            raise LabelMismatch(f"{self.label} is multiplied by a Series with the duplicate labels {repeated(index)}")
         at = np.zeros(len(index), dtype=np.int64)
         empty = self.provenance.empty_at(at, index)
         made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, empty=empty)
@@ -802,7 +798,7 @@ class Block:
     def _plus(self, other: Block) -> Self:
         """Add two blocks by label; one with fewer levels is used for all rows that share its labels."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
-            raise StatementError(f"{self.label} and {other.label} are of two models; make both from one space")
+            raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
         total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
         for a, what in (*self._parts, *other._parts):
             total[what] = total.get(what, 0.0) + a
@@ -835,8 +831,8 @@ class Block:
         constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} do not have the same labels, and one of them is not known elsewhere; "
-                "select alike on both sides, and where a number is added, add blocks first"
+                f"{self.label} and {other.label} have different labels, and the value of one is unknown where it has no row; "
+                "select the same rows on both sides, and add blocks before numbers"
             )
         added = first._with(matrix, constant, parts=parts, absent=absent)
         made = replace(
@@ -1102,7 +1098,7 @@ class Block:
             what = "NaN or infinity"
             if self.provenance.is_probability:
                 wrong = numbers[bad]
-                what = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is no probability,"
+                what = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is not a probability,"
             raise BadProbability(f"the values for {self.label} have {what} at {self._listing(bad)}")
         return numbers
 

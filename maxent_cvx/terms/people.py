@@ -38,18 +38,18 @@ def described_table(described: object, view: View) -> pd.DataFrame:
             f"not {short_repr(described)}"
         )
     if "who" in view.columns:
-        raise StatementError("a column is called 'who', which stands for named people here; rename the column")
+        raise StatementError("a column is called 'who', a name that is used for people here; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:
         twice = described.columns[described.columns.duplicated()]
-        raise StatementError(f"people are described by two columns called {join_names(twice)}; leave one out")
+        raise StatementError(f"the table of people has several columns called {join_names(twice)}; drop all but one")
     for attribute in view.qi:
         if attribute not in described.columns or (missing := described[attribute].isna()).all():
-            raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
+            raise StatementError(f"the descriptions of people lack {attribute!r}; every QI attribute is needed")
         if missing.any():
             raise StatementError(
-                f"{join_names(described.index[missing])} is described without {attribute!r}; every QI attribute is needed"
+                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; every QI attribute is needed"
             )
     return described
 
@@ -57,10 +57,10 @@ def described_table(described: object, view: View) -> pd.DataFrame:
 def checked_names(index: pd.Index) -> pd.Index:
     """Check that names are texts or integers, each once."""
     if strange := [name for name in index if not is_name(name)]:
-        raise StatementError(f"a person's name is a text or a whole number, not {short_repr(strange[0])}")
+        raise StatementError(f"a person's name must be a text or an integer, not {short_repr(strange[0])}")
     if index.has_duplicates:
         raise StatementError(
-            f"{join_names(index[index.duplicated()].unique())} is described more than once; a person has one description"
+            f"people must be described once each, but several rows describe {join_names(index[index.duplicated()].unique())}"
         )
     return index
 
@@ -78,7 +78,7 @@ def codes_in_view(column: pd.Series, level: pd.Index) -> np.ndarray:
         # As objects: a number is not the interval that it lies in.
         codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
     except TypeError as error:  # a list, say
-        raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
+        raise StatementError(f"{column.name!r} of every person must be a single value: {error}") from error
     if (codes < 0).any():
         first = int((codes < 0).argmax())
         raise unknown_name(f"value of {column.name!r} (of {column.index[first]!r})", column.iloc[first], level)
@@ -274,8 +274,8 @@ def _counted(
 def _names(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
     """Whom each record names, of those who are known by name."""
     if id is None:
-        raise TableError("the model names people, so say which column of the records does: id=...")
+        raise TableError("the model has named people; give the column of the records that contains their names as id")
     if len(missing := people.names.difference(pd.Index(records[id]))):
-        raise TableError(f"column {id!r} of the records names nobody {join_names(missing)}, whom the model names")
+        raise TableError(f"column {id!r} of the records does not contain {join_names(missing)}, named in the model")
     called = pd.CategoricalDtype([*people.names, OTHERS])
     return pd.Series(records[id].where(records[id].isin(people.names), OTHERS), dtype=called)

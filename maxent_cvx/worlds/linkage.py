@@ -329,9 +329,7 @@ def linkage(
     check_release(release, prior, optional=True)
     limit = check_number(limit, "limit")
     if prior is None and attributes is not None:
-        raise StatementError(
-            f"attributes={short_repr(attributes)} chooses an attribute set of a prior, and there is none"
-        )
+        raise StatementError(f"attributes must be omitted without a prior, got {short_repr(attributes)}")
     key = () if prior is None else prior.attribute_set(attributes)
     sentences = listed(knowledge)
     if people is not None:
