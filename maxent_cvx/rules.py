@@ -229,7 +229,7 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
     merged = held | arguments
     if missing := [name for name in NEEDED if name not in merged]:
         raise StatementError(
-            f"{str(path)!r} does not contain {join_names(missing)} of its rules; give {' and '.join(missing)}, or use a "
+            f"{str(path)!r} does not contain {join_names(missing)} of its rules; give {', '.join(missing)}, or use a "
             "file that RuleSet.to_csv or 'maxent-cvx publish --method rules' wrote"
         )
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.

@@ -120,8 +120,7 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
     """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
-        n_exempt = int(is_exempt.sum()) + len(too_many)
-        exempting = f"exempt the {n_exempt} most frequent values" if n_exempt > 1 else "exempt the most frequent value"
+        exempting = f"exempt the {pluralize(int(is_exempt.sum()) + len(too_many), 'most frequent value')}"
         remedy = "spread people evenly over the partitions, exempt more values" if part else exempting
         raise TableError(
             f"{part}{': ' * bool(part)}"

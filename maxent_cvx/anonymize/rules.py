@@ -14,13 +14,12 @@ from .._utils.errors import Inaccurate, SolverError, StatementError, TableError,
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import names
-from .._utils.validation import check_bool, check_int, check_list, check_number, check_optional_bool
+from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
 from ..measures.accuracy import original_counts, overall_divergence
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import View
-from ..releases.generalized import OUTSIDE
 from ..rules import SCORES, RuleSet, Thresholds, check_names
 from ..solvers.explain import multipliers_from_counts
 from ..sources.rules import PublishedRules
@@ -70,7 +69,7 @@ def events(view: View) -> np.ndarray:
     # That somebody of a population is not in the release is no value.
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
-        return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
+        return np.eye(len(values))[:, view.inside]
     return np.concatenate(
         [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
     )
@@ -460,8 +459,7 @@ def sanitize(
         raise StatementError(f"max_p must be a probability above 0, got {max_p!r}")
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
-    if not isinstance(model, MaxEnt):
-        raise StatementError(f"view must be a View, such as a QITable, or a MaxEnt, not {short_repr(view)}")
+    check_instance(model, MaxEnt, "view", "give a View, such as a QITable, or a model of one")
     search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
     kept, withheld, post, value = search.run(step, restore, progress)
     return Sanitized(kept, withheld, post, value, limit)

@@ -569,8 +569,8 @@ class Linking:
             raise TableError(
                 f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per group of "
                 f"{least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records make "
-                f"{n // least} groups; choose r = {n // most} or smaller, exempt the most frequent values ({enough} of "
-                f"them), or suppress at least {pluralize(out, 'record')}"
+                f"{n // least} groups; choose r = {n // most} or smaller, exempt the "
+                f"{pluralize(enough, 'most frequent value')}, or suppress at least {pluralize(out, 'record')}"
             )
 
     def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
@@ -578,12 +578,14 @@ class Linking:
         left = grouping.left
         often = pd.Series(grouping.value[left]).value_counts()
         allowed = f", and at most {suppress} may be suppressed" if suppress else ""
-        remedy = "" if works is None else f"; all records fit with r = {works[0]:g} and the condition {works[1]!r}"
+        remedy = (
+            "" if works is None else f"; all records would fit with r = {works[0]:g} and the condition {works[1]!r}"
+        )
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
             f"{len(left)} of {len(grouping.value)} records fit into no group with r = {grouping.criterion.r:g}{allowed}; "
-            f"most of them have {most_of}, values that are too likely a priori for too many people, and rearranging the "
-            f"groups did not help{remedy}; or suppress {pluralize(len(left), 'record')}, or exempt the value"
+            f"most of them have {most_of}, which the prior makes likely for too many people, and rearranging the groups "
+            f"did not help{remedy}. Suppress {pluralize(len(left), 'record')}, or exempt the value"
         )
 
 

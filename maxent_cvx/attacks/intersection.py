@@ -16,8 +16,8 @@ from .._utils.tables import check_columns, distinct, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
-from ..releases.base import View, attach
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.base import OUTSIDE, View, attach
+from ..releases.generalized import GroupedRelease
 from ..releases.release import Release
 from ..sources.base import Source
 from ..terms.rows import Rows
@@ -203,7 +203,7 @@ class RecordClasses:
         """Lay out a release for people with some QI tuples, and for the values of all releases."""
         at = values.get_indexer(release.sensitive_values)
         s, b = release.n_sb.nonzero()
-        held = np.asarray(release.sensitive_values.to_flat_index()[s] != OUTSIDE)
+        held = release.inside[s]
         shape = (len(values), len(release.buckets))
         n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[held], (at[s[held]], b[held])), shape=shape))
         there, known = _places(release, tuples)

@@ -17,7 +17,8 @@ from .._utils.tables import check_columns, check_no_count, choose, counted, sort
 from .._utils.validation import check_instance, check_mapping, check_positive, check_str
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE, GroupedRelease, groups_of, read_hierarchies
+from ..releases.base import OUTSIDE
+from ..releases.generalized import GroupedRelease, groups_of, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..sources.queries import AnsweredQueries
@@ -489,8 +490,7 @@ def _groups(
     if isinstance(release, GroupedRelease):
         if population is not None or count is not None or hierarchies is not None:
             raise StatementError("the release contains its population; omit population, count and hierarchies")
-        inside = np.asarray(release.sensitive_values.to_flat_index() != OUTSIDE)
-        size = np.asarray(release.n_sb[np.flatnonzero(inside)].sum(axis=0))
+        size = np.asarray(release.n_sb[np.flatnonzero(release.inside)].sum(axis=0))
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
@@ -514,6 +514,6 @@ def _of_overlapping(n_q: np.ndarray, size: np.ndarray, cover: sp.csr_array) -> t
     n_sb = sp.csr_array(size[None, :].astype(np.int64))
     view = GroupedRelease(("number",), ("value",), numbers, n_q, values, groups, n_sb, cover)
     post = MaxEnt(view).solve()
-    if OUTSIDE not in view.sensitive_values:  # as many records as people
+    if view.inside.all():  # as many records as people
         return np.ones(len(n_q)), 0.0
     return 1.0 - post.conditional()[OUTSIDE].to_numpy(), float(post.certificate.bound)

@@ -70,7 +70,7 @@ def write_result(
     people: Sequence[object] = (),
 ) -> None:
     """Write the answer of ``quantify`` to standard output."""
-    view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    view: Any = post.view
     where = where_of(knowledge)
     attribute = len(knowledge) <= MOST_STATEMENTS
     limit = None

@@ -20,6 +20,7 @@ from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.base import View
+from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
@@ -238,7 +239,7 @@ class Verdict:
 
 def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame | None) -> Verdict:
     """Find who is exposed."""
-    arguments = exposure_kwargs(options, _view(post))
+    arguments = exposure_kwargs(options, post.view)
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
@@ -301,10 +302,6 @@ def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
     return shares.set_axis(pd.MultiIndex.from_tuples(values) if len(view.sensitive) > 1 else pd.Index(values))
 
 
-def _view(post: AnyPosterior) -> Any:
-    return post.release if isinstance(post, PartitionedPosterior) else post.space.view
-
-
 # -------------------------------------------------------------------------------------------------------- what is printed
 
 
@@ -363,9 +360,9 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     size = options.population_size
     if size is None:
         return None
-    if isinstance(post, PartitionedPosterior) or isinstance(post.space.view, ReleaseSeries):
+    if isinstance(post.view, PartitionedRelease | ReleaseSeries):
         raise TableError("--population-size is for one release in memory")
-    if size < (n := post.space.view.n_records):
+    if size < (n := post.view.n_records):
         raise TableError(f"--population-size {size} must be at least the {n} people of the release")
     return size
 
@@ -459,7 +456,7 @@ def write_report(
     given: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     make_report(
-        given, path, threshold=threshold, **exposure_kwargs(options, _view(first)), about=about,
+        given, path, threshold=threshold, **exposure_kwargs(options, first.view), about=about,
         original=next(iter(known.values()), None) if len(posts) == 1 else known or None,
         population=options.population_size, **more,
     )  # fmt: skip

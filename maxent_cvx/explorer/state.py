@@ -21,7 +21,7 @@ from ..measures.exposure import Exposure, exposed, sensitive_events
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE
 from ..solvers.monitor import Iteration
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -239,7 +239,7 @@ class Answer:
     def exposing(self, threshold: float) -> np.ndarray:
         """Mark the columns of which a probability from the threshold on exposes somebody."""
         values = self.post.space.view.sensitive_values
-        inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
+        inside = values[self.post.view.inside]
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
         counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold]
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr
+from .._utils.errors import BadProbability, GroupTooLarge, TableError, short_repr
 from .._utils.formatting import ReprMixin
 from .._utils.tables import as_numbers, numbers_of, one_or_several
-from .._utils.validation import check_int, check_number
+from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
 
@@ -760,8 +760,7 @@ def individual_equivocation(
     20        2      1.0   2.0      2.0   0.0
     30        2      1.0  57.0     57.0   1.0
     """
-    if not isinstance(post, Posterior):
-        raise StatementError(f"post must be a Posterior, not {short_repr(post)}")
+    check_instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
     if conditional.columns.nlevels > 1:
         raise TableError("equivocation is defined for one sensitive attribute, but the release has several")

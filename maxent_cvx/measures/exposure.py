@@ -47,7 +47,7 @@ from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, positions
-from ..releases.generalized import OUTSIDE, read_hierarchies
+from ..releases.generalized import read_hierarchies
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from .accuracy import original_counts
@@ -415,12 +415,10 @@ def exposed(
                 'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
             )
         values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
-        n_s, is_population = post.release.n_s, False
     else:
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
-        n_s = published(post.space.view)
-        is_population = OUTSIDE in post.space.view.sensitive_values.to_flat_index()
+    n_s, is_population = published(post.view), not post.view.inside.all()
     if taken := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
         raise TableError(f"an attribute is called {taken[0]!r}, like a column of the exposed groups; rename it")
 
@@ -884,9 +882,9 @@ def read_baseline(
         except MaxEntError as error:
             raise type(error)(f"baseline: {error}") from None
         return Baseline(p, off, "in the baseline")
-    view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    view = post.view
     if isinstance(baseline, str) and baseline == "overall":
-        n_s = view.n_s if isinstance(post, PartitionedPosterior) else published(view)
+        n_s = published(view)
         if n_s is None:
             raise StatementError(
                 f'baseline="overall": the {view.noun} does not publish how many people have each value; '
@@ -976,7 +974,7 @@ def _baseline_by_group(
 
 def certified_error(post: Posterior | PartitionedPosterior) -> float:
     """How far a P(s | q) may be from the maximum-entropy one; of a population P(s | q, in the release)."""
-    if isinstance(post, Posterior) and OUTSIDE in post.space.view.sensitive_values.to_flat_index():
+    if isinstance(post, Posterior) and not post.view.inside.all():
         return float(inferred(post)[2].off.max(initial=0.0))
     return min(post.certificate.bound, 1.0)
 

@@ -13,7 +13,7 @@ from .._utils.errors import BadProbability, StatementError, TableError, join_nam
 from .._utils.validation import check_float, check_in, check_instance, check_number
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE
 from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
 
 __all__ = [
@@ -60,12 +60,12 @@ class Beliefs:
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
     """P(s | .) of all who are distinguishable, how many people each row is, and the same with its errors."""
     table, people = of_those_inside(post)
-    everybody, columns = post.inferences()[0], post.space.view.sensitive_values
+    everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
     off.flat[np.unique(post.space.cells)] = min(post.certificate.bound, 1.0)  # where there is no term, it is 0
-    if OUTSIDE in columns.to_flat_index():
+    if not post.view.inside.all():
         inside = 1 - everybody[OUTSIDE].to_numpy()
-        off = off[:, columns.to_flat_index() != OUTSIDE][inside > NEGLIGIBLE]
+        off = off[:, post.view.inside][inside > NEGLIGIBLE]
         inside = inside[inside > NEGLIGIBLE, None]
         with np.errstate(divide="ignore"):
             off = np.where(inside > off, np.minimum(2 * off / np.maximum(inside - off, 0), 1.0), 1.0)

@@ -18,8 +18,8 @@ from .._utils.tables import check_columns, check_no_count, names, sort_distinct
 from .._utils.validation import check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.base import View
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.base import OUTSIDE, View
+from ..releases.generalized import GroupedRelease
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.series import ReleaseSeries
@@ -40,10 +40,8 @@ __all__ = [
 
 def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
     """Count the records of every class, and the population's people, if a population is given as a table."""
-    if isinstance(published, Posterior):
-        published = published.space.view
-    elif isinstance(published, PartitionedPosterior):
-        published = published.release
+    if isinstance(published, Posterior | PartitionedPosterior):
+        published = published.view
     if isinstance(published, pd.DataFrame):
         if qi is None:
             raise StatementError("the quasi-identifiers of the table must be given (qi)")

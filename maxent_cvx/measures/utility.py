@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
+from .._utils.errors import BadProbability, StatementError, TableError, join_names
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
-from ..releases.generalized import OUTSIDE, GroupedRelease, Hierarchies, covers, read_hierarchies
+from ..releases.generalized import GroupedRelease, Hierarchies, covers, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -113,7 +113,7 @@ def marginal_distance(
     Degree, Disease            0.358      0.416
     """
     check_instance(published, (Release, Posterior), "published")
-    view = published.space.view if isinstance(published, Posterior) else published
+    view = published.view if isinstance(published, Posterior) else published
     nodes = read_hierarchies(hierarchies)
     qi = view.qi if attributes is None else names(attributes, "attributes")
     data = Microdata(original, qi, view.sensitive)
@@ -121,9 +121,9 @@ def marginal_distance(
         raise StatementError(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
-    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+    inside = view.inside
     estimate = estimated_counts(published)[:, inside]
-    n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
+    n = view.n_records if inside.all() else round(float(estimate.sum()))
     if n != len(original):
         raise TableError(f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records")
     s, values = data.values()
@@ -243,9 +243,8 @@ def query_error(
     """
     nodes = read_hierarchies(hierarchies)
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
-    view = published.space.view if isinstance(published, Posterior) else published
-    if not isinstance(published, Release | Posterior):
-        raise StatementError(f"published must be a Release or a Posterior, not {short_repr(published)}")
+    check_instance(published, (Release, Posterior), "published")
+    view = published.view if isinstance(published, Posterior) else published
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
     qi = view.qi if attributes is None else names(attributes, "attributes")
@@ -397,7 +396,7 @@ def risk_utility(
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     if original is not None and isinstance(post, PartitionedPosterior):
         raise StatementError("a release in partitions cannot be compared with the original records; leave them out")
-    view = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    view = post.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
     verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)

@@ -405,6 +405,11 @@ class PartitionedPosterior(ReprMixin):
         return self._shared.by_label(self._multipliers)
 
     @property
+    def view(self) -> PartitionedRelease:
+        """The release that the posterior is of."""
+        return self.release
+
+    @property
     def names_people(self) -> bool:
         """Whether people are known by name."""
         return len(self._whole.people.names) > 0

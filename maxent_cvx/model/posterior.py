@@ -17,12 +17,14 @@ from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import TablePreview, as_html
 from .._utils.tables import group_codes
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
+from ..releases.base import View
 from ..releases.series import ReleaseSeries
 from ..solvers.answer import Status
 from ..solvers.certificate import Certificate, Solution
 from ..solvers.form import LinearForm
 from ..solvers.monitor import within
 from ..sources.statements import Probability
+from ..terms.people import People
 from ..terms.space import Space
 from .explain import certain_table, integer_certain_table, model_of, price_table
 from .measure import Measure
@@ -102,6 +104,16 @@ class Posterior:
     model: MaxEnt | None = None
     certify_seconds: float = math.nan
     tolerance: float = math.nan
+
+    @property
+    def view(self) -> View:
+        """The release, or another view, that the posterior is of."""
+        return self.space.view
+
+    @property
+    def known_people(self) -> People:
+        """The people whom the adversary knows by name."""
+        return self.space.people
 
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.

@@ -99,6 +99,9 @@ def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
     return listed(list(labels[where[order]]), n[order].tolist())
 
 
+#: The sensitive value, and the bucket, of people of a population who are not in the release.
+OUTSIDE = "(not in the release)"
+
 # Views as tables and back: which class a stored view is of, by a name that is written down with it.
 
 T = TypeVar("T", bound="type[Serializable]")
@@ -338,6 +341,11 @@ class View(ReprMixin, ABC):
     @abstractmethod
     def n_s(self) -> np.ndarray | None:
         """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Whether each sensitive value is that of people in the release, bool; False for :data:`OUTSIDE` only."""
+        return np.asarray(self.sensitive_values.to_flat_index() != OUTSIDE)
 
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:

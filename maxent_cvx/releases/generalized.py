@@ -20,7 +20,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr, 
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
 from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
-from .base import View, attach, first_groups, from_dict, labels_of, positions
+from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, positions
 
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
@@ -560,8 +560,6 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
 
 # Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
 
-#: The sensitive value, and the bucket, of people of the population who are not in the release.
-OUTSIDE = "(not in the release)"
 #: Pairs of groups and QI tuples that are looked at at a time.
 CHUNK = 20_000_000
 

@@ -287,6 +287,11 @@ class PartitionedRelease(ReprMixin):
         return int(self.n_q.sum())
 
     @property
+    def inside(self) -> np.ndarray:
+        """Whether each sensitive value is that of people in the release, bool; always True."""
+        return np.ones(len(self.sensitive_values), dtype=bool)
+
+    @property
     def n_buckets(self) -> int:
         """The buckets of all partitions."""
         return sum(size.buckets for size in self.sizes)

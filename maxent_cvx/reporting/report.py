@@ -45,7 +45,7 @@ from ..attacks.worst_case import worst_case
 from ..measures.exposure import Exposure
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.generalized import GroupedRelease
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.release import Release
@@ -120,19 +120,19 @@ def _changes(data: ReportData) -> dict[str, Any]:
             if attributed is not None:
                 needed = attributed[attributed["people"] > 0].head(NAMED)
                 context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
-    post, release = data.post, data.view
+    release = data.view
     can_merge = isinstance(release, Release) and release.persons is None and model is not None
-    if can_merge and isinstance(post, Posterior) and len(post.space) <= LARGEST:
-        context["merging"] = Attempt.of(lambda: _try_merging(data, post, release))
+    if can_merge and len(model.space) <= LARGEST:
+        context["merging"] = Attempt.of(lambda: _try_merging(data, release))
     return context
 
 
-def _try_merging(data: ReportData, post: Posterior, release: Release) -> dict[str, Any]:
+def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
     """Merge the buckets of exposed people with others, up to ROUNDS times, and count again."""
     if len(release.buckets) < 2:
         return {"outcome": "one bucket"}
     # The same people in a single bucket bound what any merging can do.
-    least = data.exposed(solve_again(post, merge_buckets(release, None)[0])).people
+    least = data.exposed(solve_again(data.model, merge_buckets(release, None)[0])).people
     if least >= data.exposure.people:
         return {"outcome": "useless", "least": least}
     merged, exposure, names = release, data.exposure, list[str]()
@@ -144,7 +144,7 @@ def _try_merging(data: ReportData, post: Posterior, release: Release) -> dict[st
         buckets = np.flatnonzero(merged.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()
         merged, more = merge_buckets(merged, buckets)
         names += more
-        exposure = data.exposed(solve_again(post, merged))
+        exposure = data.exposed(solve_again(data.model, merged))
         if exposure.people <= least or len(merged.buckets) < 2:
             break
     outcome = "useless two by two" if exposure.people >= data.exposure.people else "helps"
@@ -224,9 +224,7 @@ def _and(names: Sequence[str]) -> str:
 
 def _people_in(view: Any) -> int:
     """Number of people in the release; for a population those of them who are in it."""
-    if isinstance(view, GroupedRelease):
-        return int(view.n_s[view.sensitive_values.to_flat_index() != OUTSIDE].sum())
-    return int(view.n_records)
+    return int(view.n_records if view.inside.all() else view.n_s[view.inside].sum())
 
 
 def _prices(data: ReportData) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from ..attacks.result import AttackResult
 from ..measures.exposure import same_value
 from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
-from ..releases.generalized import OUTSIDE
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
 from .data import ReportData
@@ -442,7 +441,7 @@ def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
             *(unknown if data.certain.value is None else count(len(data.certain.value)) for data in cases),
         ],
     ]
-    if not any(data.names_people for data in cases):  # named people are distinguishable, which alone adds entropy
+    if not any(data.n_named for data in cases):  # named people are distinguishable, which alone adds entropy
         rows.append([Cell("remaining uncertainty (entropy), nats"), *(number(data.post.entropy, 6) for data in cases)])
     rows.append(
         [Cell("certified error of every probability"), *(at_most(data.post.certificate.bound) for data in cases)]
@@ -567,7 +566,7 @@ def _interval(low: float, high: float) -> str:
 def _counted_values(data: ReportData) -> np.ndarray:
     """Mark the values that must not be inferred; not to be in a release is not a value."""
     values, sensitive = data.view.sensitive_values, data.settings.sensitive
-    inside = np.asarray(values.to_flat_index() != OUTSIDE)
+    inside = data.view.inside
     if sensitive is None:
         return inside
     if isinstance(sensitive, Mapping):

@@ -25,7 +25,6 @@ from .._utils.validation import (
     check_str,
     is_several,
 )
-from ..releases.generalized import OUTSIDE
 from ..terms.axes import values_named
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -169,8 +168,7 @@ def subjects(
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
     space.axes.tell_apart(of_tuples)
     tuples, people = space.described(of_tuples), space.records_described(of_tuples)
-    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
-    mask = values_named(view, having) if having else inside
+    mask = values_named(view, having) if having else view.inside
     terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])
     if not len(terms):
         raise StatementError(f"nobody can have {conditions((n, choose(c, n)) for n, c in given.items())}")

@@ -11,8 +11,7 @@ from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of
 from .._utils.validation import check_number
-from ..releases.base import View
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
 # The numbers that attributes of people are, or stand for: one per QI tuple, one per sensitive value.
@@ -72,7 +71,7 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
 
 def known_members(view: View, what: str) -> None:
     """Check that it is known who is in the release: of a population it is not."""
-    if (np.asarray(view.sensitive_values.to_flat_index()) == OUTSIDE).any():
+    if not view.inside.all():
         raise StatementError(
             f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
             "linear; make the view of the people in the release"

@@ -15,15 +15,15 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.formatting import format_value
-from .._utils.tables import as_numbers, choose, numbers_of, one_or_several
+from .._utils.tables import as_numbers, choose, one_or_several
 from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
-from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, check_attainable, quantile_rows, subjects
+from .numbers import numbers_of_values
 
 # Intervals for numbers of records, which are integers.
 
@@ -235,7 +235,7 @@ class AnsweredQueries(Source):
             yield from self._quantiles(space)
             return
         view = space.view
-        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
+        inside = view.inside
         if self.of == "mean" and not inside.all():
             raise StatementError(
                 "how many people of a population are in the release is not known, and so no mean of them; "
@@ -307,14 +307,7 @@ class AnsweredQueries(Source):
         view = space.view
         if self.attribute is None and len(view.sensitive) > 1:
             raise StatementError(f"a {self.of} needs one attribute; give attribute, one of {list(view.sensitive)}")
-        name = self.attribute or view.sensitive[0]
-        if name not in view.sensitive:
-            raise unknown_name("sensitive attribute", name, view.sensitive)
-        codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-        inside = np.asarray(level != OUTSIDE)
-        numbers = np.zeros(len(level))
-        numbers[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
-        return numbers[codes]
+        return numbers_of_values(view, self.attribute or view.sensitive[0], self.values)
 
 
 def _text(query: Mapping[str, object]) -> str:
@@ -464,7 +457,7 @@ class NoisyMarginal(Source):
             counted, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
             if not counted.isin(there).any():
                 raise unknown_name(f"value of {name!r}", counted[0], there.unique())
-        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+        inside = view.inside[space.codes["s"]]
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
 
 

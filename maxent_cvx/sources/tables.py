@@ -17,7 +17,6 @@ from .._utils.errors import StatementError, TableError, UnknownName, join_names,
 from .._utils.formatting import TablePreview
 from .._utils.tables import check_columns, names
 from .._utils.validation import check_bool, check_dataframe, check_in, check_instance, check_int, check_str, is_text
-from ..releases.generalized import OUTSIDE
 from ..releases.qi_table import QITable
 from ..terms.axes import find, level_of, pick, subset_keys
 from ..terms.rows import Rows
@@ -160,7 +159,7 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
             parts.append(sp.csr_array(np.ones((len(at), len(space)))))
         order.append(at)
     back = np.argsort(np.concatenate(order), kind="stable")
-    inside = np.asarray(space.view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+    inside = space.view.inside[space.codes["s"]]
     matrix = sp.csr_array(sp.vstack(parts, format="csr")[back])
     return matrix if inside.all() else _without_zeros(sp.csr_array(matrix @ sp.diags_array(inside.astype(float))))
 

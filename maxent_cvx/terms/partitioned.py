@@ -262,6 +262,8 @@ class PartitionView(View):
 class PartitionAxes(Axes):
     """The axes of a partition: attributes that labels are made of must be distinguished everywhere."""
 
+    view: PartitionView
+
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role."""
         self._check(name)
@@ -274,13 +276,10 @@ class PartitionAxes(Axes):
 
     def tell_apart(self, names: Iterable[str]) -> None:
         """Require that combinations of values of some QI attributes are distinguished."""
-        view = self.view
-        assert isinstance(view, PartitionView)
-        view.need([name for name in names if name in view.qi])
+        self.view.need([name for name in names if name in self.view.qi])
 
     def _check(self, name: str) -> None:
         view = self.view
-        assert isinstance(view, PartitionView)
         if name in ("bucket", view.part.bucket):
             raise StatementError(
                 "rows about single buckets cannot be divided among partitions; use rows about people, by "
@@ -297,6 +296,8 @@ class PartSpace(Space):
     partition, and the coefficients that they have in a model of the whole release.
     """
 
+    view: PartitionView
+
     @classmethod
     def around(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartSpace:
         """The space of a partition, given marginals of the whole."""
@@ -312,17 +313,12 @@ class PartSpace(Space):
     @cached_property
     def n_own(self) -> int:
         """The number of terms of the partition, which are the first ones."""
-        return int(np.searchsorted(self.codes["bucket"], len(self._partition.part.buckets)))
-
-    @property
-    def _partition(self) -> PartitionView:
-        assert isinstance(self.view, PartitionView)
-        return self.view
+        return int(np.searchsorted(self.codes["bucket"], len(self.view.part.buckets)))
 
     def marginal(self, by: str | Sequence[str]) -> Block:
         """Sum the terms into P(by), one row for each combination of values that can occur in the whole."""
         names = [column for name in as_names(by) for column in (self.view.qi if name == "q" else (name,))]
-        self._partition.need([name for name in names if name in self.view.qi])
+        self.view.need([name for name in names if name in self.view.qi])
         return super().marginal(names)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
@@ -331,15 +327,15 @@ class PartSpace(Space):
 
     def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
         """Count the records of the whole that match a description by their value of a QI attribute."""
-        self._partition.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
+        self.view.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
         return super().records_by(attribute, given)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
-        records = self._partition.marginals.records(given)
+        records = self.view.marginals.records(given)
         return mark_tuples(self.view, given), records
 
     def _records_of_tuples(self) -> np.ndarray:
-        return self._partition.records
+        return self.view.records
 
 
 #: Columns that represent patterns while a source is evaluated: emitting more sums P(Q, s) than that takes hours.

@@ -26,7 +26,6 @@ from .._utils.errors import (
 from .._utils.tables import ranges, tally
 from .._utils.validation import check_label, check_number, is_several
 from ..priors import QIDistribution
-from ..releases.base import View
 from ..releases.release import Release
 
 __all__ = [
@@ -55,8 +54,7 @@ def check_release(view: object, prior: object, *, optional: bool = False) -> Non
     if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
     if not isinstance(view, Release):
-        what = f"a {type(view).__name__}" if isinstance(view, View) else short_repr(view)
-        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {what}")
+        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {short_repr(view)}")
 
 
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
