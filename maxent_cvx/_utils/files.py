@@ -141,8 +141,8 @@ def _mode(target: Path, given_path: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
-        raise TableError(f"cannot write {str(given_path)!r}: it is {what}; give the path of a file")
+        kind = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
+        raise TableError(f"cannot write {str(given_path)!r}: it is {kind}; give the path of a file")
     if not os.access(target, os.W_OK):
         raise TableError(f"cannot write {str(given_path)!r}: it is protected; give another path, or permit writing")
     return stat.S_IMODE(mode)

@@ -120,24 +120,24 @@ def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
 def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
     """Check that every role's columns are among those of a table, distinct, and give them."""
     known = [column for column in columns if isinstance(column, str)]  # to compare with pandas' NA is an error
-    held: dict[str, str] = {}
-    for role, some in roles.items():
-        for column in some:
+    role_of: dict[str, str] = {}
+    for role, columns_of_role in roles.items():
+        for column in columns_of_role:
             if not is_text(column):
                 raise TableError(
                     f"the names of columns in {role} must be str, not {short_repr(column)}; rename the column"
                 )
             if column not in known:
                 raise unknown_name(f"column of {what} (given as {role})", column, known)
-            if column in held:
+            if column in role_of:
                 raise TableError(
-                    f"column {column!r} is given as {held[column]} and as {role}; a column can have only one role, so "
+                    f"column {column!r} is given as {role_of[column]} and as {role}; a column can have only one role, so "
                     "remove it from one of the two"
                 )
-            held[column] = role
-    if doubled := [column for column in held if known.count(column) > 1]:
+            role_of[column] = role
+    if doubled := [column for column in role_of if known.count(column) > 1]:
         raise TableError(f"{what} has more than one column named {join_names(doubled)}; rename them")
-    return list(held)
+    return list(role_of)
 
 
 def check_columns(
@@ -147,17 +147,17 @@ def check_columns(
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
     check_labels(frame.columns, f"a name of a column of {what}")
-    held = check_named(frame.columns, roles, what)
+    columns = check_named(frame.columns, roles, what)
     if frame.empty:
         raise TableError(f"{what} has no rows; at least one record is needed")
-    for column in held:
+    for column in columns:
         cells = frame[column]
         if column in sets and cells.dtype == object:  # then each value of a set is checked, like a single value
             is_set = cells.map(lambda cell: isinstance(cell, set | frozenset | list | tuple)).to_numpy(dtype=bool)
             check_labels(cells[is_set].explode(), f"a value of a set in column {column!r} of {what}")
             cells = cells[~is_set]
         check_labels(cells, f"a cell of column {column!r} of {what}")
-    missing = frame[held].isna().sum()
+    missing = frame[columns].isna().sum()
     if (missing := missing[missing > 0]).size:
         raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
 
@@ -224,9 +224,9 @@ def check_no_count(
     table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "give {name!r} as count"
 ) -> None:
     """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
-    held = {column for columns in roles.values() for column in columns}
+    with_role = {column for columns in roles.values() for column in columns}
     for name in table.columns:
-        if name in held or not looks_like_count(name):
+        if name in with_role or not looks_like_count(name):
             continue
         column = table.loc[:, name]
         if column.ndim > 1 or pd.api.types.is_bool_dtype(column):
@@ -342,13 +342,15 @@ def as_list(given: Any) -> list[Any]:
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:
     """Numbers of different types."""
-    strangers = [one for one in listed if isinstance(one, bool) or not isinstance(one, numbers.Real | Decimal)]
+    strangers = [
+        number for number in listed if isinstance(number, bool) or not isinstance(number, numbers.Real | Decimal)
+    ]
     if strangers:
         raise TableError(f"{what} must be real numbers, got {join_names(strangers)}")
-    if all(isinstance(one, numbers.Integral) for one in listed):
-        return np.array([int(one) for one in listed], dtype=object)  # type: ignore[call-overload]
+    if all(isinstance(number, numbers.Integral) for number in listed):
+        return np.array([int(number) for number in listed], dtype=object)  # type: ignore[call-overload]
     try:
-        return _finite(np.array([float(one) for one in listed]), what)  # type: ignore[arg-type]
+        return _finite(np.array([float(number) for number in listed]), what)  # type: ignore[arg-type]
     except OverflowError as error:
         raise TableError(f"{what} hold a number that is too large: {error}") from error
 
@@ -409,12 +411,12 @@ class Choice:
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
         """Mark the entries of `known`, the attribute's published values, that are chosen."""
         if self.interval is None:
-            wanted = list(self.values or ())
-            for value in wanted:
+            chosen = list(self.values or ())
+            for value in chosen:
                 # pandas reads a text as a date, "2020" as the whole year: a text names a text only.
                 if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
                     raise unknown_name(f"value of {attribute!r}", value, known)
-            return np.asarray(known.isin(wanted))
+            return np.asarray(known.isin(chosen))
         if self.interval in known:  # a generalised attribute, whose values are intervals themselves
             return np.asarray(known == self.interval)
         if not pd.api.types.is_numeric_dtype(known):

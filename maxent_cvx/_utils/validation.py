@@ -165,7 +165,7 @@ def check_instance(
     """Check that something is of a kind."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        names = " or ".join(f"{'an' if one.__name__[0] in 'AEIOU' else 'a'} {one.__name__}" for one in kinds)
+        names = " or ".join(f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}" for cls in kinds)
         raise error(f"{what} must be {names}, not {short_repr(value)}{f'; {remedy}' * bool(remedy)}")
     return value
 

@@ -61,15 +61,15 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
     """Draw one record from each of the l largest piles for every bucket, as long as there are l piles."""
     # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
     sizes = np.bincount(pile)
-    heap = [(-int(sizes[one]), float(rng.random()), int(one)) for one in np.flatnonzero(sizes)]
+    heap = [(-int(sizes[kind]), float(rng.random()), int(kind)) for kind in np.flatnonzero(sizes)]
     heapq.heapify(heap)
     drawn: list[int] = []
     while len(heap) >= l:
         largest = [heapq.heappop(heap) for _ in range(l)]
-        drawn += [one for _, _, one in largest]
-        for size, tie, one in largest:
+        drawn += [kind for _, _, kind in largest]
+        for size, tie, kind in largest:
             if size < -1:
-                heapq.heappush(heap, (size + 1, tie, one))
+                heapq.heappush(heap, (size + 1, tie, kind))
     drawn_from = np.array(drawn, dtype=np.int64)
     order = np.argsort(drawn_from, kind="stable")
     first = np.cumsum(sizes) - sizes
@@ -82,9 +82,9 @@ def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random
     """Give each left-over record a bucket without its like, at random; -1 where there are too few."""
     chosen = np.full(len(left), -1)
     every = np.unique(bucket)
-    for one in np.unique(left):
-        at = np.flatnonzero(left == one)
-        free = np.setdiff1d(every, bucket[value == one])
+    for sensitive in np.unique(left):
+        at = np.flatnonzero(left == sensitive)
+        free = np.setdiff1d(every, bucket[value == sensitive])
         if len(free) >= len(at):
             chosen[at] = rng.choice(free, len(at), replace=False)
     return chosen
@@ -109,8 +109,8 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
     part = np.where(is_exempt[order], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
     assigned = draw(pile, l, rng)
-    left = assigned < 0  # fewer than l
-    assigned[left] = join(pile[left], assigned[~left], pile[~left], rng)
+    unassigned = assigned < 0  # fewer than l
+    assigned[unassigned] = join(pile[unassigned], assigned[~unassigned], pile[~unassigned], rng)
     bucket = np.empty(n, dtype=np.int64)
     bucket[order] = assigned
     return bucket
@@ -152,8 +152,8 @@ def anatomy_of_partitions(
     values, numbers = CountedTuples.united([each.values for _, _, each in assigned])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, each), own in zip(assigned, numbers, strict=True):
-        check_partition(each, is_exempt[own], l, part.name)
+    for (i, part, each), values_of_part in zip(assigned, numbers, strict=True):
+        check_partition(each, is_exempt[values_of_part], l, part.name)
         make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
         dealers.append((Records(make, part.name), each))
         first += each.buckets
@@ -165,8 +165,8 @@ def count_people(rows: pd.DataFrame, roles: Roles, l: int, name: str) -> PartCou
     if rows.empty:
         return None
     Microdata.of_people(rows, roles.qi, roles.sensitive)
-    one = np.ones(len(rows), dtype=np.int64)
-    tuples, values = (CountedTuples.of(rows[list(columns)], one) for columns in (roles.qi, roles.sensitive))
+    counts = np.ones(len(rows), dtype=np.int64)
+    tuples, values = (CountedTuples.of(rows[list(columns)], counts) for columns in (roles.qi, roles.sensitive))
     return PartCounts(tuples, values, len(rows) // l, "numbers")
 
 

@@ -258,26 +258,26 @@ class Withholding:
 
     def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
         """What is inferred from some of the rules; the search begins with the multipliers of `before`."""
-        some = self.rules if complete else self.rules.at(kept)
-        source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
+        rules = self.rules if complete else self.rules.at(kept)
+        source = PublishedRules(rules, self.scores, self.decimals, non_rules=complete)
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
     def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
         """Withhold rules, `step` at a time, and try to restore them."""
-        kept = np.ones(len(self.rules), dtype=bool)
+        is_published = np.ones(len(self.rules), dtype=bool)
         if self.rules.complete:
-            post = self.solve(kept, None, complete=True)
+            post = self.solve(is_published, None, complete=True)
             if self.limit.holds(value := self.limit.measured(post)):
                 return self._published(self.rules), self._withheld([], {}), post, value
-        post = self.solve(kept, None)
+        post = self.solve(is_published, None)
         value, order, after = self.limit.measured(post), list[int](), dict[int, float]()
         with progress_bar(None, "withheld", progress) as bar:
-            while not self.limit.holds(value) and kept.any():
+            while not self.limit.holds(value) and is_published.any():
                 gain = self.limit.gains(post)
                 best = np.argsort(-gain, kind="stable")[:step]
-                out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
-                kept[out] = False
-                post = self.solve(kept, post)
+                out = np.flatnonzero(is_published)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
+                is_published[out] = False
+                post = self.solve(is_published, post)
                 value = self.limit.measured(post)
                 order += out.tolist()
                 after |= dict.fromkeys(out.tolist(), value)
@@ -288,15 +288,15 @@ class Withholding:
                     f"use a {'larger' if self.limit.is_upper else 'smaller'} limit"
                 )
             for rule in reversed(order) if restore else ():
-                kept[rule] = True
-                tried = self.solve(kept, post)
+                is_published[rule] = True
+                tried = self.solve(is_published, post)
                 if self.limit.holds(measured := self.limit.measured(tried)):
                     post, value = tried, measured
                 else:
-                    kept[rule] = False
-                bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
-        withheld = self._withheld([rule for rule in order if not kept[rule]], after)
-        return self._published(self.rules.at(kept).incomplete()), withheld, post, value
+                    is_published[rule] = False
+                bar.set_postfix_str(f"{int((~is_published).sum())} to be withheld")
+        withheld = self._withheld([rule for rule in order if not is_published[rule]], after)
+        return self._published(self.rules.at(is_published).incomplete()), withheld, post, value
 
     def _published(self, rules: RuleSet) -> RuleSet:
         """The rules with the scores that are published."""

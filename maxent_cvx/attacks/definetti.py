@@ -190,8 +190,8 @@ class BucketWorlds:
         """Which pairs of the groups are of people with quasi-identifiers; their rows, and their values."""
         _, u, v = self.groups.pairs
         known = self.groups.tuples.indices < len(self.release.quasi_identifiers)
-        here = known[u]
-        return here, (np.cumsum(known) - 1)[u[here]], self.groups.values.indices[v[here]]
+        is_known = known[u]
+        return is_known, (np.cumsum(known) - 1)[u[is_known]], self.groups.values.indices[v[is_known]]
 
     @property
     def index(self) -> pd.MultiIndex:
@@ -220,9 +220,9 @@ class BucketWorlds:
                 f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: in each of "
                 "them somebody has a value of probability 0; choose a classifier that is less certain"
             )
-        here, row, value = self._pairs
+        is_known, row, value = self._pairs
         p = np.zeros((len(self.records), len(n_s)))
-        p[row, value] = share[here]
+        p[row, value] = share[is_known]
         return p, float(total.sum())
 
 
@@ -359,15 +359,15 @@ def definetti(
 
 def _started(start: object, like: pd.DataFrame) -> np.ndarray:
     """Read where to start, a table labelled as another."""
-    given = check_dataframe(start, "start")
-    alike = given.index.nlevels == like.index.nlevels and given.columns.nlevels == like.columns.nlevels
-    if not alike or not given.index.equals(like.index) or not given.columns.equals(like.columns):
+    table = check_dataframe(start, "start")
+    alike = table.index.nlevels == like.index.nlevels and table.columns.nlevels == like.columns.nlevels
+    if not alike or not table.index.equals(like.index) or not table.columns.equals(like.columns):
         raise TableError(
             "start must have the rows and columns of a result's table, in its order: those of "
             "definetti(release, iterations=1).table"
         )
     try:
-        p = given.to_numpy(dtype=float)
+        p = table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadProbability(f"start must contain probabilities: {error}") from error
     if not (p >= 0).all() or not (np.abs(p.sum(axis=1) - 1) <= START_SUM).all():

@@ -119,16 +119,16 @@ class AggregatesResult(AttackResult):
     def _counts(self, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores that occur, rising; people without and with the target value who have each."""
         rounded, number = np.unique(np.rint(self.scores.to_numpy() / SAME), return_inverse=True)
-        held = [self.truth[group, has].to_numpy() for has in (False, True)]
-        without, having = (np.bincount(number, count, len(rounded)) for count in held)
+        weights = [self.truth[group, has].to_numpy() for has in (False, True)]
+        without, having = (np.bincount(number, count, len(rounded)) for count in weights)
         return rounded * SAME, without, having
 
     def _curve(self, group: str) -> pd.DataFrame:
         """From nobody to everybody."""
         score, without, having = self._counts(group)
-        some = without + having > 0
-        rates = [np.concatenate([[0.0], np.cumsum(n[some][::-1]) / n.sum()]) for n in (without, having)]
-        threshold = np.concatenate([[np.inf], score[some][::-1]])
+        is_populated = without + having > 0
+        rates = [np.concatenate([[0.0], np.cumsum(n[is_populated][::-1]) / n.sum()]) for n in (without, having)]
+        threshold = np.concatenate([[np.inf], score[is_populated][::-1]])
         return pd.DataFrame(
             {"group": group, "threshold": threshold, "false_positive": rates[0], "true_positive": rates[1]}
         )
@@ -219,7 +219,7 @@ def aggregates(
     check_mapping(target, "target", "{sensitive attribute: value}")
     if len(target) != 1:
         raise StatementError(f"target must have one attribute, {{attribute: value}}, got {len(target)}")
-    ((sa, wanted),) = target.items()
+    ((sa, chosen),) = target.items()
     check_str(sa, "the sensitive attribute")
     check_positive(sd, "sd")
     qi = tuple(dict.fromkeys(str(name) for query in answers.queries for name in query if name != sa))
@@ -230,7 +230,7 @@ def aggregates(
     inside = _inside(population, members)
     _check_asked(answers, population, inside, sa)
     values = pd.Index(sort_distinct(population[[sa]])[1].get_level_values(0), name=sa)
-    is_target = choose(wanted, sa).mask(values, sa)
+    is_target = choose(chosen, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
     p = post.conditional()
@@ -258,11 +258,11 @@ def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.
                 continue
             values = pd.Index(population[name].unique())
             marked = choose(chosen, name).mask(values, name)
-            held = marked & values.isin(population.loc[inside, name])
+            occurs = marked & values.isin(population.loc[inside, name])
             named = not isinstance(chosen, pd.Interval)
-            if (held != marked).any() if named else not held.any():
+            if (occurs != marked).any() if named else not occurs.any():
                 raise TableError(
-                    f"query {number} contains {name}={join_names(values[marked & ~held])}, which nobody in the data has; "
+                    f"query {number} contains {name}={join_names(values[marked & ~occurs])}, which nobody in the data has; "
                     "leave it out, or the query if it then counts nobody"
                 )
 
@@ -293,8 +293,8 @@ def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
     """Which queries have a row: those that say nothing have none, the others are in order."""
     assert answered is not None
     assert queried is not None
-    rest = iter(enumerate(queried))
-    return [next(i for i, other in rest if other == name) for name in answered]
+    unmatched = iter(enumerate(queried))
+    return [next(i for i, other in unmatched if other == name) for name in answered]
 
 
 def _judged(
@@ -306,8 +306,8 @@ def _judged(
     code = sort_distinct(population[list(qi)])[0]
     has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
     truth = {
-        (group, value): np.bincount(code[here & (has == value)], minlength=len(table))
-        for group, here in zip(GROUPS, (inside, ~inside), strict=True)
+        (group, value): np.bincount(code[in_group & (has == value)], minlength=len(table))
+        for group, in_group in zip(GROUPS, (inside, ~inside), strict=True)
         for value in (False, True)
     }
     records = pd.Series(np.bincount(code[inside], minlength=len(table)), table.index, name="people")

@@ -352,27 +352,27 @@ class Cells:
 
 
 def _domain(
-    name: str, labels: pd.Index, given: object, nodes: Mapping[object, frozenset[object]]
+    name: str, labels: pd.Index, domain: object, nodes: Mapping[object, frozenset[object]]
 ) -> tuple[pd.Index, np.ndarray]:
     """The exact values of an attribute, in order, and their probabilities up to a factor."""
-    if isinstance(given, pd.Series):
-        weight = pd.to_numeric(given, errors="coerce").to_numpy(dtype=float)
-        if not len(weight) or not (np.isfinite(weight) & (weight > 0)).all() or not given.index.is_unique:
+    if isinstance(domain, pd.Series):
+        weight = pd.to_numeric(domain, errors="coerce").to_numpy(dtype=float)
+        if not len(weight) or not (np.isfinite(weight) & (weight > 0)).all() or not domain.index.is_unique:
             raise StatementError(
                 f"the domain of {name!r} must be a Series of positive numbers, the probability of each value, with a "
                 "unique index; leave out values that are impossible"
             )
-        code, values = factorize(pd.Series(given.index))
+        code, values = factorize(pd.Series(domain.index))
         ordered = np.empty(len(values))
         ordered[code] = weight
         return values, ordered
-    if given is None:
+    if domain is None:
         exact = _default_domain(name, labels, nodes)
-    elif isinstance(given, list | tuple | range | np.ndarray | pd.Index | ExtensionArray):
-        exact = pd.Series(given)
+    elif isinstance(domain, list | tuple | range | np.ndarray | pd.Index | ExtensionArray):
+        exact = pd.Series(domain)
     else:
         raise StatementError(
-            f"the domain of {name!r} must be a list of its values or a Series, not {short_repr(given)}"
+            f"the domain of {name!r} must be a list of its values or a Series, not {short_repr(domain)}"
         )
     values = factorize(exact)[1]
     return values, np.ones(len(values))
@@ -392,7 +392,7 @@ def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozense
             return pd.Series(range(int(min(ends)), int(max(ends)) + 1))
     elif SUPPRESSED not in texts and not parsed.spans:
         named = [parsed.sets.get(i, [text]) for i, text in enumerate(texts)]
-        return pd.Series(sorted({value for one in named for value in one}))
+        return pd.Series(sorted({value for cell in named for value in cell}))
     raise StatementError(
         f"the possible values of {name!r} do not follow from its cells {join_names(texts)}; "
         f"pass them, domain={{{name!r}: [values]}}"
@@ -789,7 +789,9 @@ def minimality(
     if population is not None:
         check_dataframe(population, "population")
         check_columns(population, {"quasi-identifiers of the release": release.qi}, "the population")
-    known = None if seeds is None else [check_int(one, "seeds", 0) for one in check_list(seeds, "seeds", "numbers")]
+    known = (
+        None if seeds is None else [check_int(number, "seeds", 0) for number in check_list(seeds, "seeds", "numbers")]
+    )
     if known is not None and not known:
         raise StatementError("seeds must be a list of at least one number")
     if prior is not None:
@@ -839,10 +841,10 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
             )
     # No condition at all: safe=None, and l=1, which every group satisfies.
     void = {"safe": (None,), "l": (None, 1)} if algorithm.func is mondrian else {"safe": (None,)}
-    given = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
-    if algorithm.args or seeds is not None or not given.keys() <= SYMMETRIC[algorithm.func]:
+    arguments = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
+    if algorithm.args or seeds is not None or not arguments.keys() <= SYMMETRIC[algorithm.func]:
         return None
-    return given
+    return arguments
 
 
 def _log_orders(release: Release) -> np.ndarray:
@@ -972,7 +974,7 @@ def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
     if len(before[-1]) <= n or not before[-1][n]:
         return None
     others = [np.convolve(*pair) for pair in zip(before[:-1], after[-2::-1], strict=True)]
-    sums = [float(np.convolve(count * row, rest)[n]) for row, rest in zip(pmf, others, strict=True)]
+    sums = [float(np.convolve(count * row, distribution)[n]) for row, distribution in zip(pmf, others, strict=True)]
     return np.array(sums) / before[-1][n]
 
 

@@ -106,10 +106,10 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
 
 def numbers_of(value: object, name: str) -> list[int]:
     """Read an integer, or a list of them."""
-    some = [value] if not is_several(value) else check_list(value, name, "whole numbers")
-    if not some:
+    listed = [value] if not is_several(value) else check_list(value, name, "whole numbers")
+    if not listed:
         raise StatementError(f"{name} must be an integer or a list of at least one, got []")
-    return [check_int(one, name, 0) for one in some]
+    return [check_int(number, name, 0) for number in listed]
 
 
 def skyline(
