@@ -178,8 +178,8 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
         return conditional, people
     inside = 1 - conditional[OUTSIDE].to_numpy()
     possible = inside > NEGLIGIBLE
-    kept = conditional.drop(columns=OUTSIDE)[possible]
-    return kept.div(inside[possible], axis=0), people[possible]
+    table = conditional.drop(columns=OUTSIDE)[possible]
+    return table.div(inside[possible], axis=0), people[possible]
 
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:

@@ -42,11 +42,11 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
     most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
     together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
     for first in range(0, len(widths), together):
-        some = slice(first, min(first + together, len(widths)))
-        at_once = max(min(TABLE // len(units), AT_ONCE // most) // (some.stop - first), 1)
+        at_widths = slice(first, min(first + together, len(widths)))
+        at_once = max(min(TABLE // len(units), AT_ONCE // most) // (at_widths.stop - first), 1)
         for start in range(0, len(p), at_once):
-            those = slice(start, start + at_once)
-            entropies[those, some] = _together(units, p[those], widths[some])
+            rows = slice(start, start + at_once)
+            entropies[rows, at_widths] = _together(units, p[rows], widths[at_widths])
     return entropies
 
 
@@ -146,26 +146,26 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
             f"the exact curve of {len(units)} distinct values takes too long; use .at(eps), or round the values"
         )
     width = np.array([0, span], dtype=np.int64)
-    entropies, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
-    while left > 0:
+    entropies, evaluations_left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
+    while evaluations_left > 0:
         gap, drop = np.diff(width), -np.diff(entropies)
         open_ = np.flatnonzero((gap > 1) & (drop > SAME))
-        worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, left)]
+        worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, evaluations_left)]
         middle = np.sort(width[worst] + gap[worst] // 2)
-        runs -= sum(cost(units, int(one)) for one in middle)
+        runs -= sum(cost(units, int(number)) for number in middle)
         if not len(worst) or runs < 0:
             break
         width, at = np.unique(np.concatenate([width, middle]), return_index=True)
         entropies = np.concatenate([entropies, entropy(middle)])[at]
-        left -= len(middle)
+        evaluations_left -= len(middle)
     return _changes(Steps(width, entropies, (np.diff(width) > 1) & (-np.diff(entropies) > SAME)))
 
 
 def _changes(steps: Steps) -> Steps:
     """Drop the widths at which H does not change, except the ends of undetermined intervals."""
     ends = np.append(steps.is_open, True) | np.insert(steps.is_open, 0, True)
-    kept = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
-    at = np.flatnonzero(kept)
+    is_change = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
+    at = np.flatnonzero(is_change)
     return Steps(steps.width[at], steps.entropy[at], steps.is_open[at[1:] - 1])
 
 
@@ -189,8 +189,8 @@ def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray
     entropy = np.empty(widths.shape)
     at_once = max(OWN_VALUES_TABLE // (widths.shape[1] * (k + 1)), 1)
     for start in range(0, len(p), at_once):
-        some = slice(start, start + at_once)
-        entropy[some] = _least(units[some], p[some], widths[some])
+        rows = slice(start, start + at_once)
+        entropy[rows] = _least(units[rows], p[rows], widths[rows])
     return widths, entropy
 
 
@@ -251,7 +251,7 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
             raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
         if numbers.dtype == np.int64 and abs(least) < EXACT:
             return numbers, numbers - least, Units(0)
-        return numbers, np.array([int(one) - least for one in numbers], dtype=np.int64), Units(0)
+        return numbers, np.array([int(number) - least for number in numbers], dtype=np.int64), Units(0)
     size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
@@ -309,11 +309,11 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
         measured[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
     else:
         for k in np.unique(support):
-            some = np.flatnonzero(support == k)
-            own = np.nonzero(p[some])[1].reshape(-1, k)
-            values = distinct[own]
-            widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
-            measured[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
+            rows = np.flatnonzero(support == k)
+            columns = np.nonzero(p[rows])[1].reshape(-1, k)
+            values = distinct[columns]
+            widths, entropy = own_curves(values, np.take_along_axis(p[rows], columns, axis=1))
+            measured[rows] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
     table = pd.DataFrame(measured, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
@@ -498,7 +498,7 @@ class Equivocation(ReprMixin):
         array([1.5  , 1.5  , 0.811, 0.   ])
         """
         listed = one_or_several(eps)
-        widths, at = np.unique([self._width(one) for one in listed], return_inverse=True)
+        widths, at = np.unique([self._width(width) for width in listed], return_inverse=True)
         self._afford(widths)
         entropies = self._entropy(widths)[at]
         return float(entropies[0]) if len(listed) == 1 and listed[0] is eps else entropies
@@ -688,9 +688,9 @@ def equivocation(
         )
     slack = COARSE if getattr(probabilities, "dtype", None) in (np.float32, np.float16) else ROUNDING
     if len(p) and ((p < 0).any() or abs(p.sum() - 1) > slack):
-        what = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
+        violation = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
         raise BadProbability(
-            f"probabilities must not be negative and must sum to 1, but {what}; divide them by their sum"
+            f"probabilities must not be negative and must sum to 1, but {violation}; divide them by their sum"
         )
     if step is not None and check_number(step, "step") <= 0:
         raise BadProbability(f"step must be above 0, or None for the exact curve, got {step!r}")

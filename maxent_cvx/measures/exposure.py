@@ -419,8 +419,8 @@ def exposed(
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
     n_s, is_population = published(post.view), not post.view.inside.all()
-    if taken := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
-        raise TableError(f"an attribute is called {taken[0]!r}, like a column of the exposed groups; rename it")
+    if clash := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
+        raise TableError(f"an attribute is called {clash[0]!r}, like a column of the exposed groups; rename it")
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
@@ -591,7 +591,11 @@ def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
         return None
     codes, labels = zip(*(pd.factorize(values.get_level_values(i)) for i in range(values.nlevels)), strict=True)
     starts = np.cumsum([0, *map(len, labels)])
-    names = [f"{name}={format_value(value)}" for name, own in zip(values.names, labels, strict=True) for value in own]
+    names = [
+        f"{name}={format_value(value)}"
+        for name, values_of_name in zip(values.names, labels, strict=True)
+        for value in values_of_name
+    ]
     event = np.concatenate([code + start for code, start in zip(codes, starts, strict=False)])
     return _grouped(pd.Index(names), np.tile(np.arange(len(values)), values.nlevels), event, len(values))
 
@@ -846,9 +850,9 @@ class Intervals:
         total, before, n = self._cumulative(p), self._cumulative(p0), len(self.order)
         # One binary search for all rows: row i is shifted by 2 i, so that the concatenation of the rows is sorted.
         shift = 2.0 * np.arange(len(p))[:, None]
-        wanted = total[:, :-1] + max(least, 0.0)
-        stop = np.searchsorted((total + shift).ravel(), (wanted + shift).ravel() - ROUNDING, "left")
-        stop = stop.reshape(wanted.shape) - np.arange(len(p))[:, None] * (n + 1)
+        target = total[:, :-1] + max(least, 0.0)
+        stop = np.searchsorted((total + shift).ravel(), (target + shift).ravel() - ROUNDING, "left")
+        stop = stop.reshape(target.shape) - np.arange(len(p))[:, None] * (n + 1)
         centres = np.flatnonzero(np.isin(self.order, self.centres))
         stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # contains a centre
         possible, stop = stop <= n, np.minimum(stop, n)
@@ -932,9 +936,9 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
 
 def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
     """Put the levels of labels in the order of some names, if they have exactly these names."""
-    wanted = list(names)
-    if index.nlevels > 1 and None not in index.names and {*index.names} == {*wanted}:
-        return index.reorder_levels(wanted)  # type: ignore[attr-defined]
+    order = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
+        return index.reorder_levels(order)  # type: ignore[attr-defined]
     return index
 
 
@@ -1045,8 +1049,8 @@ class ExposureRule:
             if self.baseline is None or len(self.baseline.p) == 1:
                 yield rows, self
             else:
-                own = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
-                yield rows, replace(self, baseline=own)
+                baseline = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
+                yield rows, replace(self, baseline=baseline)
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
         """P of the events that count, -1 for others, shape (rows, events)."""

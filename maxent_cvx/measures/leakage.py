@@ -273,8 +273,8 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
         price, worth = np.take_along_axis(p0, order, axis=1), np.take_along_axis(p1, order, axis=1)
-        left = budget - (np.cumsum(price, axis=1) - price)
-        share = np.clip(np.where(price > 0, left / price, 1.0), 0.0, 1.0)
+        remaining = budget - (np.cumsum(price, axis=1) - price)
+        share = np.clip(np.where(price > 0, remaining / price, 1.0), 0.0, 1.0)
     return np.asarray((share * worth).sum(axis=1))
 
 

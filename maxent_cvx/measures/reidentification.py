@@ -268,9 +268,9 @@ def share_unique(records: np.ndarray, n_population: int) -> float:
     size = np.arange(1, int(records.max()) + 1)
     share = np.bincount(records)[1:] / len(records)
     # i n / N times the probability that the other i - 1 are among those who are not drawn.
-    others, left = np.arange(len(size) - 1), float(n_population - 1)
+    others, n_others = np.arange(len(size) - 1), float(n_population - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        missed = np.clip((n_population - n - others) / np.maximum(left - others, 1), 0.0, 1.0)
+        missed = np.clip((n_population - n - others) / np.maximum(n_others - others, 1), 0.0, 1.0)
         none = np.exp(np.concatenate([[0.0], np.cumsum(np.log(missed))]))
     of_one = size * n / n_population * none
     return float(share[0] * of_one[0] / (share @ of_one))

@@ -82,16 +82,18 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
     elif isinstance(chosen, str | pd.Series) or not is_several(chosen):
         raise StatementError(expected)
     else:
-        listed = [one if isinstance(one, tuple) else (one,) for one in chosen]
-    if not listed or any(len(one) != len(qi) for one in listed):
+        listed = [labels if isinstance(labels, tuple) else (labels,) for labels in chosen]
+    if not listed or any(len(labels) != len(qi) for labels in listed):
         raise StatementError(expected)
     codes = []
     for i, level in enumerate(tuples.levels):
         try:
-            codes.append(pd.Index(level, dtype=object).get_indexer(pd.Index([one[i] for one in listed], dtype=object)))
+            codes.append(
+                pd.Index(level, dtype=object).get_indexer(pd.Index([labels[i] for labels in listed], dtype=object))
+            )
         except TypeError:  # a list in a tuple, say
             raise StatementError(expected) from None
-    by_codes = pd.MultiIndex.from_arrays([np.asarray(one) for one in tuples.codes])
+    by_codes = pd.MultiIndex.from_arrays([np.asarray(codes_of_level) for codes_of_level in tuples.codes])
     numbers = by_codes.get_indexer(pd.MultiIndex.from_arrays(codes))
     if (unknown := np.flatnonzero(numbers < 0)).size:
         nobody = [listed[i] for i in unknown.tolist()]
@@ -818,13 +820,13 @@ class PartitionedMaxEnt(ReprMixin):
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one source, but {len(sources)} were given")
         base = self._held.draft()
-        for given in sources:
-            if isinstance(given, Rows):
+        for knowledge in sources:
+            if isinstance(knowledge, Rows):
                 raise StatementError(
-                    f"the rows of {given.label} belong to one space, and cannot be divided among partitions; pass a "
+                    f"the rows of {knowledge.label} belong to one space, and cannot be divided among partitions; pass a "
                     "function that builds them from the space of each: lambda space: ..."
                 )
-            source = read_statement(given) if isinstance(given, str) else as_source(given)
+            source = read_statement(knowledge) if isinstance(knowledge, str) else as_source(knowledge)
             base.add(self._whole.broadcast(source, label), label)
         if (n_rows := sum(group.n_rows for group in base.groups.values())) > MOST_SHARED:
             raise StatementError(

@@ -123,7 +123,7 @@ def before_and_after(
     for post, name in ((before, "before"), (after, "after")):
         check_instance(post, Posterior, name)
     check_int(max_rows, "max_rows", 1)
-    if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(one, str) for one in labels):
+    if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(label, str) for label in labels):
         raise StatementError("labels must be two texts, one for before and one for after")
     attributes = after.space.view.sensitive
     if before.space.view.sensitive != attributes:
@@ -289,9 +289,9 @@ def _label(labels: object) -> str:
 
 def _write(ax: Axes, p: np.ndarray) -> None:
     """Write every probability in its cell, in what can be read there."""
-    for (i, j), one in np.ndenumerate(p):
-        text = f"{one:.2f}".replace("0.", ".")
-        ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")
+    for (i, j), probability in np.ndenumerate(p):
+        text = f"{probability:.2f}".replace("0.", ".")
+        ax.text(j, i, text, ha="center", va="center", color="white" if probability > WHITE_ABOVE else "0.15")
 
 
 def intervals(
@@ -519,10 +519,10 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     edge = 1.15 * float(finite.max(initial=0.0)) or 1.0
     place = np.arange(len(shown))
     with axes_for(ax, LENGTH, EACH * (len(shown) + 0.5)) as drawn:
-        for some, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
-            if some.any():
-                length, label = np.minimum(np.abs(price[some]), edge), f"a larger value: {more} entropy"
-                drawn.barh(place[some], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
+        for rows, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
+            if rows.any():
+                length, label = np.minimum(np.abs(price[rows]), edge), f"a larger value: {more} entropy"
+                drawn.barh(place[rows], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
         for i in map(int, np.flatnonzero(np.isinf(price))):
             boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
@@ -576,9 +576,9 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     check_table(table, (measured,), "sweep", (measured,))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
     with axes_for(ax, *LINES) as drawn:
-        for number, (one, part) in enumerate(table.groupby(each)):
+        for number, (setting, part) in enumerate(table.groupby(each)):
             ordered = part.sort_values(along)
-            label = f"{each} = {one:.4g}"
+            label = f"{each} = {setting:.4g}"
             drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
         drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
         drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))

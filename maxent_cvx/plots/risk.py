@@ -74,7 +74,11 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     ['77 or 80: area 3', '50 or 107: area 57']
     """
     named = {"": curves} if isinstance(curves, Equivocation) else curves
-    if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
+    if (
+        not isinstance(named, Mapping)
+        or not named
+        or any(not isinstance(curve, Equivocation) for curve in named.values())
+    ):
         raise StatementError("equivocation has no curve to plot; give one, or {name: equivocation(values, p)}")
     curves_of = {name: cae.curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
@@ -178,25 +182,27 @@ def _exposure_steps(
     rows, people = of_those_inside(post)
     judged, intervals = read_events(rows.columns, sensitive, within)
     rule = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
-    right = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
-    left = np.full(right.shape, -1.0)
+    high = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
+    low = np.full(high.shape, -1.0)
     if baseline is not None:
         rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
-        left = np.broadcast_to(rule.least_p0 + ROUNDING, right.shape)
-    left, right = _apart(left, right)
-    weight = np.broadcast_to(people[:, None], left.shape)
-    some = right > left
-    ends = np.unique(np.clip(np.concatenate([left[some], right[some], [0.0, 1.0]]), 0.0, 1.0))
-    return ends, _below(left[some], weight[some], ends) - _below(right[some], weight[some], ends)
+        low = np.broadcast_to(rule.least_p0 + ROUNDING, high.shape)
+    low, high = _apart(low, high)
+    weight = np.broadcast_to(people[:, None], low.shape)
+    is_interval = high > low
+    ends = np.unique(np.clip(np.concatenate([low[is_interval], high[is_interval], [0.0, 1.0]]), 0.0, 1.0))
+    return ends, _below(low[is_interval], weight[is_interval], ends) - _below(
+        high[is_interval], weight[is_interval], ends
+    )
 
 
-def _apart(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of the same union, of which those of a row do not overlap; some are empty."""
-    order = np.argsort(left, axis=1, kind="stable")
-    left, right = np.take_along_axis(left, order, 1), np.take_along_axis(right, order, 1)
-    reached = np.maximum.accumulate(right, axis=1)[:, :-1]
-    left = np.column_stack([left[:, :1], np.maximum(left[:, 1:], reached)])
-    return left, right
+    order = np.argsort(low, axis=1, kind="stable")
+    low, high = np.take_along_axis(low, order, 1), np.take_along_axis(high, order, 1)
+    reached = np.maximum.accumulate(high, axis=1)[:, :-1]
+    low = np.column_stack([low[:, :1], np.maximum(low[:, 1:], reached)])
+    return low, high
 
 
 def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -28,17 +28,17 @@ def first_buckets(
     buckets: pd.Index, n_qb: sp.csr_array, n_sb: sp.csr_array, quasi_identifiers: pd.Index, values: pd.Index
 ) -> TablePreview:
     """The first buckets, a row each: how many people, their QI tuples and sensitive values with their numbers."""
-    some = buckets[:SHOWN]
-    of_q, of_s = (counts[:, : len(some)].tocsc() for counts in (n_qb, n_sb))
+    first = buckets[:SHOWN]
+    of_q, of_s = (counts[:, : len(first)].tocsc() for counts in (n_qb, n_sb))
     table = pd.DataFrame(
         {
             "people": np.asarray(of_q.sum(axis=0)),
             ", ".join(map(str, quasi_identifiers.names)) or "quasi-identifiers": [
-                _column(of_q, b, quasi_identifiers) for b in range(len(some))
+                _column(of_q, b, quasi_identifiers) for b in range(len(first))
             ],
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
         },
-        index=some,
+        index=first,
     )
     return TablePreview(table, "buckets", len(buckets))
 
@@ -47,15 +47,15 @@ def first_groups(
     groups: pd.Index, n_sb: sp.csr_array, cover: sp.csr_array, n_q: np.ndarray, values: pd.Index
 ) -> TablePreview:
     """The first groups of a population: records, the people who may be among them, and the sensitive values."""
-    some = groups[:SHOWN]
-    of_s = n_sb[:, : len(some)].tocsc()
+    first = groups[:SHOWN]
+    of_s = n_sb[:, : len(first)].tocsc()
     table = pd.DataFrame(
         {
             "records": np.asarray(of_s.sum(axis=0)),
-            "people covered": cover[: len(some)].astype(bool).astype(np.int64) @ n_q,
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+            "people covered": cover[: len(first)].astype(bool).astype(np.int64) @ n_q,
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
         },
-        index=some,
+        index=first,
     )
     return TablePreview(table, "groups", len(groups))
 
@@ -67,13 +67,13 @@ def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
 
 def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
     """Releases in a row, a row each: people, how many of them are new or gone, buckets and values."""
-    there = buckets >= 0
-    before = np.vstack([np.zeros_like(there[:1]), there[:-1]])
+    is_present = buckets >= 0
+    before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])
     table = pd.DataFrame(
         {
-            "people": there.sum(axis=1),
-            "new": (there & ~before).sum(axis=1),
-            "gone": (before & ~there).sum(axis=1),
+            "people": is_present.sum(axis=1),
+            "new": (is_present & ~before).sum(axis=1),
+            "gone": (before & ~is_present).sum(axis=1),
             "buckets": [len(release.buckets) for release in releases],
             "values": [len(release.sensitive_values) for release in releases],
         },
@@ -85,16 +85,16 @@ def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
 def listed(labels: list[object], counts: list[int]) -> str:
     """Write labels with their numbers: "Flu (2), HIV"; of many the first, and how many there are."""
     texts = [
-        (", ".join(map(str, one)) if isinstance(one, tuple) else str(one)) + (f" ({n})" if n != 1 else "")
-        for one, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
+        (", ".join(map(str, label)) if isinstance(label, tuple) else str(label)) + (f" ({n})" if n != 1 else "")
+        for label, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
     ]
     return "; ".join(texts) + (f"; ... of {len(labels)}" if len(labels) > LISTED else "")
 
 
 def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
     """The labels with a count in a column."""
-    own = slice(counts.indptr[at], counts.indptr[at + 1])
-    where, n = counts.indices[own], counts.data[own]
+    entries = slice(counts.indptr[at], counts.indptr[at + 1])
+    where, n = counts.indices[entries], counts.data[entries]
     order = np.argsort(where)
     return listed(list(labels[where[order]]), n[order].tolist())
 
@@ -225,12 +225,12 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
 def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
     """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
     kind = type(view)
-    owner: Any = next(one for one in kind.__mro__ if "to_frames" in vars(one))
+    owner: Any = next(cls for cls in kind.__mro__ if "to_frames" in vars(cls))
     if owner is kind or owner not in KINDS.values():
         return
-    kept = set(vars(owner.from_frames(frames)))
-    derived = {name for one in kind.__mro__ for name, value in vars(one).items() if isinstance(value, cached_property)}
-    if more := sorted(set(vars(view)) - kept - derived):
+    restored = set(vars(owner.from_frames(frames)))
+    derived = {name for cls in kind.__mro__ for name, value in vars(cls).items() if isinstance(value, cached_property)}
+    if more := sorted(set(vars(view)) - restored - derived):
         raise TableError(
             f"a {kind.__name__} holds {join_names(more)}, which the tables of a {owner.__name__} do not: it would not "
             f"come back as it is; {kind.__name__} needs a to_frames() and a from_frames(cls, frames) of its own"
@@ -513,11 +513,11 @@ class View(ReprMixin, ABC):
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse columns whose names sources would read as another role."""
-    columns = {column for some in players.values() for column in some}
-    for name, some in players.items():
-        if name in columns and some != (name,):
+    columns = {column for columns_of_role in players.values() for column in columns_of_role}
+    for name, columns_of_role in players.items():
+        if name in columns and columns_of_role != (name,):
             raise TableError(
-                f"a column is called {name!r}, which stands for {', '.join(map(repr, some))} here; rename the column"
+                f"a column is called {name!r}, which stands for {', '.join(map(repr, columns_of_role))} here; rename the column"
             )
 
 

@@ -149,10 +149,10 @@ def _between(low: pd.Series, high: pd.Series) -> pd.Series:
 
 def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
     """The columns "name_value" of True and False."""
-    flags = [one for one in map(str, table.columns) if one in table.columns and one.startswith(f"{name}_")]
-    flags = [one for one in flags if pd.api.types.is_bool_dtype(table[one])]
+    flags = [column for column in map(str, table.columns) if column in table.columns and column.startswith(f"{name}_")]
+    flags = [column for column in flags if pd.api.types.is_bool_dtype(table[column])]
     others = [other for other in qi if other != name and other.startswith(f"{name}_") and other not in table.columns]
-    if shared := [one for one in flags if any(one.startswith(f"{other}_") for other in others)]:
+    if shared := [column for column in flags if any(column.startswith(f"{other}_") for other in others)]:
         raise TableError(f"the columns {join_names(shared)} may be of {name!r} or of {join_names(others)}; rename them")
     return flags
 
@@ -160,13 +160,13 @@ def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
 def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
     """The sets of values whose columns are True; a value where it is the only one."""
     codes, rows = pd.factorize(pd.MultiIndex.from_frame(flags))
-    values = [str(one).removeprefix(f"{name}_") for one in flags]
-    sets = [frozenset(value for value, held in zip(values, row, strict=True) if held) for row in rows]
-    if any(not one for one in sets):
+    values = [str(flag).removeprefix(f"{name}_") for flag in flags]
+    sets = [frozenset(value for value, is_member in zip(values, row, strict=True) if is_member) for row in rows]
+    if any(not members for members in sets):
         raise TableError(
             f"the columns of {name!r}, {join_names(flags.columns)}, are all False in some rows; one must be True"
         )
-    cells = pd.Series([next(iter(one)) if len(one) == 1 else one for one in sets], dtype=object)
+    cells = pd.Series([next(iter(members)) if len(members) == 1 else members for members in sets], dtype=object)
     return pd.Series(cells.to_numpy()[codes], index=flags.index, dtype=object)
 
 
@@ -191,7 +191,8 @@ class Domain:
         if self.is_numeric:
             return np.asarray(self.values, dtype=float)
         texts = [
-            one if isinstance(one, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", one) else None for one in self.values
+            value if isinstance(value, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", value) else None
+            for value in self.values
         ]
         return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
 
@@ -203,12 +204,12 @@ class Domain:
     @cached_property
     def texts(self) -> np.ndarray:
         """How each value is written."""
-        return np.array([str(one) for one in self.values], dtype=object)
+        return np.array([str(value) for value in self.values], dtype=object)
 
     @cached_property
     def _quoted(self) -> np.ndarray:
         """How each value is written in a set."""
-        return np.array([format_value(one) for one in self.values], dtype=object)
+        return np.array([format_value(value) for value in self.values], dtype=object)
 
     @cached_property
     def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:
@@ -242,7 +243,9 @@ class Domain:
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers in each interval."""
-        ends = np.array([(one.low, one.high, one.low_in, one.high_in) for one in spans], dtype=float).reshape(-1, 4)
+        ends = np.array([(span.low, span.high, span.low_in, span.high_in) for span in spans], dtype=float).reshape(
+            -1, 4
+        )
         low, high, low_in, high_in = (column[:, None] for column in ends.T)
         x = self.numbers
         return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
@@ -263,11 +266,11 @@ class Domain:
         fits &= sizes >= sum(len(part) for part in parts[::2])
         if len(inner) == 1:
             return fits & (sizes <= len(before) + len(inner[0]) + len(after)), fits
-        one, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
+        padded, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
         for j in np.flatnonzero(fits):  # only with several runs of stars
             many[j] = _fits(self.texts[j], parts, padded=False)
-            one[j] = many[j] and _fits(self.texts[j], parts, padded=True)
-        return one, many
+            padded[j] = many[j] and _fits(self.texts[j], parts, padded=True)
+        return padded, many
 
     @cached_property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -370,9 +373,9 @@ def _cover(
 def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
     places_of = {leaf: domain.places(leaf) for leaf in leaves}
-    rest = [leaf for leaf, places in places_of.items() if not places]
-    spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
-    spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
+    unlisted = [leaf for leaf, places in places_of.items() if not places]
+    spans = [*parse([leaf for leaf in unlisted if isinstance(leaf, str)]).spans.values()]
+    spans += [_span_of(leaf) for leaf in unlisted if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
     inside = np.array(domain.between(spans).any(axis=0))
     inside[[j for places in places_of.values() for j in places]] = True
     return inside
@@ -458,8 +461,8 @@ Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     """Read hierarchies of attributes."""
     parsed: dict[str, Mapping[object, frozenset[object]]] = {}
-    held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
-    for attribute, hierarchy in held.items():
+    hierarchy_of = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
+    for attribute, hierarchy in hierarchy_of.items():
         if isinstance(hierarchy, str | PathLike):
             parsed[attribute] = _of_table(_of_file(hierarchy, attribute))
         elif isinstance(hierarchy, pd.DataFrame):
@@ -523,9 +526,9 @@ def _has_levels(hierarchy: Mapping[object, object]) -> bool:
     if len(hierarchy) < 2 or set(hierarchy) != set(range(len(hierarchy))):
         return False
     lists = list(hierarchy.values())
-    if not all(isinstance(one, list | tuple | np.ndarray | pd.Series | pd.Index) for one in lists):
+    if not all(isinstance(level, list | tuple | np.ndarray | pd.Series | pd.Index) for level in lists):
         return False
-    return len({len(one) for one in lists}) == 1  # type: ignore[arg-type]
+    return len({len(level) for level in lists}) == 1  # type: ignore[arg-type]
 
 
 def _leaves(

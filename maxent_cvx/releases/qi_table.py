@@ -107,8 +107,8 @@ class QITable(View):
         counts: dict[tuple[str, ...], pd.Series] = {}
         counts["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
         if self._n_s is not None:
-            held = self._n_s > 0
-            counts["s",] = pd.Series(self._n_s[held], self.sensitive_values[held], name="N P(s)")
+            occurs = self._n_s > 0
+            counts["s",] = pd.Series(self._n_s[occurs], self.sensitive_values[occurs], name="N P(s)")
         return counts
 
     @property
@@ -162,10 +162,10 @@ class QITable(View):
                 else f"has {join_names(extra)}, which is not a value that anybody may have"
             )
             raise TableError(f"{what} {mismatch}; one entry for each value is expected")
-        given = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
-        if not (np.isfinite(given) & (given >= 0)).all():
+        numbers = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
+        if not (np.isfinite(numbers) & (numbers >= 0)).all():
             raise TableError(f"{what} must contain numbers of people, got {join_names(distribution)}")
-        people = given * self.n_records if abs(given.sum() - 1) < WHOLE and self.n_records > 1 else given
+        people = numbers * self.n_records if abs(numbers.sum() - 1) < WHOLE and self.n_records > 1 else numbers
         whole = np.rint(people)
         if (off := np.abs(people - whole) > WHOLE).any() or whole.sum() != self.n_records:
             wrong = (

@@ -136,15 +136,15 @@ class ReleaseSeries(View):
         block, inside = np.full(len(self.persons), -1), []
         n_blocks = 0
         for bucket_of, release in zip(self.buckets, self.releases, strict=True):
-            here = np.flatnonzero(bucket_of >= 0)
-            bucket, of = bucket_of[here], block[here]
+            persons = np.flatnonzero(bucket_of >= 0)
+            bucket, of = bucket_of[persons], block[persons]
             low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
             np.minimum.at(low, bucket, of)
             np.maximum.at(high, bucket, of)
             inside.append(low == high)
             fresh = inside[-1] & (low == -1)
             number = n_blocks + np.cumsum(fresh) - 1
-            block[here] = np.where(fresh[bucket], number[bucket], of)
+            block[persons] = np.where(fresh[bucket], number[bucket], of)
             n_blocks += int(fresh.sum())
         alone = block < 0
         block[alone] = n_blocks + np.arange(alone.sum())
@@ -216,10 +216,10 @@ class ReleaseSeries(View):
 
     def named(self, who: object) -> np.ndarray:
         """Mark people by pseudonym: one, or several in a list."""
-        wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        for name in wanted:
+        names = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
+        for name in names:
             check_label(name, "person of the series", self.persons)
-        return np.asarray(self.persons.isin(wanted))
+        return np.asarray(self.persons.isin(names))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
         """Mark people by release, which are numbered from 1: those who are in one of some releases."""
@@ -292,25 +292,25 @@ class ReleaseSeries(View):
         for u in range(len(self.releases)):
             bucket, s, _ = self.values_in(u)
             start = np.searchsorted(bucket, np.arange(len(self.releases[u].buckets) + 1))
-            here = np.flatnonzero(first == u)
-            of = self.buckets[u, here]
+            persons = np.flatnonzero(first == u)
+            of = self.buckets[u, persons]
             width = start[of + 1] - start[of]
-            parts.append((np.repeat(here, width), s[ranges(start[of], width)]))
+            parts.append((np.repeat(persons, width), s[ranges(start[of], width)]))
         q, s = (np.concatenate(part) for part in zip(*parts, strict=True))
-        kept = np.ones(len(q), dtype=bool)
+        is_possible = np.ones(len(q), dtype=bool)
         for u in range(len(self.releases)):
             bucket, value, _ = self.values_in(u)
             inside, at = self.buckets[u, q] >= 0, self.buckets[u, q] * n_values + s
-            kept &= ~inside | np.isin(at, bucket * n_values + value)
-        if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
+            is_possible &= ~inside | np.isin(at, bucket * n_values + value)
+        if (nothing := np.bincount(q[is_possible], minlength=n) == 0).any():
             whom = int(nothing.argmax())
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
             raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
                 f"{join_names(self.persons[nothing])} ({where}); a person whose value has changed needs a new pseudonym"
             )
-        order = np.lexsort((s[kept], q[kept]))
-        return {"q": q[kept][order], "s": s[kept][order]}
+        order = np.lexsort((s[is_possible], q[is_possible]))
+        return {"q": q[is_possible][order], "s": s[is_possible][order]}
 
     def _tables(self) -> Iterable[TablePreview]:
         return [releases_of(self.releases, self.buckets)]
@@ -335,12 +335,12 @@ def _check(releases: tuple[Release, ...]) -> None:
             raise StatementError(
                 f"release {u} has no pseudonyms, which link the releases of a series; give their column as id"
             )
-        for what, mine, first in (
+        for role, names, first in (
             ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
             ("sensitive values", release.sensitive, releases[0].sensitive),
         ):
-            if mine != first:
-                raise TableError(f"release {u} has its {what} in {mine!r}, and release 1 in {first!r}; rename one")
+            if names != first:
+                raise TableError(f"release {u} has its {role} in {names!r}, and release 1 in {first!r}; rename one")
 
 
 def _stacked(indices: list[pd.Index]) -> pd.Index:
