@@ -596,23 +596,23 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     name = type(technique).__name__
     for method in ("publish", "infer"):
         assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
-    given = table.copy()
-    published, again = (technique.publish(given, confidential) for _ in range(2))
-    pd.testing.assert_frame_equal(given, table, obj=f"the table that {name}.publish was given")
+    copied = table.copy()
+    published, again = (technique.publish(copied, confidential) for _ in range(2))
+    pd.testing.assert_frame_equal(copied, table, obj=f"the table that {name}.publish was given")
     column, population = table[confidential], table.drop(columns=confidential)
     domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
     rng = np.random.default_rng(0)
     for known in [0, *range(len(population.columns) + 1)] * 2:
         person = population.iloc[rng.integers(len(table))]
         names = list(rng.permutation(population.columns)[:known])
-        some: dict[str, object] = {attribute: person[attribute] for attribute in names}
+        condition: dict[str, object] = {attribute: person[attribute] for attribute in names}
         if known > 1:
             others = population[names[0]].iloc[rng.integers(len(table), size=2)]
-            some[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
-        given = population.copy()
-        p, twin = (technique.infer(one, some, given) for one in (published, again))
+            condition[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
+        copied = population.copy()
+        p, twin = (technique.infer(table_read, condition, copied) for table_read in (published, again))
         about = f"{name}.infer, where {', '.join(names) or 'nothing'} is known,"
-        pd.testing.assert_frame_equal(given, population, obj=f"the population that {about} was given")
+        pd.testing.assert_frame_equal(copied, population, obj=f"the population that {about} was given")
         assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
         assert not p.index.has_duplicates, f"{about} gives one value more than once"
         assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
@@ -744,9 +744,9 @@ def _check_published(view: View, name: str) -> None:
         if not set(by) <= set(view.axes):  # by columns, which a model checks
             continue
         labels = _labels(view, by, counts)
-        there = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
-        held = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
-        assert held.isin(there).all(), f"{about} counts somebody where there is no term"
+        possible = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
+        counted = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
+        assert counted.isin(possible).all(), f"{about} counts somebody where there is no term"
         for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
             if role in by and total is not None:
                 totals = np.bincount(labels[by.index(role)], counts, len(total))
@@ -760,10 +760,10 @@ def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarr
         labels = view.axes[role][1]
         n = labels.nlevels if counts.index.nlevels > 1 else 1
         levels = [counts.index.get_level_values(i) for i in range(level, level + n)]
-        own = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
-        if isinstance(labels, pd.MultiIndex) and not isinstance(own, pd.MultiIndex):
+        distinct = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
+        if isinstance(labels, pd.MultiIndex) and not isinstance(distinct, pd.MultiIndex):
             labels = labels.get_level_values(0)
-        codes = labels.get_indexer(own)
+        codes = labels.get_indexer(distinct)
         assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
         arrays.append(codes)
         level += n
@@ -778,14 +778,14 @@ def _check_marks(view: View, name: str) -> None:
         *(("described", view.described, (column, value)) for column, value in zip(view.qi, first, strict=False)),
         ("described", view.described, ("no such attribute", 1)),
     ]
-    for method, function, given in calls:
+    for method, function, arguments in calls:
         try:
-            marks = function(*given)
+            marks = function(*arguments)
         except MaxEntError:
             continue
         shape = np.shape(marks)
         fits = marks is None or (shape == (len(view.n_q),) and np.asarray(marks).dtype == bool)
-        assert fits, f"{name}.{method}{given} gives neither None nor {len(view.n_q)} times True or False"
+        assert fits, f"{name}.{method}{arguments} gives neither None nor {len(view.n_q)} times True or False"
 
 
 def _check_storage(view: View, name: str, post: Posterior) -> None:

@@ -54,8 +54,8 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
         ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
         cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
         rows.append(f'<tr><th scope="row">{escaped(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
-    who, what = named(tuple(answer.shown.index.names)), named(view.sensitive)
-    name = escape(isolated(f"P({what} | {who})"))
+    who, values = named(tuple(answer.shown.index.names)), named(view.sensitive)
+    name = escape(isolated(f"P({values} | {who})"))
     return (
         f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
         f'<div><table aria-label="{name}"><thead><tr><th scope="col">{escaped(who)}</th><th scope="col">people</th>'
@@ -72,9 +72,9 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     below = "" if answer.interval is None else interval
     n_left_out = shown.shape[1] - len(possible(answer))
     left_out = f" {n_left_out} values that are impossible for these groups are omitted." if n_left_out else ""
-    what = escaped(named(answer.post.space.view.sensitive))
+    values = escaped(named(answer.post.space.view.sensitive))
     return (
-        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
+        f"{before}P({values}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
         f"{threshold:g}.{left_out}"
     )
 

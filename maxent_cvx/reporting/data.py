@@ -213,11 +213,11 @@ def merge_buckets(release: Release, exposed: Sequence[int] | None) -> tuple[Rele
 
 def _joined(release: Release, into: np.ndarray) -> Release:
     """The release in which bucket b is part of bucket into[b]."""
-    kept, place = np.unique(into, return_inverse=True)
+    parts, place = np.unique(into, return_inverse=True)
     n = len(into)
-    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(kept)))
+    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
     return replace(
-        release, buckets=release.buckets[kept], n_qb=sp.csr_array(release.n_qb @ join),
+        release, buckets=release.buckets[parts], n_qb=sp.csr_array(release.n_qb @ join),
         n_sb=sp.csr_array(release.n_sb @ join), persons=None,
     )  # fmt: skip
 

@@ -250,7 +250,7 @@ def _attacks(data: ReportData) -> dict[str, Any]:
             is_worst = attack is worst_case
             table = tables.worst_case_table(result, data.sa, rows) if is_worst else tables.plain_table(result, rows)
         results.append({"name": name, "attempt": attempt, "table": table, "is_worst_case": attack is worst_case})
-    return {"results": results, "tables": [one["table"] for one in results if one["table"]]}
+    return {"results": results, "tables": [part["table"] for part in results if part["table"]]}
 
 
 def _reidentification(data: ReportData) -> dict[str, Any]:
@@ -326,10 +326,10 @@ SECTIONS: tuple[tuple[str, str, str, Callable[[ReportData], dict[str, Any]]], ..
 def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
     """Write the report of some posteriors as HTML, which fetches nothing and runs only its own script."""
     first, environment = cases[0], _environment()
-    wanted = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
+    described = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
     sections = [
         Section(name, title, lead, [(data, {"tables": [], **context(data)}) for data in cases])
-        for name, title, lead, context in progress_bar(wanted, "report", progress)
+        for name, title, lead, context in progress_bar(described, "report", progress)
     ]
     summary = tables.summary_table(cases, [_people_in(data.view) for data in cases]) if len(cases) > 1 else None
     names = " and ".join(filter(None, [", ".join(data.name for data in cases[:-1]), cases[-1].name]))
@@ -566,31 +566,31 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     return named
 
 
-def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
+def _originals(original: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
     """Read the original records of each posterior; one table is for all."""
-    if given is None:
+    if original is None:
         return {}
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(named, check_dataframe(given, "the original records"))
-    for name in given:
+    if not isinstance(original, Mapping):
+        return dict.fromkeys(named, check_dataframe(original, "the original records"))
+    for name in original:
         check_label(name, "name of a posterior (in original)", named)
-    return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in given.items()}
+    return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in original.items()}
 
 
-def _population(given: object) -> object:
+def _population(population: object) -> object:
     """Read the population, or its size."""
-    if given is None or isinstance(given, pd.DataFrame | QITable):
-        return given
-    return check_int(given, "population", 1)
+    if population is None or isinstance(population, pd.DataFrame | QITable):
+        return population
+    return check_int(population, "population", 1)
 
 
-def _read_attacks(given: object) -> dict[str, Attack]:
+def _read_attacks(attacks: object) -> dict[str, Attack]:
     """Read attacks: names of known ones, and functions of the release."""
-    if isinstance(given, Mapping):
+    if isinstance(attacks, Mapping):
         return {check_str(name, "the name of an attack"): check_callable(attack, f"attack {name!r}")
-                for name, attack in given.items()}  # fmt: skip
+                for name, attack in attacks.items()}  # fmt: skip
     chosen: dict[str, Attack] = {}
-    for attack in check_list(given, "attacks", "names or functions"):
+    for attack in check_list(attacks, "attacks", "names or functions"):
         if isinstance(attack, str):
             chosen[attack] = KNOWN[check_in(attack, "an attack", list(KNOWN))]
         else:

@@ -55,15 +55,17 @@ class Intruders:
         domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
         rows, inferred, seen = [], [], {}
         for size in self.sizes:
-            those = sorted(order[:size], key=list(self.table.columns).index)
-            for person in self._targets(those, size, seeds):
-                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in those}
-                if (key := (size, *(self.table[attribute].iloc[person] for attribute in those))) not in seen:
+            attributes = sorted(order[:size], key=list(self.table.columns).index)
+            for person in self._targets(attributes, size, seeds):
+                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in attributes}
+                if (key := (size, *(self.table[attribute].iloc[person] for attribute in attributes))) not in seen:
                     seen[key] = _checked(technique.infer(published, known, population), domain, name)
-                like = [(self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in those]
-                people = int(np.logical_and.reduce(like).sum()) if those else len(self.table)
+                like = [
+                    (self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in attributes
+                ]
+                people = int(np.logical_and.reduce(like).sum()) if attributes else len(self.table)
                 true = seen[key][domain.get_loc(truth.iloc[person])]
-                rows.append((name, strength, seeds[-1], size, ", ".join(those), person, people, true))
+                rows.append((name, strength, seeds[-1], size, ", ".join(attributes), person, people, true))
                 inferred.append(seen[key])
         _, units, unit = in_units(domain, self.confidential)
         judged = areas(units, unit, np.array(inferred), self.eps)
@@ -89,8 +91,8 @@ def _plain(value: object) -> object:
 def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
     """The probabilities that a technique gives, over the domain."""
     if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
-        what = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
-        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
+        description = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
+        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {description}")
     share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
     if not (share >= 0).all():
         raise TableError(f"{name}.infer gives {share.min():.12g}, which is not a probability")
@@ -188,7 +190,7 @@ def experiment(
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
-    wanted = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
+    numbers = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
     check_in(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
@@ -201,7 +203,7 @@ def experiment(
         for strength in strengths
         for repetition in range(repetitions)
     ]
-    intruders = Intruders(table, confidential, attributes, wanted, targets, draw, eps)
+    intruders = Intruders(table, confidential, attributes, numbers, targets, draw, eps)
     results = workers.map(Intruders.read, intruders, tasks)
     return pd.concat(progress_bar(results, "experiment", progress, total=len(tasks)), ignore_index=True)
 

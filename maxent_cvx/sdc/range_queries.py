@@ -238,8 +238,8 @@ def _tilted(
     inside = np.flatnonzero(~at_end)
     at_once = max(TABLE // len(z), 1)
     for first in range(0, len(inside), at_once):
-        some = inside[first : first + at_once]
-        tilt[some], p[some], variance[some] = _newton(z, allowed[some], mean[some], tilt[some])
+        rows = inside[first : first + at_once]
+        tilt[rows], p[rows], variance[rows] = _newton(z, allowed[rows], mean[rows], tilt[rows])
     return tilt, p, variance
 
 
@@ -333,10 +333,10 @@ class WithinBounds(Source):
         """Yield one row per block with excluded values; see :meth:`maxent_cvx.Source.rows`."""
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
-        some, row = np.unique(block[outside], return_inverse=True)
-        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(some), len(space)))
-        nobody = np.zeros(len(some))
-        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(some, name="block"), space.view)
+        blocks, row = np.unique(block[outside], return_inverse=True)
+        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(blocks), len(space)))
+        nobody = np.zeros(len(blocks))
+        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(blocks, name="block"), space.view)
 
 
 def _numbers(space: Space) -> np.ndarray:
@@ -466,11 +466,11 @@ class RangeSums(Published):
         """Values and sums in integer steps above the least value, in which sums of what was typed are exact."""
         _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
         step = int(np.gcd.reduce(units)) or 1
-        values, one = (units // step).astype(float), float(unit.width(np.array([step]))[0])
+        values, step_size = (units // step).astype(float), float(unit.width(np.array([step]))[0])
         least = float(self.domain[0])
-        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / one)
+        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / step_size)
         gap = float(np.diff(values).min(initial=np.inf))
-        return Steps(values, sums, least, one, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
+        return Steps(values, sums, least, step_size, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
 
 
 DISTRIBUTIONS = ("uniform", "maxent")

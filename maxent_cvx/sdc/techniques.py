@@ -119,8 +119,8 @@ class Known:
                 raise unknown_name("attribute of the population", name, others)
             check_columns(frame, {"known": (name,)}, "the population")
             check_type(frame[name])
-            there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
-            values[name] = there[choose(chosen, name).mask(there, name)]
+            present = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
+            values[name] = present[choose(chosen, name).mask(present, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
             conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
@@ -391,8 +391,8 @@ def linked(
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
         first = int(at[0]) if len(at) else 0
-        some = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
-        records[first : first + some.shape[0]] += (some.tocsr() @ of_kind).toarray()
+        joint = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
+        records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
     return Linked(of_row, share, records)
 
 
@@ -401,19 +401,21 @@ def _pairs(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Pairs of a true and a published tuple that are possible, and pi(x) T(x, y), many at once, by true tuple."""
     order = np.argsort([(channel.limit + 1) / channel.places for channel in channels], kind="stable")
-    transition, at_x, at_y, taken = _joined([channels[a] for a in order], [x[a] for a in order], [y[a] for a in order])
-    there = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
-    reached = sp.csr_array(transition @ there)  # from a true place to published tuples
+    transition, at_x, at_y, n_joined = _joined(
+        [channels[a] for a in order], [x[a] for a in order], [y[a] for a in order]
+    )
+    selection = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
+    reached = sp.csr_array(transition @ selection)  # from a true place to published tuples
     ends = np.concatenate([[0], np.cumsum(np.diff(reached.indptr)[at_x])])
     start = 0
     while start < len(pi):
         stop = max(int(np.searchsorted(ends, ends[start] + AT_ONCE, side="right")) - 1, start + 1)
         pairs = sp.coo_array(reached[at_x[start:stop]])
         at, to, p = pairs.row + start, pairs.col, pairs.data * pi[pairs.row + start]
-        for a in order[taken:]:
+        for a in order[n_joined:]:
             p = p * channels[a].probability(x[a][at], y[a][to])
-            kept = p > 0
-            at, to, p = at[kept], to[kept], p[kept]
+            is_possible = p > 0
+            at, to, p = at[is_possible], to[is_possible], p[is_possible]
         yield at, to, p
         start = stop
 
@@ -422,14 +424,14 @@ def _joined(
     channels: Sequence[Channel], x: Sequence[np.ndarray], y: Sequence[np.ndarray]
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, int]:
     """Some attributes taken as one: T, the places of true and published tuples, and how many attributes these are."""
-    matrix, at_x, at_y, taken = channels[0].matrix, x[0], y[0], 1
+    matrix, at_x, at_y, n_joined = channels[0].matrix, x[0], y[0], 1
     for channel, more_x, more_y in zip(channels[1:], x[1:], y[1:], strict=True):
         if matrix.nnz * channel.places * (channel.limit + 1) > JOINT:
             break
         matrix = sp.csr_array(sp.kron(matrix, channel.matrix, format="csr"))
         at_x, at_y = at_x * channel.places + more_x, at_y * channel.places + more_y
-        taken += 1
-    return matrix, at_x, at_y, taken
+        n_joined += 1
+    return matrix, at_x, at_y, n_joined
 
 
 def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -104,8 +104,8 @@ class StrongestAssociations(Source):
             share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
             n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
             exact = n_qs / ranked["n_q"]
-            given, value = mined.names(ranked)
-            index = pd.Index("P(" + value + " | " + given + ")")
+            condition, value = mined.names(ranked)
+            index = pd.Index("P(" + value + " | " + condition + ")")
             label = f"{'negative' if negative else 'positive'} association"
             yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
 

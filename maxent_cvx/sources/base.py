@@ -316,11 +316,11 @@ class ConstraintGroup:
 
     def without_row(self, row: int) -> ConstraintGroup:
         """The same without one row, by its number among them; what depends on parameters stays as it is now."""
-        kept, start = [], 0
+        remaining, start = [], 0
         for rows in self.rows:
-            kept.append(rows.at(np.arange(start, start + len(rows)) != row))
+            remaining.append(rows.at(np.arange(start, start + len(rows)) != row))
             start += len(rows)
-        return ConstraintGroup(StoredSource.of(self.source, tuple(kept)), tuple(kept), self.convex)
+        return ConstraintGroup(StoredSource.of(self.source, tuple(remaining)), tuple(remaining), self.convex)
 
     def named(self, label: str) -> ConstraintGroup:
         """The same with rows that are called by `label`; those of several blocks also by what each block is."""
@@ -334,7 +334,7 @@ class ConstraintGroup:
         """Whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
             return False
-        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+        return all(rows.same_as(other_rows) for rows, other_rows in zip(self.rows, other.rows, strict=True))
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:

@@ -79,29 +79,37 @@ def _check_labels(view: View, name: str) -> None:
     if tuple(axes)[:2] != FIRST:
         raise TableError(f"axes of a {name} are {join_names(axes)}; 'q' and 's' come first")
     expected = {"q": (view.qi, view.quasi_identifiers), "s": (view.sensitive, view.sensitive_values)}
-    for role, (own, index) in expected.items():
-        if tuple(axes[role][0]) != own or not (isinstance(index, pd.Index) and index.equals(axes[role][1])):
-            raise TableError(f"axes[{role!r}] of a {name} must be {list(own)} and their labels, as the view has them")
-    players = [column for some, _ in axes.values() for column in some]
+    for role, (expected_columns, index) in expected.items():
+        if tuple(axes[role][0]) != expected_columns or not (
+            isinstance(index, pd.Index) and index.equals(axes[role][1])
+        ):
+            raise TableError(
+                f"axes[{role!r}] of a {name} must be {list(expected_columns)} and their labels, as the view has them"
+            )
+    players = [column for columns_of_role, _ in axes.values() for column in columns_of_role]
     if len(set(players)) < len(players):
         raise TableError(f"each column of a {name} must have one role, but has several: {join_names(players, 20)}")
-    check_roles({role: tuple(some) for role, (some, _) in axes.items()})
-    for role, (some, index) in axes.items():
-        if not isinstance(index, pd.Index) or list(index.names) != list(some):
+    check_roles({role: tuple(columns_of_role) for role, (columns_of_role, _) in axes.items()})
+    for role, (columns_of_role, index) in axes.items():
+        if not isinstance(index, pd.Index) or list(index.names) != list(columns_of_role):
             named = list(index.names) if isinstance(index, pd.Index) else short_repr(index)
-            raise TableError(f"the labels of {role!r} of a {name} are named {named}, and its columns {list(some)}")
+            raise TableError(
+                f"the labels of {role!r} of a {name} are named {named}, and its columns {list(columns_of_role)}"
+            )
         if index.has_duplicates or index.to_frame().isna().to_numpy().any() or not len(index):
-            what = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
-            raise TableError(f"the index of {role!r} of a {name} {what if len(index) else 'is empty'}; each label once")
+            mistake = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
+            raise TableError(
+                f"the index of {role!r} of a {name} {mistake if len(index) else 'is empty'}; each label once"
+            )
         if isinstance(index, pd.MultiIndex) and any(level.has_duplicates for level in index.levels):
             raise TableError(f"a level of the index of {role!r} of a {name} repeats values; make it from_frame(...)")
 
 
-def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
+def _counts(values: object, n: int, what: str, of: str) -> np.ndarray:
     """Read whole counts, none negative, one per label."""
-    counts = np.asarray(given)
+    counts = np.asarray(values)
     if counts.shape != (n,) or counts.dtype.kind not in "iuf":
-        raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(given)} of shape {counts.shape}")
+        raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(values)} of shape {counts.shape}")
     if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
         raise TableError(f"{what} must contain counts of records, integers of at least 0, got {counts[bad][0]:.12g}")
     return counts.astype(np.int64)
@@ -259,9 +267,9 @@ class PublishedRows(Source):
         """
         ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
-        some, start = np.unique(group[order], return_index=True)
-        for one, terms in zip(some, np.split(at[order], start[1:]), strict=True):
-            ends[:, one] = self.closed_bounds(space, terms)
+        groups, start = np.unique(group[order], return_index=True)
+        for number, terms in zip(groups, np.split(at[order], start[1:]), strict=True):
+            ends[:, number] = self.closed_bounds(space, terms)
         return ends[0], ends[1]
 
 
@@ -317,8 +325,8 @@ class PublishedCounts(PublishedRows):
         """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
             counts = self.view.published[by]
-            rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
-            yield rows if held.all() else rows.at(held)
+            rows, occurs = counted_rows(space, by, counts), counts.to_numpy() > 0
+            yield rows if occurs.all() else rows.at(occurs)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Everybody who is counted under a label has any of its terms alike, if there is one table; else there is none.
@@ -368,9 +376,9 @@ class PublishedCounts(PublishedRows):
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
         row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
-        pairs, some = np.unique(group * len(n) + row[at], return_counts=True)
+        pairs, n_terms = np.unique(group * len(n) + row[at], return_counts=True)
         whose, label = np.divmod(pairs, len(n))
-        all_of_them = some == np.bincount(row, minlength=len(n))[label]
+        all_of_them = n_terms == np.bincount(row, minlength=len(n))[label]
         return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
 
     def _of_values(self, by: tuple[str, ...]) -> bool:
@@ -744,9 +752,9 @@ class SeriesConstraints(PublishedRows):
             bucket, n_buckets = series.buckets[u], len(relations.names)
             size = np.bincount(bucket[present[u]], minlength=n_buckets)
             share = relations.number / size[relations.bucket]
-            here = relations.terms[alone[block[q[relations.terms]]]]
-            here = here[~relations.with_counterfeits[bucket[q[here]]]]
-            counts[here] = share[relations.row_of(here)]
+            terms = relations.terms[alone[block[q[relations.terms]]]]
+            terms = terms[~relations.with_counterfeits[bucket[q[terms]]]]
+            counts[terms] = share[relations.row_of(terms)]
             known = np.bincount(bucket[present[u]], present[:u, present[u]].any(axis=0), n_buckets) > 0
             first = ~known & ~relations.with_counterfeits
             multipliers.append(np.where(first[relations.bucket], np.log(share), 0.0)[inside[u][relations.bucket]])
@@ -756,19 +764,19 @@ class SeriesConstraints(PublishedRows):
         """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
-            here = at[series.buckets[u, space.codes["q"][at]] >= 0]
-            if not len(here):
+            terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
+            if not len(terms):
                 continue
-            bucket = series.buckets[u, space.codes["q"][here]]
+            bucket = series.buckets[u, space.codes["q"][terms]]
             n_buckets = len(series.releases[u].buckets)
-            people = np.unique(np.column_stack([space.codes["q"][here], bucket]), axis=0)[:, 1]
-            rows = np.unique(relations.row_of(here))
+            people = np.unique(np.column_stack([space.codes["q"][terms], bucket]), axis=0)[:, 1]
+            rows = np.unique(relations.row_of(terms))
             n_q = np.bincount(people, minlength=n_buckets)
             n_s = np.bincount(relations.bucket[rows], relations.number[rows], n_buckets)
             n_b = np.bincount(relations.bucket, relations.number, n_buckets)
-            held = n_q > 0
-            low += float(np.maximum(n_q + n_s - n_b, 0)[held].sum())
-            high += float(np.minimum(n_q, n_s)[held].sum())
+            is_present = n_q > 0
+            low += float(np.maximum(n_q + n_s - n_b, 0)[is_present].sum())
+            high += float(np.minimum(n_q, n_s)[is_present].sum())
         return low, high
 
 
@@ -809,13 +817,13 @@ class _Relations(NamedTuple):
 
     def rows(self, space: Space, inside: np.ndarray) -> Rows:
         """Write the constraints of some buckets."""
-        kept = np.flatnonzero(inside[self.bucket])
+        relations = np.flatnonzero(inside[self.bucket])
         where = (np.ones(len(self.terms)), (self.row, self.terms))
-        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[kept])
-        high = self.number[kept] / space.n_records
-        low = np.where(self.with_counterfeits[self.bucket[kept]], -np.inf, high)
-        s = space.view.sensitive_values[self.value[kept]].to_flat_index()
-        index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
+        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[relations])
+        high = self.number[relations] / space.n_records
+        low = np.where(self.with_counterfeits[self.bucket[relations]], -np.inf, high)
+        s = space.view.sensitive_values[self.value[relations]].to_flat_index()
+        index = pd.MultiIndex.from_arrays([self.names[self.bucket[relations]], s], names=["bucket", "value"])
         return Rows(matrix, low, high, self.label, index, space.view, remedy=REMEDY)
 
 

@@ -119,8 +119,8 @@ class ExpectedProduct(Event):
             y = " + ".join(
                 sorted(format_value(value) if a == 1 else f"{a:g} {format_value(value)}" for value, a in self.y)
             )
-        given = conditions(self.given)
-        return f"Cov({self.x}, {y} | {given})" if given else f"Cov({self.x}, {y})"
+        condition = conditions(self.given)
+        return f"Cov({self.x}, {y} | {condition})" if condition else f"Cov({self.x}, {y})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -135,13 +135,13 @@ class ExpectedProduct(Event):
         people = space.view.n_q * space.described(dict(self.given))
         different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
         number = np.bincount(of_tuple, people, len(different)).astype(np.int64).tolist()
-        x = [Fraction(one) for one in different.tolist()]
+        x = [Fraction(label) for label in different.tolist()]
         n = sum(number)
-        mean = sum((k * one for k, one in zip(number, x, strict=True)), Fraction(0)) / n
+        mean = sum((k * label for k, label in zip(number, x, strict=True)), Fraction(0)) / n
         values, of_value = np.unique(
             responses(space.view, self.y if isinstance(self.y, str) else dict(self.y)), return_inverse=True
         )
-        y = [Fraction(one) for one in values.tolist()]
+        y = [Fraction(label) for label in values.tolist()]
         q, s = space.codes["q"], space.codes["s"]
         place = np.where(people[q] > 0, 1 + of_tuple[q] * len(y) + of_value[s], 0)
         return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
@@ -412,7 +412,7 @@ class PublishedCorrelation(Source):
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.ddof = check_int(ddof, "ddof", 0)
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         if sd is None and sd_decimals is not None:
             raise StatementError("sd_decimals is given without sd; omit it")
         self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
@@ -530,7 +530,7 @@ class PublishedMoments(Source):
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.of = None if of is None else check_str(of, "of")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
         if len(places) != 2:
@@ -632,12 +632,12 @@ class PublishedMoments(Source):
 
     def _rows(self, sums: list[Sum], people: Subjects, space: Space) -> Rows:
         """Rows of sums over people."""
-        weights = np.array([one.weights for one in sums])
+        weights = np.array([moment.weights for moment in sums])
         row, at = np.nonzero(weights)
         data = weights[row, at] * space.n_records
         matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(sums), len(space)))
-        low, high = (np.array([getattr(one, side) for one in sums], dtype=float) for side in ("low", "high"))
-        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in sums]), space.view)
+        low, high = (np.array([getattr(moment, side) for moment in sums], dtype=float) for side in ("low", "high"))
+        return Rows(matrix, low, high, self.label, pd.Index([moment.name for moment in sums]), space.view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -784,8 +784,8 @@ class PublishedQuantile(Source):
     ) -> None:
         values_of_q = check_list(value, "value", "quantiles") if is_several(value) else [value]
         shares = check_list(q, "q", "shares of the people") if is_several(q) else [q]
-        self._values = [check_number(one, "the quantile") for one in values_of_q]
-        self._q = [as_fraction(one) for one in shares]
+        self._values = [check_number(number, "the quantile") for number in values_of_q]
+        self._q = [as_fraction(number) for number in shares]
         self.value, self.q = (
             several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
         )
@@ -796,11 +796,11 @@ class PublishedQuantile(Source):
         if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
             raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         self.of = None if of is None else check_str(of, "of")
         self.values, self.method = values, check_in(method, "method", METHODS)
-        for one in self._values:
-            half_unit(one, decimals, "the quantile")
+        for number in self._values:
+            half_unit(number, decimals, "the quantile")
         self.decimals = decimals
 
     @property

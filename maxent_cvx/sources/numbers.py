@@ -167,7 +167,7 @@ def _factor(view: View, name: str) -> np.ndarray | None:
 def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
     """1 for those who have a value, which is written as text."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
-    there = np.array([str(value) == written for value in values])
-    if not there.any():
-        there = np.asarray(values == constant(written))
-    return there[codes].astype(float)
+    has_value = np.array([str(value) == written for value in values])
+    if not has_value.any():
+        has_value = np.asarray(values == constant(written))
+    return has_value[codes].astype(float)

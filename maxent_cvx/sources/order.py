@@ -121,22 +121,28 @@ class Monotone(Source):
         of_term = place[codes]  # the place in the order of every term; -1 of those not compared
         matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
         for event, coefficient in self.of.terms.items():
-            given = dict(event.given) | self.given
-            n = np.bincount(place[place >= 0], space.records_by(self.along, given)[place >= 0], len(steps))
+            condition = dict(event.given) | self.given
+            n = np.bincount(place[place >= 0], space.records_by(self.along, condition)[place >= 0], len(steps))
             present += n > 0
             # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
-            row = replace(event, given=frozenset(given.items())).row(space)
-            own = of_term[row.indices]
-            at, own, data = row.indices[own >= 0], own[own >= 0], row.data[own >= 0]
-            factor = space.records_described(given) / np.where(n > 0, n, 1)
-            matrix = matrix + sp.csr_array((coefficient * data * factor[own], (own, at)), shape=matrix.shape)
-        there = np.flatnonzero(present == len(self.of.terms))
-        if len(there) < 2:
+            row = replace(event, given=frozenset(condition.items())).row(space)
+            steps_of_terms = of_term[row.indices]
+            at, steps_of_terms, data = (
+                row.indices[steps_of_terms >= 0],
+                steps_of_terms[steps_of_terms >= 0],
+                row.data[steps_of_terms >= 0],
+            )
+            factor = space.records_described(condition) / np.where(n > 0, n, 1)
+            matrix = matrix + sp.csr_array(
+                (coefficient * data * factor[steps_of_terms], (steps_of_terms, at)), shape=matrix.shape
+            )
+        with_people = np.flatnonzero(present == len(self.of.terms))
+        if len(with_people) < 2:
             raise StatementError(
-                f"{self.label}: {'nobody' if not len(there) else f'only {steps[there[0]]} of its values'} has people "
+                f"{self.label}: {'nobody' if not len(with_people) else f'only {steps[with_people[0]]} of its values'} has people "
                 "as described, so that there is nothing to compare; leave conditions out, or values together"
             )
-        yield self._differences(sp.csr_array(matrix)[there], [steps[i] for i in there], space)
+        yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
 
     def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
         """Each row less the one before; those that cannot be otherwise are left out."""

@@ -201,16 +201,18 @@ class AnsweredQueries(Source):
         if isinstance(queries, Mapping | str) or not is_several(queries):
             raise StatementError(f"queries must be a list of {{attribute: value}}, not {short_repr(queries)}")
         self.queries = list(queries)
-        if bad := [one for one in self.queries if not isinstance(one, Mapping)]:
+        if bad := [query for query in self.queries if not isinstance(query, Mapping)]:
             raise StatementError(f"a query is {{attribute: value}}, not {short_repr(bad[0])}")
         check_in(of, "of", KINDS)
         check_bool(integer, "integer")
         listed, half_widths = one_or_several(answers), one_or_several(eps)
         if len(listed) == 1 and listed[0] is answers:
             raise StatementError(f"answers must be a list of numbers, not {short_repr(answers)}")
-        self.answers = np.array([check_number(one, f"answer {i}") for i, one in enumerate(listed, 1)], dtype=float)
+        self.answers = np.array(
+            [check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)], dtype=float
+        )
         half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
-        self.eps = np.array([check_number(one, "eps") for one in half_widths], dtype=float)
+        self.eps = np.array([check_number(number, "eps") for number in half_widths], dtype=float)
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
                 f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
@@ -289,18 +291,18 @@ class AnsweredQueries(Source):
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
         """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
         view = space.view
-        of_value = {name: one for name, one in query.items() if name in view.sensitive}
+        of_value = {name: chosen for name, chosen in query.items() if name in view.sensitive}
         value = np.ones(len(view.sensitive_values), dtype=bool)
-        for name, one in of_value.items():
+        for name, chosen in of_value.items():
             if self.of == "mean":
                 raise StatementError(
                     f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
                     "ask for a sum, and for a count"
                 )
             codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-            value &= choose(one, name).mask(level, name)[codes]
-        given = {name: one for name, one in query.items() if name not in of_value}
-        return space.described(given), space.records_described(given), value
+            value &= choose(chosen, name).mask(level, name)[codes]
+        condition = {name: chosen for name, chosen in query.items() if name not in of_value}
+        return space.described(condition), space.records_described(condition), value
 
     def _numbers(self, space: Space) -> np.ndarray:
         """The number of every sensitive value."""
@@ -312,7 +314,7 @@ class AnsweredQueries(Source):
 
 def _text(query: Mapping[str, object]) -> str:
     """Whom a query is about."""
-    return ", ".join(f"{format_value(name)}={choose(one, name)}" for name, one in query.items()) or "everybody"
+    return ", ".join(f"{format_value(name)}={choose(chosen, name)}" for name, chosen in query.items()) or "everybody"
 
 
 def _is_short(numbers: np.ndarray) -> bool:
@@ -411,8 +413,8 @@ class NoisyMarginal(Source):
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
-            for name, given in (("confidence", confidence), ("integer", integer)):
-                if given is not None:
+            for name, argument in (("confidence", confidence), ("integer", integer)):
+                if argument is not None:
                     raise StatementError(f"{name} is used with how='box' only; omit it for a likelihood")
             self.penalty = noise_penalty(noise)
             return
@@ -454,9 +456,9 @@ class NoisyMarginal(Source):
             raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
         block = space.marginal(names)
         for name in names:
-            counted, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
-            if not counted.isin(there).any():
-                raise unknown_name(f"value of {name!r}", counted[0], there.unique())
+            counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not counted.isin(labels).any():
+                raise unknown_name(f"value of {name!r}", counted[0], labels.unique())
         inside = view.inside[space.codes["s"]]
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
 
@@ -542,7 +544,7 @@ class RandomizedResponse(Source):
             raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
         self.transition, self.reported, self.confidence = transition, reported, confidence
         several = None if by is None else check_list(by, "by", "lists of QI attributes")
-        self.by = several if several is None else [_attributes(one) for one in several]
+        self.by = several if several is None else [_attributes(attributes) for attributes in several]
 
     @property
     def label(self) -> str:
@@ -557,13 +559,13 @@ class RandomizedResponse(Source):
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
-        for what, have, need in (
+        for side, have, need in (
             ("a row for", self.transition.index, view.sensitive_values),
             ("a column for", self.transition.columns, reports),
         ):
             if len(missing := need.difference(have)):
                 raise StatementError(
-                    f"transition has not {what} {join_names(missing)}; every value of the view needs one"
+                    f"transition has not {side} {join_names(missing)}; every value of the view needs one"
                 )
         others = [name for name in view.qi if name != self.reported]
         families = [[], *([name] for name in others)] if self.by is None else self.by
@@ -592,8 +594,8 @@ class RandomizedResponse(Source):
         labels = true.index.to_frame(index=False)
         every = labels.loc[np.repeat(np.arange(n), r)].reset_index(drop=True)
         every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
-        wanted = pd.MultiIndex.from_frame(every.astype(object))
-        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(wanted)
+        combinations = pd.MultiIndex.from_frame(every.astype(object))
+        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(combinations)
         pick = sp.csr_array(
             (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
         )
@@ -606,10 +608,10 @@ class RandomizedResponse(Source):
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
             keys = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
             people = n_q.reindex(keys).to_numpy(dtype=float)
-        return matrix, wanted, (share == 0) | (share == 1), np.repeat(people, r)
+        return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r)
 
 
-def _attributes(given: object) -> list[str]:
+def _attributes(by: object) -> list[str]:
     """Read one attribute, or a list of them, which may be empty."""
-    listed = [given] if isinstance(given, str) else check_list(given, "by", "lists of QI attributes")
+    listed = [by] if isinstance(by, str) else check_list(by, "by", "lists of QI attributes")
     return [check_str(name, "an attribute in by") for name in listed]

@@ -92,10 +92,10 @@ class PublishedRuleList(Source):
                 raise StatementError(
                     f"rule {i} is {short_repr(rule)}; ({{attribute: value}}, class, confidence) is expected"
                 )
-            given, value, confidence = rule
+            condition, value, confidence = rule
             if confidence is not None and not 0 <= check_number(confidence, f"the confidence of rule {i}") <= 1:
                 raise BadProbability(f"the confidence of rule {i} must be a probability, got {confidence!r}")
-            self.rules.append((dict(given), value, confidence))
+            self.rules.append((dict(condition), value, confidence))
         self.decimals, self.integer = decimals, integer
 
     @property
@@ -106,15 +106,15 @@ class PublishedRuleList(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row for every rule whose confidence is published."""
         view = space.view
-        left, members, names = np.ones(len(view.n_q), dtype=bool), [], []
-        for i, (given, value, _) in enumerate(self.rules, 1):
-            decided = space.described(given) & left
-            text = ", ".join(f"{name}={choose(one, name)}" for name, one in given.items()) or "everybody left"
+        undecided, members, names = np.ones(len(view.n_q), dtype=bool), [], []
+        for i, (condition, value, _) in enumerate(self.rules, 1):
+            decided = space.described(condition) & undecided
+            text = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in condition.items()) or "everybody left"
             names.append(f"{i}. {text} => {value}")
             if not decided.any():
                 raise StatementError(f"rule {names[-1]!r} decides for nobody: those before it do; leave it out")
             members.append(decided)
-            left &= ~decided
+            undecided &= ~decided
         scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
         if not len(scored):
             return

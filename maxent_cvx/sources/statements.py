@@ -63,12 +63,12 @@ class Event:
         return 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
-        value, given = conditions(self.value), conditions(self.given)
+        value, condition = conditions(self.value), conditions(self.given)
         if self.who is not None:
-            given = ", ".join(sorted(map(_attribute, self.who)))
+            condition = ", ".join(sorted(map(_attribute, self.who)))
             if len(self.who) > 1:
-                return f"#({value}: {given})"
-        return f"P({value} | {given})" if given else f"P({value})"
+                return f"#({value}: {condition})"
+        return f"P({value} | {condition})" if condition else f"P({value})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -137,12 +137,12 @@ class Statement(Source):
         equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
-        left, right, zero = self.terms, frozenset[tuple[Event, float]](), "0"
+        positive, negative, zero = self.terms, frozenset[tuple[Event, float]](), "0"
         if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
-            left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
-            right = frozenset((event, -a) for event, a in self.terms - left)
-            zero = combination(right) if right else "0"
-        expression = combination(left)
+            positive = frozenset(term for term in self.terms if term[1] > 0) or self.terms
+            negative = frozenset((event, -a) for event, a in self.terms - positive)
+            zero = combination(negative) if negative else "0"
+        expression = combination(positive)
         low, high = (format_number(side) if side else zero for side in (self.low, self.high))
         if self.low == self.high:
             text = f"{expression} {equal} {high}"
@@ -550,13 +550,13 @@ class Probability(ReprMixin):
             return ParametricStatement(self, relation, other)  # type: ignore[return-value]  # it is added like one
         difference = self - _combination(other)
         value = -difference.constant
-        left = Probability({event: c for event, c in difference.terms.items() if c != 0})
-        if not left.terms:
+        remainder = Probability({event: c for event, c in difference.terms.items() if c != 0})
+        if not remainder.terms:
             raise StatementError(f"{self} {relation} {other}: both sides are the same, so that nothing is stated")
-        left._attainable(value)
+        remainder._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
-        return left._statement(low, high)
+        return remainder._statement(low, high)
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
@@ -710,7 +710,7 @@ class Ratio:
 
     def __str__(self) -> str:
         sides = (self.numerator, self.denominator)
-        return " / ".join(f"{one}" if len(one.terms) + bool(one.constant) == 1 else f"({one})" for one in sides)
+        return " / ".join(f"{side}" if len(side.terms) + bool(side.constant) == 1 else f"({side})" for side in sides)
 
     __repr__ = __str__
 
@@ -733,7 +733,7 @@ class RatioStatement(Source):
     def identity(self) -> Hashable:
         """What it states."""
         sides = (self.ratio.numerator, self.ratio.denominator)
-        return RatioStatement, *((frozenset(one.terms.items()), one.constant) for one in sides), self.low, self.high
+        return RatioStatement, *((frozenset(side.terms.items()), side.constant) for side in sides), self.low, self.high
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the row of each side."""
@@ -971,8 +971,8 @@ class ExpectedNumber(Event):
         return math.inf if self.numbers is None else max(x for _, x in self.numbers)
 
     def __str__(self) -> str:
-        given = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
-        return f"E({format_value(self.attribute)} | {given})" if given else f"E({format_value(self.attribute)})"
+        condition = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
+        return f"E({format_value(self.attribute)} | {condition})" if condition else f"E({format_value(self.attribute)})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -983,13 +983,13 @@ class ExpectedNumber(Event):
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
-        there, share = self._among(space)
+        members, share = self._among(space)
         if share is None:
             raise StatementError(
                 f"the number of people with {self._condition()} is unknown, so {self} is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
-        return self._products(space, there, Fraction(0), 1 / share if share else Fraction(0))
+        return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
 
     def is_ratio(self, space: Space) -> bool:
         """Whether it is a quotient of two linear expressions: how many have the sensitive value is not known."""
@@ -1000,12 +1000,12 @@ class ExpectedNumber(Event):
         return self._products(space, self._among(space)[0], value, Fraction(1))
 
     def _products(
-        self, space: Space, there: np.ndarray, value: Fraction, unit: Fraction
+        self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
     ) -> tuple[np.ndarray, list[Fraction]]:
         """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
         different, at = np.unique(self._of_terms(space), return_inverse=True)
-        factors = [Fraction(0), *((Fraction(float(one)) - value) * unit for one in different)]
-        return np.where(there, at + 1, 0), factors
+        factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
+        return np.where(members, at + 1, 0), factors
 
     def _condition(self) -> str:
         return conditions(self.given)
@@ -1015,7 +1015,7 @@ class ExpectedNumber(Event):
         view = space.view
         if self.attribute not in view.qi:
             self._anything(space)
-        having = frozenset(one for one in self.given if one[0] in view.sensitive)
+        having = frozenset(item for item in self.given if item[0] in view.sensitive)
         if self.attribute in view.qi and not having:
             raise StatementError(
                 f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
@@ -1095,7 +1095,7 @@ class ParametricStatement(Source):
     def identity(self) -> Hashable:
         """What it says, and of which parameters."""
         terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
+        return terms, self.relation, str(self.value), tuple(parameter.id for parameter in self.parameters), self.penalty
 
     @property
     def parameters(self) -> list[Any]:

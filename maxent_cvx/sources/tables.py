@@ -130,7 +130,9 @@ def _limits(key: object, value: object) -> tuple[float, float]:
     """Read (least, most), None for no limit."""
     pair = value if isinstance(value, tuple | list) and len(value) == 2 else ()
     least, most = pair or (-1, -1)
-    whole = all(one is None or (isinstance(one, Integral) and not isinstance(one, bool)) for one in (least, most))
+    whole = all(
+        limit is None or (isinstance(limit, Integral) and not isinstance(limit, bool)) for limit in (least, most)
+    )
     if whole:
         ends = (0.0 if least is None else float(least), np.inf if most is None else float(most))
         if 0 <= ends[0] <= ends[1]:
@@ -248,8 +250,8 @@ def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.nd
             f"the total {over} of {whom} is suppressed or rounded, so that nobody knows how many people have these "
             f"quasi-identifiers; let all attributes be sensitive, sa={[*people.columns, *sa]}"
         )
-    for name, some in zip(people.columns, values, strict=True):
-        if missing := some[~pd.Index(some).isin(people[name])].tolist():
+    for name, values_of_name in zip(people.columns, values, strict=True):
+        if missing := values_of_name[~pd.Index(values_of_name).isin(people[name])].tolist():
             raise TableError(
                 f"the published table has no total {over} of {name}={join_names(missing)}; add the row, or let all "
                 f"attributes be sensitive, sa={[*people.columns, *sa]}"

@@ -262,7 +262,7 @@ class PublishedTree(Source):
         counts = np.rint(fitted.value[0, 0, :] / fitted.value[0, 0, :].sum() * fitted.n_node_samples[0])
         s = self._classes(view)
         everybody = sp.csr_array(np.ones((len(s), len(view.n_q))))
-        names = pd.Index([f"root, {view.sensitive_values[one]}" for one in s], dtype=object)
+        names = pd.Index([f"root, {view.sensitive_values[value]}" for value in s], dtype=object)
         people = counts / space.n_records
         return Rows(space.joint(everybody, s), people, people, "tree", names, view)
 

@@ -84,8 +84,8 @@ class Groups:
 
     def along(self, levels: Sequence[str]) -> Groups:
         """Those of sums over all other levels: a group has people if any of those that are summed has."""
-        kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
-        return Groups(subset_keys(self.there, kept).unique() if kept else self.there, self.fixed)
+        levels_kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
+        return Groups(subset_keys(self.there, levels_kept).unique() if levels_kept else self.there, self.fixed)
 
     def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
         """For n labels, the group of each as text if it is empty; else ""."""
@@ -128,8 +128,8 @@ class Provenance:
         """The fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
         left_out, dropped = self.left_out, dict(self.dropped)
         if other.left_out is not None and set(level_names(other.left_out)) == set(level_names(index)):
-            theirs = subset_keys(other.left_out, level_names(index))
-            left_out = theirs if left_out is None else left_out.append(theirs).unique()
+            keys = subset_keys(other.left_out, level_names(index))
+            left_out = keys if left_out is None else left_out.append(keys).unique()
         for level, values in other.dropped.items():
             dropped[level] = dropped[level].union(values) if level in dropped else values
         return left_out, dropped
@@ -373,7 +373,7 @@ class Block:
     def __getitem__(self, key: Any) -> Self:
         index, levels = self._labels("select"), level_names(self._labels("select"))
         if isinstance(key, list):
-            is_mask = bool(key) and all(isinstance(one, bool | np.bool_) for one in key)
+            is_mask = bool(key) and all(isinstance(item, bool | np.bool_) for item in key)
         else:
             is_mask = isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
         if is_mask:
@@ -392,7 +392,7 @@ class Block:
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
                 return self._selected(self._whole(labels.set_names(levels)))
-            if len(labels) and all(isinstance(one, tuple) and len(one) == len(levels) for one in labels):
+            if len(labels) and all(isinstance(item, tuple) and len(item) == len(levels) for item in labels):
                 return self._selected(self._whole(pd.MultiIndex.from_tuples(list(labels), names=levels)))
         return self._selected(self._along({levels[0]: key}))
 
@@ -433,7 +433,7 @@ class Block:
         keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
         if len(keys) != len(levels):
             raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
-        if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
+        if strange := [item for item in keys if isinstance(item, slice | list | np.ndarray | pd.Index)]:
             raise StatementError(f"xs takes one value per level, not {short_repr(strange[0])}; write block.loc[...]")
         return self._selected(self._along(dict(zip(levels, keys, strict=True))))
 
@@ -443,11 +443,11 @@ class Block:
         if self.index is None:
             made = replace(self.provenance, empty=self.provenance.empty_at(np.arange(len(self))[rows], None))
             return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
-        rest = np.ones(len(self), dtype=bool)
-        rest[rows] = False
-        if rest.sum() + len(rows) > len(self):
+        is_left_out = np.ones(len(self), dtype=bool)
+        is_left_out[rows] = False
+        if is_left_out.sum() + len(rows) > len(self):
             raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
-        return self._selected(Selection(rows, self.index[rows], left_out=self.index[rest]))
+        return self._selected(Selection(rows, self.index[rows], left_out=self.index[is_left_out]))
 
     def _whole(self, labels: pd.Index) -> Selection:
         """Select rows by whole labels."""
@@ -458,25 +458,25 @@ class Block:
         at = find(self.index, labels)
         return Selection(at, labels, left_out=self.index[np.setdiff1d(np.arange(len(self)), at)])
 
-    def _along(self, wanted: Mapping[str, Any]) -> Selection:
+    def _along(self, selected: Mapping[str, Any]) -> Selection:
         """Select rows by a value, several values or a slice of each of some levels."""
         index = self.index
-        fixed = {level: v for level, v in wanted.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
-        here, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
-        for level, value in wanted.items():
+        fixed = {level: v for level, v in selected.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
+        matches, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
+        for level, value in selected.items():
             codes, values = level_of(index, index.names.index(level))
             if level in fixed:
-                here &= values.isin([self._check_value(value, level)])[codes]
+                matches &= values.isin([self._check_value(value, level)])[codes]
             elif isinstance(value, slice):
                 narrowed &= values.isin(self._between(value, level))[codes]
             else:
                 several = [self._check_value(v, level) for v in check_list(value, f"values of {level!r}", "values")]
                 self._check_once(pd.Index(several, tupleize_cols=False))
                 narrowed &= values.isin(several)[codes]
-        at, rest = np.flatnonzero(here & narrowed), without_levels(index, fixed)
-        if rest is None:
+        at, remaining_index = np.flatnonzero(matches & narrowed), without_levels(index, fixed)
+        if remaining_index is None:
             return Selection(at if len(at) else np.array([-1]), None, fixed)
-        return Selection(at, rest[at], fixed, rest[here & ~narrowed])
+        return Selection(at, remaining_index[at], fixed, remaining_index[matches & ~narrowed])
 
     def _between(self, part: slice, level: str) -> Iterable[object]:
         """The values of a level from one to another, both of them included, as pandas does."""
@@ -586,14 +586,14 @@ class Block:
         made = self.provenance
         if not _has_entries(factor):
             by = self._scalar(factor)
-            parts = tuple((by * a, what) for a, what in self._parts) if by else ()
+            parts = tuple((by * a, name_of_part) for a, name_of_part in self._parts) if by else ()
             return self._with(self.matrix * by, self._constant * by, parts=parts, absent=made.absent * by)
         if self.index is None and isinstance(factor, pd.Series):
             return self._repeated(factor.index) * factor
         weights, _ = self._aligned(factor)
         name = getattr(factor, "name", None)
-        a, what = _as_one(self._parts)
-        parts = ((a, f"{'weights' if name is None else name} * {what}"),)
+        a, name_of_part = _as_one(self._parts)
+        parts = ((a, f"{'weights' if name is None else name} * {name_of_part}"),)
         matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
         return self._with(matrix, self._constant * weights, parts=parts, absent=0.0 if made.absent == 0 else np.nan)
 
@@ -644,27 +644,31 @@ class Block:
         """
         made = self.provenance
         index: pd.Index | None = None
-        kept: list[str] = []
+        levels_kept: list[str] = []
         call, group = "sum()", np.zeros(len(self), dtype=np.int64)
         if level is not None:
-            own = self._labels("sum")
-            kept = levels_named(self.space.axes, own, level, self.label)
-            coded = [level_of(own, own.names.index(name)) for name in kept]
+            index_before = self._labels("sum")
+            levels_kept = levels_named(self.space.axes, index_before, level, self.label)
+            coded = [level_of(index_before, index_before.names.index(name)) for name in levels_kept]
             group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
-            index = subset_keys(own, kept)[np.unique(group, return_index=True)[1]]
-            call = f"sum(level={', '.join(kept)})"
+            index = subset_keys(index_before, levels_kept)[np.unique(group, return_index=True)[1]]
+            call = f"sum(level={', '.join(levels_kept)})"
         size = 1 if index is None else len(index)
         adding = sp.csr_array((np.ones(len(self)), (group, np.arange(len(self)))), shape=(size, len(self)))
         left_out = made.left_out
         if left_out is not None:
             left_out = None if index is None else subset_keys(left_out, level_names(index)).unique().difference(index)
-        groups = tuple(one for one in (one.along(kept) for one in made.groups) if one.free or one.fixed)
+        groups = tuple(
+            groups_of_level
+            for groups_of_level in (groups_of_level.along(levels_kept) for groups_of_level in made.groups)
+            if groups_of_level.free or groups_of_level.fixed
+        )
         total = self._mapped(adding, index, call)
         provenance = replace(
             total.provenance,
             absent=0.0 if made.absent == 0 else np.nan,
             left_out=left_out,
-            dropped={name: values for name, values in made.dropped.items() if name in kept},
+            dropped={name: values for name, values in made.dropped.items() if name in levels_kept},
             groups=groups,
             empty=_either(total.provenance.empty, replace(made, groups=groups).empty_sums(size)),
         )
@@ -706,27 +710,27 @@ class Block:
         if len(levels) != 1:
             raise StatementError(f"differences need one level, but {short_repr(level)} stands for {levels}")
         dropped = made.dropped.get(levels[0])
-        labels, here, before, previous, first = _steps(
+        labels, current, before, previous, first = _steps(
             index, levels[0], self.space.axes, made.left_out is not None, dropped
         )
-        for at, at_labels in ((here, labels), (before, previous)):
+        for at, at_labels in ((current, labels), (before, previous)):
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
-        if np.isnan(made.absent) and ((here < 0) | (before < 0)).any():
+        if np.isnan(made.absent) and ((current < 0) | (before < 0)).any():
             raise StatementError(
                 f"{self.label} has no rows for some labels; take differences first, and add afterwards"
             )
         rows = np.arange(len(labels))
-        entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, here), (-1.0, before))]
+        entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, current), (-1.0, before))]
         signs = np.concatenate([np.full(len(row), sign) for sign, row, _ in entries])
         row, column = (np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
         taking = sp.csr_array((signs, (row, column)), shape=(len(labels), len(self)))
         steps = self._mapped(taking, labels, f"diff({levels[0]})")
-        off = made.absent * ((here < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
+        off = made.absent * ((current < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
         provenance = replace(
             steps.provenance,
             groups=made.groups,
-            empty=_either(made.empty_at(here, labels), made.empty_at(before, previous)),
+            empty=_either(made.empty_at(current, labels), made.empty_at(before, previous)),
             dropped={**made.dropped, levels[0]: first if dropped is None else dropped.union(first)},
         )
         return replace(steps, constant=steps._constant + off, provenance=provenance)
@@ -761,8 +765,8 @@ class Block:
             texts = np.full(taking.shape[0], "", dtype=object)
             texts[rows[::-1]] = made.empty[used[at[::-1]]]
             empty = texts if len(rows) else None
-        a, what = _as_one(self._parts)
-        parts = ((a, f"({what}).{call}" if " * " in what else f"{what}.{call}"),)
+        a, name_of_part = _as_one(self._parts)
+        parts = ((a, f"({name_of_part}).{call}" if " * " in name_of_part else f"{name_of_part}.{call}"),)
         made = Provenance(False, parts, left_out=made.left_out, dropped=made.dropped, empty=empty)
         label = format_combination(parts)
         constant = taking @ self._constant
@@ -800,9 +804,9 @@ class Block:
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
         total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
-        for a, what in (*self._parts, *other._parts):
-            total[what] = total.get(what, 0.0) + a
-        parts = tuple((a, what) for what, a in total.items() if a)
+        for a, name_of_part in (*self._parts, *other._parts):
+            total[name_of_part] = total.get(name_of_part, 0.0) + a
+        parts = tuple((a, name_of_part) for name_of_part, a in total.items() if a)
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=format_combination(parts))  # type: ignore[return-value]
         first, absent, keys = self, np.nan, None
@@ -814,16 +818,16 @@ class Block:
             if set(index.names) < set(other.index.names):
                 return other._plus(self)  # type: ignore[return-value]
             levels = same_levels(index, other.index, self.label, or_fewer=True)
-            theirs = subset_keys(other.index, levels)
+            other_keys = subset_keys(other.index, levels)
             if len(levels) == index.nlevels:
                 absent = self.provenance.absent + other.provenance.absent
                 left_out, dropped = self.provenance.unknown_of_both(other.provenance, index)
-                extra = theirs[find(index, theirs) < 0]
+                extra = other_keys[find(index, other_keys) < 0]
                 if len(extra):
                     self._check_left_out(extra)
                     first = self._with_rows(extra)
             keys = subset_keys(first._labels("add"), levels)
-            at = find(theirs, keys)
+            at = find(other_keys, keys)
             if (at < 0).any():
                 other._check_left_out(keys[at < 0])
         matrix = sp.csr_array(first.matrix + pick(other.matrix, at))
@@ -897,7 +901,7 @@ class Block:
             unknown |= self.provenance.unknown(extra.index)
         if (at < 0).any() or unknown.any():
             mismatch = (("lack", keys[at < 0].unique()), ("have", extra.index[unknown]))
-            mismatches = " and ".join(f"{what} {join_names(labels)}" for what, labels in mismatch if len(labels))
+            mismatches = " and ".join(f"{problem} {join_names(labels)}" for problem, labels in mismatch if len(labels))
             raise LabelMismatch(
                 f"the values for {label} {mismatches}; exactly the {len(index)} labels of its rows are expected: reindex the "
                 "Series, or take a coarser marginal"
@@ -1063,11 +1067,13 @@ class Block:
     def _against(self, value: object, low: bool, high: bool) -> Rows:
         """The block is at least a value, at most, or both."""
         if isinstance(value, Block):
-            left = self - value
-            right = np.zeros(len(left))
+            difference = self - value
+            bound = np.zeros(len(difference))
         else:
-            left, right = self, self._align(value, low, high)
-        return left._rows(right if low else np.full(len(left), -np.inf), right if high else np.full(len(left), np.inf))
+            difference, bound = self, self._align(value, low, high)
+        return difference._rows(
+            bound if low else np.full(len(difference), -np.inf), bound if high else np.full(len(difference), np.inf)
+        )
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
         """Move the constant to the values; rows without terms that hold anyway are left out."""
@@ -1095,11 +1101,11 @@ class Block:
         if self.provenance.is_probability:
             bad |= ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
         if bad.any():
-            what = "NaN or infinity"
+            flaw = "NaN or infinity"
             if self.provenance.is_probability:
                 wrong = numbers[bad]
-                what = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is not a probability,"
-            raise BadProbability(f"the values for {self.label} have {what} at {self._listing(bad)}")
+                flaw = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is not a probability,"
+            raise BadProbability(f"the values for {self.label} have {flaw} at {self._listing(bad)}")
         return numbers
 
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
@@ -1238,7 +1244,7 @@ def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[st
             lost += [new] * (not times)
         return f"{text}[{', '.join(lost)}]" if lost else text
 
-    return tuple((a, at_values(what)) for a, what in parts)
+    return tuple((a, at_values(label)) for a, label in parts)
 
 
 def _steps(
@@ -1262,8 +1268,10 @@ def _steps(
     order = np.argsort(key, kind="stable")
     if (np.diff(key[order]) == 0).any():
         raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
-    wanted = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
-    first = np.unique(group, return_index=True)[1][wanted // max(n, 1)] if len(wanted) else np.zeros(0, dtype=np.int64)
+    numbers = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
+    first = (
+        np.unique(group, return_index=True)[1][numbers // max(n, 1)] if len(numbers) else np.zeros(0, dtype=np.int64)
+    )
 
     def labels(ranks: np.ndarray) -> pd.Index:
         parts = [level_of(index, i) for i in range(index.nlevels)]
@@ -1278,8 +1286,8 @@ def _steps(
         places = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
         return np.where(key[places] == keys, places, -1)
 
-    later = wanted % max(n, 1)
-    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]
+    later = numbers % max(n, 1)
+    return labels(later), rows(numbers), rows(numbers - 1), labels(later - 1), domain[:1]
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:

@@ -190,15 +190,15 @@ class People(ReprMixin):
     def find(self, who: object) -> np.ndarray:
         """Mark the named people, by name: one, or a list of them."""
         names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        wanted = list(names)
+        sought = list(names)
         if not len(self):
             raise StatementError(
-                f"{', '.join(map(short_repr, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
+                f"{', '.join(map(short_repr, sought[:5]))} cannot be spoken of: the model names nobody; say who that is "
                 "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
             )
-        if unknown := [name for name in wanted if not is_name(name) or name not in self.names]:
+        if unknown := [name for name in sought if not is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)
-        return np.asarray(self.names.isin(wanted))
+        return np.asarray(self.names.isin(sought))
 
 
 # The original records, counted: the truth that an answer is compared with, checked to be what was published.

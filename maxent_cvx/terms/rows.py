@@ -263,9 +263,9 @@ class Rows(ReprMixin):
         """
         rows = check_positions(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
-        kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
+        selected = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         penalty = None if self.penalty is None else self.penalty.at(rows)
-        return replace(kept, typed=self.typed if len(kept) else None, penalty=penalty)
+        return replace(selected, typed=self.typed if len(selected) else None, penalty=penalty)
 
     def name(self, i: int) -> str:
         """The label of row `i`, made when asked for: a release has tens of thousands of rows.

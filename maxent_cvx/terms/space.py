@@ -146,10 +146,10 @@ class Space(ReprMixin):
         The maximum is the same, as P(q) is known, so that the entropy changes by a constant only. And terms of tuples
         without names stay interchangeable.
         """
-        some = self.people.unnamed < self.view.n_q
-        if not some.any():
+        has_named = self.people.unnamed < self.view.n_q
+        if not has_named.any():
             return np.broadcast_to(1.0, len(self))
-        return np.where(some[self.codes["q"]], self.multiplicities, 1.0)
+        return np.where(has_named[self.codes["q"]], self.multiplicities, 1.0)
 
     @cached_property
     def prior_density(self) -> np.ndarray:
@@ -183,8 +183,8 @@ class Space(ReprMixin):
         who = self.codes["who"]
         group = np.where(who < len(self.people), len(n_q) + who, q)
         every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
-        some, number = np.unique(group, return_inverse=True)
-        return number, every[some]
+        numbers, number = np.unique(group, return_inverse=True)
+        return number, every[numbers]
 
     @cached_property
     def cells(self) -> np.ndarray:
@@ -324,13 +324,13 @@ class Space(ReprMixin):
         """
         check_label(attribute, f"quasi-identifier of the {self.view.noun}", self.view.qi)
         codes, values = level_of(self.view.axes["q"][1], self.view.qi.index(attribute))
-        here = self.described(given)
-        return np.bincount(codes[here], self._records_of_tuples()[here], len(values)).astype(np.int64)
+        matches = self.described(given)
+        return np.bincount(codes[matches], self._records_of_tuples()[matches], len(values)).astype(np.int64)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         """Mark the QI tuples that are as described, and count their records."""
-        those = self.described(given)
-        return those, int(self._records_of_tuples()[those].sum())
+        tuples = self.described(given)
+        return tuples, int(self._records_of_tuples()[tuples].sum())
 
     def _records_of_tuples(self) -> np.ndarray:
         """Records of each QI tuple."""
@@ -422,13 +422,13 @@ class Space(ReprMixin):
         levels = [level_of(tuples, self.view.qi.index(column)) for column in self.axes.columns(given)]
         group = group_codes([codes for codes, _ in levels], [len(values) for _, values in levels])
         share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
-        there = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
-        there = there if there.nlevels > 1 else there.get_level_values(0)
+        given_tuples = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
+        given_tuples = given_tuples if given_tuples.nlevels > 1 else given_tuples.get_level_values(0)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
         label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
-        return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(there),)))
+        return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(given_tuples),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
         """Coefficients of P(Q, s) on p for many patterns, each a set Q of QI tuples with a value s.
@@ -506,16 +506,16 @@ class Space(ReprMixin):
             )
         is_value = values_named(self.view, value)
         if who is None:
-            axis, (those, people) = "q", self._described(given)
+            axis, (matches, people) = "q", self._described(given)
             share = people / self.n_records
         elif given is None and (pseudonyms := self.view.named(who)) is not None:
-            axis, those, share = "q", pseudonyms, 1 / self.n_records
+            axis, matches, share = "q", pseudonyms, 1 / self.n_records
         elif given is None:
-            axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
+            axis, matches, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
             raise StatementError("the QI of named people are known: omit `given`, or `who`")
         entries = self._terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
-        entries = entries[those[self.codes[axis][entries]]]
+        entries = entries[matches[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)
 

@@ -248,11 +248,11 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
     """S: the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
     total = np.zeros(m.shape)
-    rest = swap
+    cost = swap
     for axis in (first, then):
-        least = rest.min(axis=axis)
+        least = cost.min(axis=axis)
         with np.errstate(invalid="ignore"):
-            rest = np.where(np.isinf(rest), np.inf, rest - np.expand_dims(least, axis))
+            cost = np.where(np.isinf(cost), np.inf, cost - np.expand_dims(least, axis))
         if axis == 3:
             total += _without_largest(least, among[:, :, None], m[:, None, :] - 1)
         else:
@@ -266,9 +266,9 @@ def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -
     """Add up over the tuples, but for so many with the largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
-    kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
+    remaining = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
     sorted_ = np.take_along_axis(least, order, axis=1)
-    return np.asarray(np.where(kept > 0, sorted_ * np.maximum(kept, 1), 0.0).sum(axis=1))
+    return np.asarray(np.where(remaining > 0, sorted_ * np.maximum(remaining, 1), 0.0).sum(axis=1))
 
 
 def _log(f: np.ndarray) -> np.ndarray:
@@ -384,11 +384,11 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     >>> mx.worlds.posterior(group, values).loc["Eve"].round(3).to_dict()                             # and exactly
     {'Flu': 0.092, 'HIV': 0.697, 'Cancer': 0.211}
     """
-    one, signature, column = Groups.single(group, values)
+    single, signature, column = Groups.single(group, values)
     r = one_r(r)
-    if one.without_world().any():
-        raise impossible(one.names)
-    f, n, m = one.prior[None], one.tuples.data[None], one.values.data[None]
+    if single.without_world().any():
+        raise impossible(single.names)
+    f, n, m = single.prior[None], single.tuples.data[None], single.values.data[None]
     bounds = np.zeros(group.shape)
     bounds[:, column] = upper_bounds(f, n, m)[0][signature]
     index = group.columns[column]

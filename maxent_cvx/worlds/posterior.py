@@ -92,11 +92,11 @@ def joint(
     log_prior = together[0].log_prior
     for item in together[1:]:
         log_prior = np.add.outer(log_prior, item.log_prior)
-    one = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
-    share = _dealt([one, *(item for item in items if item not in together)], places, limit)[0]
-    others = tuple(i for i, member in enumerate(one.members) if member not in positions)
-    left = [member for member in one.members if member in positions]
-    share = np.transpose(share.sum(axis=others), [left.index(member) for member in positions])
+    tied = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
+    share = _dealt([tied, *(item for item in items if item not in together)], places, limit)[0]
+    others = tuple(i for i, member in enumerate(tied.members) if member not in positions)
+    remaining = [member for member in tied.members if member in positions]
+    share = np.transpose(share.sum(axis=others), [remaining.index(member) for member in positions])
     labels = [group.columns[column].rename(name) for name in who]
     if len(labels) == 2:
         return pd.DataFrame(share, index=labels[0], columns=labels[1])
@@ -107,7 +107,7 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
     """The share of the worlds in which the tuples of each item have each combination of values."""
     ways = [item.ways(places) for item in items]
     lattice = Lattice(places)
-    taken = np.cumsum([0, *(len(item.members) for item in items)])
+    ends = np.cumsum([0, *(len(item.members) for item in items)])
     cost = float(np.prod(places + 1.0)) * max(len(value) for value, _, _ in ways)
     if cost > check_number(limit, "limit"):
         raise GroupTooLarge(
@@ -120,13 +120,13 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
     before, after = (np.full(int(np.prod(places + 1)) + 1, -np.inf) for _ in range(2))
     before[0] = after[-2] = 0.0
     for j, (_, takes, log_prior) in enumerate(ways):
-        states = layers[taken[j + 1]]
+        states = layers[ends[j + 1]]
         before[states] = log_sum(before[lattice.moved(states, takes, -1)] + log_prior)[0]
     if np.isinf(before[-2]):
         raise impossible(pd.Index(["the group"]))
     shares = []
     for j, (value, takes, log_prior) in reversed(list(enumerate(ways))):
-        states = layers[taken[j]]
+        states = layers[ends[j]]
         on = after[lattice.moved(states, takes, 1)] + log_prior
         share = np.zeros(items[j].log_prior.shape)
         share[tuple(value.T)] = np.exp(before[states, None] + on - before[-2]).sum(axis=0)
@@ -211,7 +211,7 @@ def posterior(
         return known_posterior(group, values, sentences, limit)
     if ties is not None and tied:
         return tied_posterior(group, values, ties, limit)
-    one, signature, column = Groups.single(group, values)
+    single, signature, column = Groups.single(group, values)
     p = np.zeros(group.shape)
-    p[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
+    p[:, column] = linked(single, limit).reshape(single.prior.shape)[signature]
     return pd.DataFrame(p, index=group.index, columns=group.columns)
