@@ -87,7 +87,7 @@ def test_rules_that_mlxtend_finds_and_that_are_not_read():
     with pytest.warns(RulesLeftOut, match="sensitive values on the left"):
         rules = RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8)
     assert set(rules.table.index) == set(mine(EXAMPLE_1).table.index)
-    with refused(StatementError, "'Education_Doctorate'", "separator="):
+    with refused(StatementError, "'Education_Doctorate'", "separator"):
         RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8, separator="=")
     with refused(TableError, "association_rules", "antecedents"):
         RuleSet.from_mlxtend(EXAMPLE_1, qi=QI, sa="Salary", support=0.3, confidence=0.8)

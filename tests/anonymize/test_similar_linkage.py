@@ -142,7 +142,7 @@ def test_wrong_arguments():
         (UnknownName, {"condition": "sond"}, "did you mean 'sound'"),
         (StatementError, {"r": 0.5}, "at least 1"),
         (StatementError, {"exempt": -1}, "exempt must be"),
-        (StatementError, {"suppress": 0.5}, "suppress=0.5"),
+        (StatementError, {"suppress": 0.5}, "suppress must be"),
         (UnknownName, {"qi": ["C"]}, "'C'"),
         (UnknownName, {"qi": ["B"]}, "attribute of the prior"),
     ]:

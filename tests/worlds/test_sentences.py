@@ -110,7 +110,7 @@ def test_bad_objects():
         bool(ANN)
     with refused(StatementError, "read_sentence"):
         ANN & "Bob=HIV"
-    with refused(StatementError, "k=3"):
+    with refused(StatementError, "k must be"):
         exactly(3, [ANN, BOB])
     with refused(StatementError, "sentences"):
         at_least(0, [])
