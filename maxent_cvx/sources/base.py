@@ -61,18 +61,19 @@ else:
 
 
 class Source(ReprMixin, ABC):
-    """What an adversary may know: a builder of rows.
+    """Something that an adversary may know; it builds rows of the linear system.
 
     Subclasses state their equation in the first line of their docstring, take their data in the
-    constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
+    constructor, and emit it in :meth:`rows`. A dataclass or a class without a constructor is enough.
 
-    A model holds a source under its `label`, and calls its rows by it. By default that is the class with the arguments
-    of its constructor, as far as they are attributes of the same names (as scikit-learn expects of estimators), so that
-    two of them are distinguishable. Another label is a class attribute, a property, or set in the constructor.
+    A model stores a source under its `label`, which also names its rows. The default label is the class name with the
+    arguments of the constructor, as far as attributes of the same names exist (as for scikit-learn's estimators), so
+    that two sources are distinguishable. To change it, define a class attribute or a property, or set it in the
+    constructor.
 
     Examples
     --------
-    Knowledge of your own: what an l-diverse publisher promises.
+    A user-defined source: the promise of an l-diverse publisher.
 
     >>> import maxent_cvx as mx
     >>> class AtMost(mx.Source):
@@ -125,12 +126,12 @@ class Source(ReprMixin, ABC):
         Returns
         -------
         iterable of Rows or CVXPY constraints
-            Values are probabilities, or whatever the source counts in. A generator will do.
+            Values are probabilities, or in the unit of the source. A generator is allowed.
 
         Raises
         ------
         MaxEntError
-            Any error of ``maxent_cvx._utils``, if what the source says does not fit the view: nothing is added then.
+            If the source does not fit the view; nothing is added in this case.
 
         Examples
         --------
@@ -152,7 +153,7 @@ class Source(ReprMixin, ABC):
     def constraints(self, space: Space) -> list[cp.Constraint]:
         """The CVXPY constraints of this source alone, over ``space.counts``, each labelled by the source.
 
-        Soft rows are no constraints: their cost is a term of a model's objective.
+        Soft rows are not constraints: their cost is a term of a model's objective.
 
         Parameters
         ----------

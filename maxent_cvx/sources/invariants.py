@@ -195,18 +195,18 @@ def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarra
 
 
 class PublishedRows(Source):
-    """Rows that are true of whatever was published, and what they say alone, without a solver, where that is known.
+    """Rows that the published data imply, and, where it is known, the solution without any other knowledge in closed form.
 
-    The first rows that are emitted shall be those of people's quasi-identifiers, which are no part of an irreducible
-    infeasible subsystem where what is published contradicts itself.
+    The first rows that are emitted must be those of people's quasi-identifiers, which are never part of an irreducible
+    infeasible subsystem if the published data contradict themselves.
     """
 
     _counts_records = True
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """The maximum-entropy answer when nothing else is known: records a term, and a multiplier a row.
+        """The maximum-entropy answer when nothing else is known: one count per term and one multiplier per row.
 
-        By default none is known.
+        By default it is unknown.
 
         Parameters
         ----------
@@ -216,22 +216,22 @@ class PublishedRows(Source):
         Returns
         -------
         counts : ndarray, one per term
-            Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
+            Records; NaN where no closed form is known. If there is one, the published data are consistent.
         multipliers : ndarray, one per row
-            As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
+            As `multipliers` of :class:`maxent_cvx.Posterior`; without a closed form, a starting point.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """The least and the most records that some terms can hold together, when nothing else is known.
+        """The smallest and the largest number of records that some terms can have together, when nothing else is known.
 
-        Asked only where there is a closed form.
+        Called only if there is a closed form.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Terms: in every bucket all of some QI tuples with some values.
+            Positions of terms: in every bucket, all those of some QI tuples with some values.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class PublishedRows(Source):
         Raises
         ------
         StatementError
-            If the class has a closed form and not this.
+            If the class has a closed form, but does not define this method.
         """
         name = type(self).__name__
         raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")
@@ -249,13 +249,13 @@ class PublishedRows(Source):
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it; by default one after the other.
+        """Apply :meth:`closed_bounds` to each of several groups of terms; by default one after the other.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Terms; of each group those that :meth:`closed_bounds` takes.
+            Positions of terms; those of a group are as :meth:`closed_bounds` expects.
         group : ndarray of int
             The group of each.
         n_groups : int
@@ -263,7 +263,7 @@ class PublishedRows(Source):
         Returns
         -------
         low, high : ndarray, one per group
-            Records; 0 of a group without terms.
+            Records; 0 for a group without terms.
         """
         ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
@@ -288,18 +288,18 @@ def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
 class PublishedCounts(PublishedRows):
     """sum P(terms with a label) = n(label) / N, for every label of the tables that a view publishes.
 
-    What is known of every view whose class has no sources of its own, see
+    The default for every class of views that does not register other sources, see
     :func:`~maxent_cvx.sources.published_sources`.
 
     Parameters
     ----------
     view : View
     tables : sequence of tuple of str, optional
-        By what the counts are, of those in ``view.published``; by default all, first those by QI tuple.
+        Keys of ``view.published``; by default all, first those by QI tuple.
 
     Examples
     --------
-    Of a release it says what :class:`~maxent_cvx.BucketInvariants` does, which also know the answer to it:
+    For a release it gives the same rows as :class:`~maxent_cvx.BucketInvariants`, which also has the closed form:
 
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.sources import PublishedCounts
@@ -329,7 +329,7 @@ class PublishedCounts(PublishedRows):
             yield rows if occurs.all() else rows.at(occurs)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Everybody who is counted under a label has any of its terms alike, if there is one table; else there is none.
+        """For a single table, everybody counted under a label has each of its terms with equal probability; else NaN.
 
         Returns
         -------
@@ -337,7 +337,7 @@ class PublishedCounts(PublishedRows):
             Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
             tables are published, or labels that nobody has.
         multipliers : ndarray, one per row
-            With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records; for several tables those of the first as
             if it were alone, and 0 for the others.
 
         Examples
@@ -415,10 +415,10 @@ class PublishedZeros(Source):
 
 @singledispatch
 def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
-    """List what a view says of itself: first what links few terms, those of a bucket say; then the rest.
+    """List the sources of a view itself: first those that link few terms, such as those of a bucket; then the others.
 
-    A ``functools.singledispatch`` function: a kind of view that says more than its counts, or knows the answer to them,
-    registers what it says, ``@published_sources.register(MyView)``. Its subclasses say the same.
+    A ``functools.singledispatch`` function: a kind of view that publishes more than counts, or has a closed form for
+    them, registers its sources with ``@published_sources.register(MyView)``. Subclasses inherit them.
 
     Parameters
     ----------
@@ -427,13 +427,13 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     Returns
     -------
     tuple
-        A :class:`PublishedRows`, and any sources. By default the counts that it publishes, after what can be checked of
-        a view is checked.
+        A :class:`PublishedRows`, and any sources. By default the counts that the view publishes, after its properties
+        have been checked.
 
     Raises
     ------
     TableError, StatementError
-        If the view is not what every :class:`maxent_cvx.View` promises.
+        If the view violates the contract of :class:`maxent_cvx.View`.
 
     Examples
     --------
@@ -455,10 +455,10 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
 class BucketInvariants(PublishedCounts):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
-    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
-    linear equation that holds for all assignments of the bucket's values to its people follows from them, and no other.
-    That everybody has exactly one value is no such equation, and they do not say it. Where some values are
-    counterfeits, at most so many people have each.
+    These rows are sound, complete, and concise except for one row per bucket (Theorems 1 to 3): they imply every
+    linear equation that is true of all assignments of the bucket's values to its people, and no other. That everybody
+    has exactly one value is not such an equation, and is not implied. In a bucket with counterfeits, the counts of
+    values are upper bounds.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class BucketInvariants(PublishedCounts):
     Raises
     ------
     StatementError
-        If it is no release.
+        If it is not a Release.
 
     Notes
     -----
@@ -475,7 +475,7 @@ class BucketInvariants(PublishedCounts):
 
     Examples
     --------
-    Every model of a release holds them already, as its first source: nine pairs (q, b), and nine (s, b).
+    Every model of a release contains them as its first source. Here there are nine pairs (q, b), and nine (s, b):
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -505,7 +505,7 @@ class BucketInvariants(PublishedCounts):
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
 
-        Somebody with QI tuple q has of it what each of the n(q) people has.
+        A named person with QI tuple q has 1 / n(q) of it, like everybody with q.
 
         Parameters
         ----------
@@ -540,10 +540,10 @@ class BucketInvariants(PublishedCounts):
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of QI tuples and values, one per bucket, can hold, records.
+        """Sum over buckets the records that a rectangle of QI tuples and values can contain.
 
-        Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
-        together (Frechet).
+        In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q have
+        one of the n(S) values in S (Frechet).
         """
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])

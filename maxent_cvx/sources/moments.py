@@ -47,7 +47,7 @@ from .statements import Event, Probability, conditions
 def Covariance(
     x: str, y: Mapping[object, float] | pd.Series | str, given: Mapping[str, object] | None = None
 ) -> Probability:
-    """Cov(x, y | given) = E[(x - E x) y | given], of a known number x with a sensitive one, to be compared.
+    """Cov(x, y | given) = E[(x - E x) y | given] of a known number x and a sensitive number y, to be compared.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ def Covariance(
     Returns
     -------
     Probability
-        A linear combination of probabilities, as of :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` says that the ill
-        are no younger than the others.
+        A linear combination of probabilities, like :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` means that the ill
+        are on average at least as old as the others.
 
     Raises
     ------
     StatementError, BadProbability
-        If the arguments cannot be read. Whether names exist, and values are numbers, is checked when a model gets it.
+        If the arguments are invalid. Whether names exist, and values are numbers, is checked when it is added to a model.
 
     Notes
     -----
-    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the mean product, divided by
-    n; one that was divided by n - 1 is n / (n - 1) times it.
+    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the covariance with divisor
+    n; with divisor n - 1 it is n / (n - 1) times as large.
 
     Examples
     --------
@@ -358,23 +358,23 @@ class PublishedCorrelation(Source):
         number of each sensitive value, ``{"low": 1}``, all others being 0, or the name of a sensitive attribute whose
         values are numbers.
     sd : float, optional
-        The standard deviation of y, which must be published for a correlation to be linear. None: it follows from how
-        many people have each value, if that is published.
+        The standard deviation of y, which must be known for a correlation to be linear. None: computed from the numbers
+        of people with each value, if these are published.
     ddof : int
-        The sum of squares of `sd` was divided by n - ddof: 1 as pandas and R do, 0 as NumPy does. The correlation is
-        the same.
+        The sum of squares in `sd` was divided by n - ddof: 1 as in pandas and R, 0 as in NumPy. It does not affect the
+        correlation.
     given : dict, optional
-        Of whom, by quasi-identifiers, as of :func:`P`. None: of everybody.
+        The group, by quasi-identifiers, as in :func:`P`. None: everybody.
     decimals, sd_decimals : int, optional
-        To how many decimals each is rounded. None: they are published as they were computed, in double precision.
+        The number of decimals to which each is rounded. None: published in double precision.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if no standard deviation is known, if x is the same for
-        everybody, or who is in the release is not known.
+        If an argument is invalid; when added to a model, if the standard deviation is unknown, x is the same for
+        everybody, or it is unknown who is in the release.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -469,7 +469,7 @@ class PublishedCorrelation(Source):
 
 
 class PublishedMoments(Source):
-    """``E[x] = m`` and ``E[(x - m)^2] = (n - ddof) / n sd^2``: a mean, and the standard deviation about it.
+    """``E[x] = m`` and ``E[(x - m)^2] = (n - ddof) / n sd^2``: a published mean m and standard deviation sd.
 
     Parameters
     ----------
@@ -478,35 +478,35 @@ class PublishedMoments(Source):
     sd : float, optional
         The standard deviation, in the same unit.
     of : str, optional
-        What they are of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value, "age" given
-        {"Disease": "Flu"}. By default the only sensitive attribute.
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value, such as "age"
+        given {"Disease": "Flu"}. By default the only sensitive attribute.
     given : dict, optional
-        Of whom, as of :func:`P`; sensitive attributes may be among the conditions.
+        The group, as in :func:`P`; sensitive attributes may be among the conditions.
     values : dict or Series, optional
-        The number that each value stands for; by default they are numbers themselves.
+        The number that each value stands for; by default the values are numbers themselves.
     ddof : int
-        The sum of squares was divided by n - ddof: 1 as pandas, R and spreadsheets' STDEV do, 0 as NumPy does.
+        The sum of squares was divided by n - ddof: 1 as in pandas, R and spreadsheets' STDEV, 0 as in NumPy.
     decimals : int or (int, int), optional
-        To how many decimals both, or the mean and the standard deviation, are rounded. None: they are published as they
-        were computed, in double precision.
+        The number of decimals to which both, or the mean and the standard deviation, are rounded. None: published in
+        double precision.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if nobody is as described, or too few for `ddof`.
+        If an argument is invalid; when added to a model, if the group is empty, or too small for `ddof`.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
-    A standard deviation is linear because the mean is published: about m, E[(x - m)^2] is the variance plus the square
-    of what m is off by, at most half a unit of its last decimal. Where it is not known how many are as described, as in
-    a class of which no count is published, rows are multiplied by their number, E[(x - m) 1] = 0, and as exact.
+    A standard deviation is linear because the mean is published: E[(x - m)^2] is the variance plus the square of the
+    rounding error of m, at most half a unit of its last decimal. If the size of the group is unknown, as for a class
+    without a published count, rows are multiplied by it, E[(x - m) 1] = 0, without loss of exactness.
 
     Examples
     --------
-    The "Table 1" of a paper: those ill were 70.0 (14.1) years old. How many there are is not told; of these four people
-    they are the two elder ones:
+    "Table 1" of a paper: patients with the disease were 70.0 (14.1) years old. Their number is not published; among
+    these four people they must be the two oldest:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="ill", sa_values=["no", "yes"])
@@ -716,49 +716,49 @@ DENOMINATORS = 1000
 
 
 class PublishedQuantile(Source):
-    """``#(x <= v) >= i`` and ``#(x < v) <= i - 1``: of n people as described, the i-th smallest number x is v.
+    """``#(x <= v) >= i`` and ``#(x < v) <= i - 1``: the i-th smallest number x of the n people in a group is v.
 
     Parameters
     ----------
     value : float or list of float
         The published quantile v, in the unit of the numbers; or several, in the order of `q`.
     q : float or Fraction, or list of these
-        From 0, the least number, to 1, the largest; 1/2 is the median.
+        From 0, the minimum, to 1, the maximum; 1/2 is the median.
     given : dict, optional
-        Of whom, as of :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
+        The group, as in :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
     of : str, optional
-        What it is a quantile of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value. By
-        default the only sensitive attribute.
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value. By default
+        the only sensitive attribute.
     values : dict or Series, optional
-        The number that each value stands for; by default they are numbers themselves.
+        The number that each value stands for; by default the values are numbers themselves.
     method : {"linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf"}
-        How it was computed, as of :func:`numpy.quantile`: "linear" is the default of NumPy, pandas, R and spreadsheets,
-        by which the median of an even number of people is the mean of the two in the middle; "lower" is the lower of
-        the two; "inverted_cdf" the first number at which q of all are reached (PERCENTILE_DISC of SQL), and
-        "averaged_inverted_cdf" the default of SAS.
+        The method of :func:`numpy.quantile` by which it was computed: "linear" is the default of NumPy, pandas, R and
+        spreadsheets (the median of an even number of people is the mean of the two in the middle); "lower" is the lower
+        of the two neighbours; "inverted_cdf" is the smallest number whose cumulative share is at least q
+        (PERCENTILE_DISC in SQL); "averaged_inverted_cdf" is the default of SAS.
     decimals : int, optional
-        To how many decimals the quantile is rounded; None: it is not.
+        The number of decimals to which the quantile is rounded; None: not rounded.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if nobody can have such a number, or it is known anyway.
+        If an argument is invalid; when added to a model, if nobody can have such a number, or it is known already.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
-    Two linear rows say all of a quantile that is one of the numbers: the least, the largest, the lower median, the
-    median of an odd number of people. Between two neighbours it is a disjunction, one of all pairs of values that have
-    v between them: its rows, a relaxation, are what all pairs have in common, and ``model.bounds(..., integer=True)``
-    tries the pairs, which is exact (of a known number of people).
+    Two linear rows are equivalent to a quantile that is one of the numbers: the minimum, the maximum, the lower median,
+    the median of an odd number of people. A quantile between two neighbours is a disjunction over all pairs of values
+    with v between them. Its rows are a relaxation, the conditions common to all pairs; ``model.bounds(...,
+    integer=True)`` tries the pairs, which is exact if the number of people is known.
 
-    How many are as described need not be known: then the rows are n's multiples, exact for whole numbers of people; of
-    two neighbours they say only that one is v at most and the other v at least.
+    The size n of the group need not be known: the rows are then multiplied by n, exact for integer numbers of people; for
+    two neighbours they require only that one is at most v and the other at least v.
 
     Examples
     --------
-    Three people whose median is 30, and who earn 20, 30 or 40 each: two cannot earn 20, nor can two earn 40.
+    Three people earn 20, 30 or 40 each, and their median is 30: so at most one earns 20, and at most one earns 40.
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
@@ -828,7 +828,7 @@ class PublishedQuantile(Source):
             yield quantile_rows(quantile.counts(people), people, space, label)
 
     def alternatives(self, space: Space) -> list[list[Rows]]:
-        """What it can mean, one of which is true; all of it linear.
+        """The cases of the disjunction, one of which is true; each is linear.
 
         Parameters
         ----------
@@ -838,13 +838,13 @@ class PublishedQuantile(Source):
         Returns
         -------
         list of list of Rows
-            A list for each pair of neighbours that have the value between them; of several quantiles, for each choice
-            of such pairs.
+            One list for each pair of neighbours with the value between them; for several quantiles, one for each
+            combination of such pairs.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As of :meth:`rows`.
+            See :meth:`rows`.
 
         Examples
         --------

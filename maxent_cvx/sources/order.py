@@ -29,16 +29,16 @@ class Monotone(Source):
     Parameters
     ----------
     of : Probability
-        ``P("yes")``, ``E("income")``, or a linear combination of such; of each value of the attribute in turn.
+        ``P("yes")``, ``E("income")``, or a linear combination of such; it is taken given each value of the attribute.
     along : str
         A quasi-identifier whose values have an order.
     increasing : bool
-        Whether it does not fall; otherwise it does not rise.
+        True: nondecreasing along the values; False: nonincreasing.
     given : dict, optional
-        Further conditions, as of :func:`P`: among whom this is so.
+        Further conditions, as in :func:`P`.
     order : list, optional
-        The values in their order, where they are not numbers and no ordered categories; an entry may be a list of values
-        or a :class:`pandas.Interval`, a group. Values that are not listed are not compared.
+        The values in their order, if they are neither numbers nor ordered categories; an entry may be a group, a list of
+        values or a :class:`pandas.Interval`. Values that are not listed are not compared.
 
     Raises
     ------
@@ -48,13 +48,13 @@ class Monotone(Source):
 
     Notes
     -----
-    A value that nobody as described has is passed over: its neighbours are compared with each other.
+    A value without people is skipped: its neighbours are compared with each other.
     P(s | a = v) is linear, as P(a = v) is known (Privacy-MaxEnt, section 4.1).
 
     Examples
     --------
-    Who smokes more is not less often ill. Of four people two are ill, and the last of them at least as probably as
-    any other:
+    The probability of the disease does not decrease with smoking. Two of four people are ill, and the heaviest smoker
+    is ill with at least the probability of any other:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"smoke": [0, 10, 20, 40]})

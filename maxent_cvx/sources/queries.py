@@ -128,48 +128,49 @@ QUANTILES = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
 
 
 class AnsweredQueries(Source):
-    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: COUNT, SUM or AVG of those asked.
+    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: the answers to COUNT, SUM or AVG.
 
-    MEDIAN, MIN and MAX are counts of those below and above, as of :class:`PublishedQuantile`.
+    MEDIAN, MIN and MAX are counts of the people below and above, as in :class:`PublishedQuantile`.
 
     Parameters
     ----------
     queries : list of dict
-        Whom each query is about: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
-        Attributes are quasi-identifiers, and sensitive ones too (not of a mean).
+        The conditions of each query: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        Attributes are quasi-identifiers or, except for a mean, sensitive ones.
     answers : list of float
-        One a query: people, or the unit of the values.
+        One per query: people, or the unit of the values.
     of : {"count", "sum", "mean", "median", "min", "max"}
-        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
+        The aggregate: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
         median of an even number of people is the mean of the two in the middle.
     eps : float or list of float
-        How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
+        The largest error of each answer, for example 5 if it is rounded to tens. A bound that is always satisfied is
+        left out.
     noise : frozen distribution of scipy.stats, optional
-        Of what was added to every answer besides, ``scipy.stats.laplace(scale=2)`` for instance.
+        The distribution of noise added to every answer, for example ``scipy.stats.laplace(scale=2)``.
     confidence : float
-        With what probability all rows are true together, if there is noise; as of :class:`NoisyMarginal`.
+        The probability that all rows are true together, if there is noise; as in :class:`NoisyMarginal`.
     integer : bool
-        Counts are whole, as everybody knows; False takes the interval as it is.
+        Use that counts are integers; False uses the interval as it is.
     attribute : str, optional
-        Of several sensitive attributes, which is summed.
+        The attribute that is summed, if several are sensitive.
     values : dict or Series, optional
         The number that each value of the attribute stands for; by default they are numbers themselves.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if a query is about nobody.
+        If an argument is invalid; when added to a model, if nobody matches a query.
     UnknownName, TableError
         When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
-    Of linear queries the answers are linear in P; so the range sums of CAE, section 5, are knowledge like any other.
+    Answers to linear queries are linear in P; the range sums of CAE, section 5, are an example.
 
     Examples
     --------
-    Two means of salaries, rounded to thousands. That of the twenties is next to the lowest salary, which leaves both
-    people hardly another one; with it, the mean of the women points to the salary of the elder:
+    Two mean salaries, rounded to thousands. That of people in their twenties is close to the lowest salary, so both of
+    them almost certainly have it; given this, the mean of the women reveals the salary of the older one:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> staff = pd.DataFrame({"Age": [25, 28, 41, 47], "Sex": ["F", "M", "F", "M"]})
@@ -331,16 +332,16 @@ class NoisyMarginal(Source):
     Parameters
     ----------
     counts : Series
-        Noisy numbers of people, indexed by the attributes (their names are the names of the levels): quasi-identifiers
-        or sensitive ones. Cells that are left out were not published.
+        Noisy numbers of people, indexed by quasi-identifiers or sensitive attributes, whose names are those of the levels.
+        Missing cells were not published.
     noise : frozen distribution of scipy.stats
-        Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
+        The distribution of the noise in each of them, for example ``scipy.stats.laplace(scale=1 / epsilon)``.
     confidence : float, optional
-        Of a box alone: with what probability all rows are true together; None is 0.95. Quantiles leave out
-        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 takes the ends of a noise that has some.
+        For a box only: the probability that all rows are true together; None is 0.95. Quantiles leave out
+        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 uses the support of the noise, if it is bounded.
     integer : bool, optional
-        Of a box alone: True, which None is, too, takes the whole numbers in each interval, as numbers of people are
-        whole; False takes the interval as it is.
+        For a box only: True (also None) keeps only the integers in each interval, as numbers of people are integers;
+        False uses the interval as it is.
     how : {"box", "likelihood"}
         "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
         nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
@@ -350,26 +351,26 @@ class NoisyMarginal(Source):
     Raises
     ------
     TableError, BadProbability, StatementError
-        If an argument cannot be read, or the noise has no ends and confidence is 1; with a likelihood, if the noise is
-        neither normal nor Laplace around 0, or `confidence` or `integer` is given, which it does not use.
+        If an argument is invalid, or the noise is unbounded and confidence is 1; with a likelihood, if the noise is
+        neither normal nor Laplace around 0, or if `confidence` or `integer` is given, which it does not use.
     UnknownName
-        When added to a model, if it has no such attribute, or none of its values.
+        When added to a model, if it does not have an attribute, or any of its values.
 
     Notes
     -----
-    Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are counted, not those outside.
+    For a population (:class:`maxent_cvx.GroupedRelease`), the people in the release are counted, not those outside.
 
-    A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
-    the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
-    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs.
+    A count that the noise made negative is used as it is, not clipped; bounds below 0 and above N are left out. Noise
+    outside the confidence interval makes the model infeasible, which ``model.diagnose()`` explains. A likelihood never
+    contradicts other knowledge; ``post.penalties`` gives the cost of each count.
     Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
-    privacy) minimises a loss alone, and takes the entropy to choose among the minima: for equal noise in all counts
-    that is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
+    privacy) minimises the loss alone, and uses the entropy to choose among the minima: for equal noise in all counts
+    this is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
 
     Examples
     --------
-    Two counts of the hospital's patients, with the noise of a differentially private release: the published buckets
-    alone leave a man the flu with a probability from 1/6 to 1/2; with the counts it is 1/3 at least.
+    Two counts of the hospital's patients, with the noise of a differentially private release: given the published
+    buckets alone, the probability that a man has the flu is between 1/6 and 1/2; given the counts, it is at least 1/3.
 
     >>> import maxent_cvx as mx, pandas as pd, scipy.stats
     >>> hospital = mx.datasets.load_hospital()
@@ -468,37 +469,38 @@ ROUNDING = 1e-9
 
 
 class RandomizedResponse(Source):
-    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: of those with Q and the value s, a share T(s, r) reports r.
+    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: a share T(s, r) of the people with Q and the value s reports r.
 
     Parameters
     ----------
     transition : DataFrame
-        T: a row for every sensitive value, a column for every value that can be reported, each row summing to 1.
+        T: one row per sensitive value, one column per value that can be reported; each row sums to 1.
     reported : str
-        The QI attribute of the view that holds what people reported, which everybody can see.
+        The QI attribute of the view that contains the reported values, which are public.
     by : list of lists of str, optional
-        The QI attributes that Q sets, one list a family of rows; by default [] (everybody), and each attribute alone.
+        The QI attributes that Q sets, one list per family of rows; by default [] (everybody), and each attribute alone.
     confidence : float or None
-        With what probability all rows are true together. None takes shares for exact, w = 0, which a sample hardly is.
+        The probability that all rows are true together. None treats shares as exact, w = 0, which is unrealistic for a
+        sample.
 
     Raises
     ------
     TableError, BadProbability
-        If `transition` is no transition matrix.
+        If `transition` is not a transition matrix.
     StatementError, UnknownName
-        If an argument cannot be read; when added to a model, if `reported` is no QI, or values are missing.
+        If an argument is invalid; when added to a model, if `reported` is not a QI, or values are missing.
 
     Notes
     -----
     Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
     number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N,
-    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 there is no doubt. (Privacy-MaxEnt's
+    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 the row is exact. (Privacy-MaxEnt's
     future work: randomised releases.)
 
     Examples
     --------
-    Of 1,000 people 340 say yes; everybody says the truth with probability 3/4. If shares are taken for exact, 180 mean
-    it, as .75 * 180 + .25 * 820 = 340; and of those who say yes 135 do.
+    340 of 1,000 people say yes, and everybody tells the truth with probability 3/4. If shares are treated as exact, the
+    true number is 180, as .75 * 180 + .25 * 820 = 340, and 135 of those who say yes are among them:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])

@@ -38,30 +38,30 @@ class PublishedRuleList(Source):
     Parameters
     ----------
     rules : list of (dict, value, float or None)
-        The rules in order: what Q sets (``{}`` is everybody who is left), the class, and its confidence among the
-        people whom the rule decides. None if that is not published: then the rule only takes its people out.
+        The rules in order: the conditions Q (``{}`` is everybody left), the class, and its confidence among the people
+        who match Q and no rule before. None if it is not published: the rule then only removes its people.
     decimals : int, optional
-        To how many decimals the confidences are printed; None is exactly.
+        The number of decimals to which the confidences are rounded; None: not rounded.
     integer : bool
-        Numbers of people are whole.
+        Use that numbers of people are integers.
 
     Raises
     ------
     StatementError
-        If a rule cannot be read, or, when added to a model, decides for nobody or for no whole number of people.
+        If a rule is invalid, or, when added to a model, applies to nobody or to no integer number of people.
     BadProbability
-        If a confidence is no probability.
+        If a confidence is not a probability.
     UnknownName
-        When added to a model, if it has no such attribute or value.
+        When added to a model, if it does not have the attribute or value.
 
     Notes
     -----
-    Published rules, section VII (future work): the people whom a rule decides are known from everybody's QI.
+    Published rules, section VII (future work): the people to whom a rule applies are known from everybody's QI.
 
     Examples
     --------
-    Of ten people six have a doctorate, of whom the list says that 83% earn more, and of those who are left that 50% do
-    not: five of six and two of four.
+    Six of ten people have a doctorate. According to the list, 83% of them earn more than 50K, and 50% of the others do
+    not: five of six, and two of four.
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Masters"], "People": [6, 4]})
@@ -133,32 +133,33 @@ MOST_PAIRS = 5 * 10**7
 
 
 class PublishedRules(Source):
-    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is none.
+    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is not a rule.
 
-    With published scores P(Q, X) = s', or P(X | Q) = c', of every rule.
+    With published scores also P(Q, X) = s', or P(X | Q) = c', for every rule.
 
     Parameters
     ----------
     rules : RuleSet
     scores : "confidence", "support", both in a list, or None
-        Which scores of the rules are published; by default only that they are above the thresholds.
+        The published scores of the rules; by default only that they reach the thresholds.
     decimals : int, optional
-        To how many decimals the scores are printed; each then says an interval of half a unit on both sides.
+        The number of decimals to which the scores are rounded; each then stands for an interval of half a unit on both
+        sides.
     non_rules : bool
-        Also say what all missing patterns reveal, if the set is complete (NAR-constraints).
+        Also use that the missing patterns are not rules, if the set is complete (NAR-constraints).
     integer : bool
-        Numbers of people are whole: with N known, a rule has at least ceil(N max(s, c P(Q))) people, and what is none
-        has at most one less. Otherwise "<" is closed to "<=".
+        Use that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people, and a pattern that is
+        not a rule at most one fewer. Otherwise "<" is relaxed to "<=".
     prune : bool
         Leave out non-rules that follow from others (Theorem 3); the posterior is the same.
 
     Raises
     ------
     StatementError
-        If an argument cannot be read, or the set is not complete, and non-rules are asked for.
+        If an argument is invalid, or `non_rules` is True and the set is not complete.
     Infeasible
-        When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
-        patterns that are missing would be.
+        When added to a model, if the rules cannot be those of its people: their scores are below the thresholds, or
+        missing patterns would be rules.
 
     Notes
     -----
@@ -166,7 +167,7 @@ class PublishedRules(Source):
 
     Examples
     --------
-    One rule is published, about doctorates. That there is none about women tells the salary of the third person:
+    One rule is published, about doctorates. The absence of a rule about women reveals the salary of the third person:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"],
@@ -220,19 +221,19 @@ class PublishedRules(Source):
 
     @property
     def counts(self) -> pd.Series:
-        """How many constraints there are for the people of the model that the rules were added to last.
+        """The number of constraints for the people of the model to which the rules were added last.
 
         Returns
         -------
         Series
-            ``ar``: rules. ``nar``: patterns of these people that are no rules (0 if the set is not complete).
-            ``nar_pruned``: those that Theorem 3 leaves. ``nar_binding``: those that are emitted, as they can bind, and
-            no other says the same.
+            ``ar``: rules. ``nar``: patterns of these people that are not rules (0 if the set is not complete).
+            ``nar_pruned``: those that remain by Theorem 3. ``nar_binding``: those that are emitted, because they can bind
+            and are not duplicates.
 
         Raises
         ------
         StatementError
-            If they were not added to a model yet.
+            If they have not been added to a model yet.
         """
         if self._counted is None:
             raise StatementError("constraints are counted for the people of a model: add the rules to one first")

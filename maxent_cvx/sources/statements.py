@@ -99,9 +99,9 @@ class Event:
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
-    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
+    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they mean the same, in any order of terms.
     Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
-    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, of people i with
+    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, for people i with
     QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
 
     Attributes
@@ -109,11 +109,11 @@ class Statement(Source):
     terms : frozenset of (Event, float)
         Events and their coefficients.
     low, high : float
-        The values as typed; a side may be infinite.
+        The values as typed; either may be infinite.
     penalty : Penalty, optional
-        The cost of missing the values, of a soft statement; see :func:`maxent_cvx.soft`.
+        The cost of violating a soft statement; see :func:`maxent_cvx.soft`.
     where : str
-        Where it was read, "gossip.txt, line 3", for errors; not compared.
+        The place from which it was read, such as "gossip.txt, line 3", for errors; not compared.
 
     Examples
     --------
@@ -454,7 +454,7 @@ class Probability(ReprMixin):
         Parameters
         ----------
         value : float
-            Any number, as a noisy measurement may give: below 0 for example.
+            Any number; a noisy measurement may be below 0, for example.
         sd, weight, delta : float, optional
             As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
 
@@ -481,20 +481,20 @@ class Probability(ReprMixin):
         return self.missable(value, value, penalty)
 
     def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
-        """``low <= self <= high``, which can be missed at a cost.
+        """``low <= self <= high``, which may be violated at a cost.
 
         Parameters
         ----------
         low, high : float
             Any numbers; a side may be infinite.
         penalty : Penalty
-            What it costs.
+            The cost.
 
         Raises
         ------
         StatementError, BadProbability
-            If there is no probability in the combination, both sides are infinite, low is above high, or one of the
-            arguments is something else.
+            If the combination contains no probability, both sides are infinite, low is above high, or an argument has
+            another type.
 
         Examples
         --------
@@ -599,8 +599,8 @@ def _combination(value: object) -> Probability:
 class Ratio:
     """a / b for linear combinations of probabilities: a relative risk, or odds; compared with a number it is linear.
 
-    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. Of a distribution with b = 0 this asks for a = 0, and
-    ``a / b >= c`` asks for nothing.
+    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. If b = 0, this requires a = 0, and ``a / b >= c`` requires
+    nothing.
 
     Attributes
     ----------
@@ -750,31 +750,31 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     Parameters
     ----------
     value : object
-        A sensitive value, a list of values ("or"), or ``{attribute: value}``: of several sensitive
-        attributes, any that are named.
+        A sensitive value, a list of values ("or"), or ``{attribute: value}`` for one or more of several sensitive
+        attributes.
     given : dict, optional
         QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
-        Instead, the name of a person: one whom the model names, see :class:`maxent_cvx.MaxEnt`.
+        The name of a person of the model, instead of `given`; see :class:`maxent_cvx.MaxEnt`.
 
     Returns
     -------
     Probability
         ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
         statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
-        may be a :class:`cvxpy.Parameter`: every solve takes the value that it has then.
+        may be a :class:`cvxpy.Parameter`, whose current value is used by every solve.
 
     Raises
     ------
     StatementError
-        If the arguments cannot be read. Whether names exist is checked when a model gets the statement.
+        If the arguments are invalid. Whether names exist is checked when the statement is added to a model.
 
     Notes
     -----
-    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). A probability of a person is that of the maximum-entropy
-    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
-    Fig. 4 has breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer
-    is .731.
+    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). The probability of a person is that of the maximum-entropy
+    answer. It may differ from that in the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
+    Fig. 4 has breast cancer or HIV, as in the last example, she has breast cancer in 5/7 of the worlds, but with
+    probability .731 in the maximum-entropy answer.
 
     Examples
     --------
@@ -805,36 +805,36 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
-    """How many of some people have a value, sum_i P(value | i), to be compared with a number.
+    """The expected number of some people with a value, sum_i P(value | i), to be compared with a number.
 
-    It is the expected number, the mean over possible worlds, and nothing else of them: that two have it in
-    every world implies that two have it on the average, but not the other way round. See the notes.
+    Only the mean over possible worlds is restricted: if two people have the value in every world, the mean is two, but
+    not the other way round. See the notes.
 
     Parameters
     ----------
     value : object
-        As of :func:`P`.
+        As in :func:`P`.
     who : list of str or int
         Names of people, each once.
 
     Returns
     -------
     Probability
-        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, as of :func:`P`.
+        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, like those of :func:`P`.
 
     Raises
     ------
     StatementError
-        If the arguments cannot be read.
+        If the arguments are invalid.
 
     Notes
     -----
     Privacy-MaxEnt, section 6 (kind 3). The paper lists such rows as the model of what is known of people. They are
-    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, and leaves it open that both have the
-    value, or none. And what is maximised is the entropy of P(i, q, s, b), not that of the possible worlds, in which
-    nobody else has the record that one person has. Over the worlds in which the knowledge is true the probabilities
-    are others: if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and
-    Charlie with 2/3; the maximum-entropy answer is .382 and .618.
+    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, but does not exclude that both have the
+    value, or neither. Moreover, the entropy of P(i, q, s, b) is maximised, not that of the possible worlds, in which
+    a record belongs to one person only. The probabilities over the worlds in which the knowledge is true are different:
+    if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and Charlie with
+    2/3; the maximum-entropy answer is .382 and .618.
 
     Examples
     --------
@@ -842,8 +842,9 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
 
-    One x is in Alice's bucket of three, and one in Bob's of six. Alice or Bob has it, but not both: of the worlds
-    1/3 x 5/6 are Alice's and 2/3 x 1/6 are Bob's, 5/7 and 2/7 of those that are left. The rows give another answer:
+    The value x occurs once in Alice's bucket of three people, and once in Bob's bucket of six. Either Alice or Bob has
+    it, but not both: Alice has it in 1/3 x 5/6 of all worlds and Bob in 2/3 x 1/6, which is 5/7 and 2/7 of the remaining
+    worlds. The rows give another answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = pd.DataFrame({"Q": list("ABCDEFGHI"), "S": list("xyzxuvwyz"), "Bucket": [1] * 3 + [2] * 6})
@@ -887,18 +888,18 @@ def E(
     Parameters
     ----------
     attribute : str
-        A sensitive attribute; or a quasi-identifier, of those who have a sensitive value.
+        A sensitive attribute; or a quasi-identifier, if `given` contains a sensitive value.
     given : dict, optional
         Attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
-        Instead, the name of a person, as of :func:`P`.
+        The name of a person, instead of `given`; as in :func:`P`.
     values : dict or Series, optional
         The number x that each value stands for, in any unit. By default the values themselves, which must be numbers.
 
     Returns
     -------
     Probability
-        A linear combination of probabilities: it is added to others and to P(...), multiplied by numbers, and
+        A linear combination of probabilities, which can be added to others and to P(...), multiplied by numbers, and
         compared. ``E(..) == 42.9``, ``.about(42.9, eps=0.5)`` and ``.between(40, 45)`` are statements for
         ``model.add``. In the notation of :func:`maxent_cvx.read_knowledge` it is ``E(income | edu=college)``, where the
         values are numbers themselves.
@@ -906,14 +907,14 @@ def E(
     Raises
     ------
     StatementError, BadProbability, LabelMismatch
-        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are
-        numbers, is checked when a model gets it.
+        If the arguments are invalid, or a value has two numbers. Whether names exist, and values are numbers, is checked
+        when it is added to a model.
 
     Notes
     -----
-    A mean among those who have a sensitive value is E[x 1] / P, of which P is known where the view counts the value.
-    Elsewhere ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it is compared with a number
-    only, and its price is per unit of 50 times P(yes).
+    The mean among people with a sensitive value is E[x 1] / P, and P is known if the view publishes the count of the
+    value. Otherwise ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it can be compared with a
+    number only, and its price is per unit of 50 times P(yes).
 
     Examples
     --------
@@ -929,7 +930,7 @@ def E(
     >>> round(sum(weeks[disease] * share for disease, share in of_men.items()), 6)
     15.5
 
-    The mean age of the ill, of whom it is not known how many there are: 70 at least means the eldest only.
+    The mean age of the ill, whose number is unknown: if it is at least 70, only the oldest is ill.
 
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
     >>> model = mx.MaxEnt(view).add(mx.E("age", given={"ill": "yes"}) >= 70)

@@ -281,47 +281,47 @@ class PublishedTable(Source):
     Parameters
     ----------
     table : DataFrame
-        One row a cell, in long form: the column `count`, and a column an attribute, quasi-identifiers and sensitive
-        ones. `total` in a column is the sum over it. Cells that are left out say nothing.
+        One row per cell, in long form: the column `count`, and one column per attribute, quasi-identifiers and sensitive
+        ones. `total` in a column is the sum over it. Missing cells are unknown.
     count : str
-        The column of counts, people: whole numbers, or symbols of suppressed cells. "*" is a cell that says nothing, as
-        one that is suppressed to protect another (complementary suppression).
+        The column of counts of people: integers, or symbols of suppressed cells. "*" is an unknown cell, such as one that
+        is suppressed to protect another (complementary suppression).
     suppressed : str, dict or None
-        The symbol of cells that are too small to be published, "<5" or "<=4"; or every symbol to what it stands for,
-        ``{"c": (0, 4), "*": (1, None)}``, least and most people.
+        The symbol of cells that are too small to be published, "<5" or "<=4"; or a dictionary from symbol to (least, most)
+        people, ``{"c": (0, 4), "*": (1, None)}``.
     base : int, optional
         All numbers are rounded to multiples of it.
     rounding : {"nearest", "random"}
-        Then within base // 2 of the truth, or, to either of the two next multiples at random, within base - 1.
+        With `base`: a count is within base // 2 of the truth, or, if rounded up or down at random, within base - 1.
     zeros_shown : bool
         Whether a zero is published as such: then "<5" is 1 to 4, and otherwise 0 to 4.
     total : object
-        What stands for the total over a column.
+        The label of the total over a column.
 
     Attributes
     ----------
     attributes : tuple of str
-        The columns that are counted by.
+        The columns other than the counts.
     cells : DataFrame
         The least and the most people of each cell, `low` and `high`, by the attributes.
 
     Raises
     ------
     UnknownName, TableError, StatementError
-        If the table or an argument cannot be read, or a cell is there twice.
+        If the table or an argument is invalid, or a cell occurs twice.
 
     Notes
     -----
     The conventions are those of statistical offices (Hundepool et al., Statistical Disclosure Control, 2012,
-    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded by
-    themselves, and need not be the sums of their cells.
+    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded
+    independently, and need not be the sums of their cells.
 
-    Counts are of the people of the view; of a population (:class:`maxent_cvx.GroupedRelease`), of those in the release.
+    Counts refer to the people of the view; for a population (:class:`maxent_cvx.GroupedRelease`), to those in the release.
 
     Examples
     --------
-    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and those beside them,
-    which would tell them otherwise. What an intruder can still work out, and what maximum entropy makes of it:
+    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and so are the adjacent
+    cells, which would reveal them. The intervals that an intruder can compute, and the maximum-entropy answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = mx.PublishedTable(pd.DataFrame(
@@ -422,7 +422,7 @@ class PublishedTable(Source):
         yield rows.at(np.flatnonzero(bounded))
 
     def matrix(self, space: Space) -> sp.csr_array:
-        """The terms of every cell, in the order of `cells`: entries of 1.
+        """Mark the terms of every cell by 1, in the order of `cells`.
 
         Parameters
         ----------
@@ -462,25 +462,25 @@ class PublishedTable(Source):
         return cell_terms(space, index, is_total)
 
     def to_view(self, sa: str | Iterable[str], n_records: int | None = None) -> QITable:
-        """The people who are counted, as a view, if nothing is published but tables.
+        """Make a view of the counted people, if nothing but tables is published.
 
         Parameters
         ----------
         sa : str or list of str
-            The attributes that are sensitive. The others are quasi-identifiers, known of everybody: their totals must
-            be published, as numbers. If all are sensitive, only the number of people is known.
+            The sensitive attributes. The others are quasi-identifiers, which are known for everybody: their totals must be
+            published as numbers. If all are sensitive, only the number of people is known.
         n_records : int, optional
-            Instead of the grand total, if all are sensitive and that is not published as a number.
+            The number of people, if all attributes are sensitive and the grand total is not published as a number.
 
         Returns
         -------
         QITable
-            Values are those that are in the table; an attribute has no others.
+            Each attribute has exactly the values that occur in the table.
 
         Raises
         ------
         UnknownName, TableError
-            If there is no such attribute, or a total is not there.
+            If an attribute does not exist, or a total is missing.
 
         Examples
         --------
