@@ -238,31 +238,30 @@ def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
 
 
 class View(ReprMixin, ABC):
-    """What an adversary is handed: everybody's quasi-identifiers, and something of the sensitive values.
+    """The published data: everybody's quasi-identifiers, and information about the sensitive values.
 
-    A term is one combination of a label of each role: P(q, s, b) of a release, P(q, s) where there are no
-    buckets. What a model of a view knows is that marginals of the terms are the counts of `published`, unless the view
-    has sources of its own (``maxent_cvx.sources.published_sources``).
+    A term is a combination of one label per role: P(q, s, b) in a release, P(q, s) in a view without buckets. A model
+    of a view requires that marginals of the terms are the counts in `published`, unless other sources are registered for
+    the view (``maxent_cvx.sources.published_sources``).
 
-    A view of your own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
-    `n_s`, `published` and `terms`, and nothing else; what is wrong with them, a model of it says.
+    A user-defined view is a subclass that defines `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`,
+    `n_q`, `n_s`, `published` and `terms`. They are checked when a model of the view is made.
 
     Attributes
     ----------
     qi, sensitive : tuple of str
         Column names.
     quasi_identifiers : MultiIndex
-        The distinct QI tuples q, sorted, one level an attribute.
+        The distinct QI tuples q, sorted, with one level per attribute.
     sensitive_values : Index
-        The distinct sensitive values s. Of several sensitive attributes s is a combination of their values,
-        and the index has a level for each.
+        The distinct sensitive values s. With several sensitive attributes, s is a combination of their values, and the
+        index has one level per attribute.
     noun : str
-        What it is called in messages.
+        The name of such a view in messages.
     is_conditional : bool
         Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
     stored_as : str
-        The name by which files know the class, if it is to be another than its module and its name in there. It is not
-        inherited.
+        The name of the class in files; by default its module and qualified name. It is not inherited.
 
     Examples
     --------
@@ -277,7 +276,8 @@ class View(ReprMixin, ABC):
     release 10 [2, 1, 1, 3, 1, 2] [2 3 2 1 2] ['q', 's', 'bucket']
     QI table 10 [2, 1, 1, 3, 1, 2] None ['q', 's']
 
-    One's own: the numbers of people in each ward and with each disease. It can be saved, too, as a dataclass of tables.
+    A user-defined view with the number of people in each ward and with each disease. As a dataclass of tables it can be
+    saved, too:
 
     >>> import dataclasses, numpy as np, pandas as pd
     >>> @dataclasses.dataclass(frozen=True, eq=False)
@@ -355,10 +355,10 @@ class View(ReprMixin, ABC):
     @property
     @abstractmethod
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """The counts that are published, by roles or columns: records of each label of those that occurs, sorted.
+        """The published counts, by roles or columns: records of each label that occurs, sorted.
 
-        One of the tables at least is by "q". A label that no term has cannot be counted, and one that some term has
-        must be: with 0, if nobody has it.
+        At least one of the tables is by "q". Labels without terms must not be counted, and labels with terms must be
+        counted, with 0 if nobody has them.
         """
 
     @abstractmethod
@@ -368,7 +368,7 @@ class View(ReprMixin, ABC):
         Returns
         -------
         dict of str to ndarray of int
-            For every role the position of each term's label in the role's index.
+            For every role, the position of each term's label in the role's index.
 
         Examples
         --------
@@ -380,7 +380,7 @@ class View(ReprMixin, ABC):
         """
 
     def named(self, who: object) -> np.ndarray | None:
-        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None.
+        """Mark the QI tuples of people given by pseudonym, if the view has pseudonyms; else None.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class View(ReprMixin, ABC):
         return None
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None.
+        """Mark QI tuples by an additional attribute of the view that is not a quasi-identifier; None if it has none.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ class View(ReprMixin, ABC):
 
         Examples
         --------
-        A series knows people by the releases that they are in, besides their quasi-identifiers:
+        In a series, people are also described by the releases that contain them:
 
         >>> import maxent_cvx as mx
         >>> tables = mx.datasets.load_patients()
@@ -430,20 +430,20 @@ class View(ReprMixin, ABC):
         return None
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as tables, from which :meth:`from_frames` makes it again.
+        """Write the view as tables, from which :meth:`from_frames` restores it.
 
-        By default the fields of a dataclass, which are to be tables, or anything that JSON can hold.
+        By default the fields of a dataclass, which must be tables, or values that JSON can represent.
 
         Returns
         -------
         dict
-            By name DataFrames, without an index of their own; besides them texts, numbers, True, False and None, and
-            lists, tuples and dictionaries of all of these.
+            DataFrames with a default index by name; also texts, numbers, True, False and None, and lists, tuples and
+            dictionaries of all of these.
 
         Raises
         ------
         TableError
-            If the class is no dataclass, and does not say how.
+            If the class is neither a dataclass nor defines the method.
 
         Examples
         --------
@@ -469,7 +469,7 @@ class View(ReprMixin, ABC):
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the view again of what :meth:`to_frames` gave; by default ``cls(**frames)``.
+        """Restore the view from the result of :meth:`to_frames`; by default ``cls(**frames)``.
 
         Parameters
         ----------
@@ -479,7 +479,7 @@ class View(ReprMixin, ABC):
         Returns
         -------
         View
-            Of this very class.
+            An instance of this class.
 
         Raises
         ------
@@ -488,7 +488,7 @@ class View(ReprMixin, ABC):
 
         Examples
         --------
-        Of a table of people, with what may be sensitive in them:
+        From a table of people and the possible sensitive values:
 
         >>> import maxent_cvx as mx
         >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
@@ -563,10 +563,10 @@ class Persons:
 
 @dataclass(frozen=True, eq=False)
 class BucketView(View):
-    """Within a bucket, QI tuples and sensitive values are both known, their links are not.
+    """Buckets in which QI tuples and sensitive values are published, but not the links between them.
 
-    A :class:`Release` is all buckets that are published; one partition of a large release is some of them. The
-    attributes are those of a Release.
+    A :class:`Release` consists of all published buckets; a partition of a large release, of some of them. The attributes
+    are those of a Release.
     """
 
     qi: tuple[str, ...]
@@ -632,17 +632,17 @@ class BucketView(View):
         }
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
+        """Write the two tables that Anatomy publishes, which :meth:`from_tables` reads.
 
         Parameters
         ----------
         count : str
-            The name of their columns of counts.
+            The name of the columns of counts.
 
         Returns
         -------
         qi_table, sa_table : DataFrame
-            A row for each QI tuple, and for each sensitive value, of each bucket, sorted by bucket.
+            One row per bucket and QI tuple, and one per bucket and sensitive value, sorted by bucket.
 
         Raises
         ------
@@ -680,7 +680,7 @@ class BucketView(View):
         Returns
         -------
         people, values : DataFrame
-            As :meth:`from_tables` reads them with ``id``.
+            Tables that :meth:`from_tables` reads with ``id``.
 
         Raises
         ------

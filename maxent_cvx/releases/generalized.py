@@ -570,7 +570,7 @@ CHUNK = 20_000_000
 class GroupedRelease(View):
     """Groups of a generalised release, and the population (a voter list) that its people are from; terms P(q, s, b).
 
-    A term is possible if the group b covers q and holds s. People of the population who are not in the release have
+    A term is possible if the group b covers q and contains s. People of the population who are not in the release have
     the value "(not in the release)", so that P(s | q) is the probability that somebody with q is in it and has s.
 
     Attributes
@@ -595,7 +595,7 @@ class GroupedRelease(View):
     sensitive_values, buckets : Index
         The values and the groups of the release.
     n_sb, cover : csr_array
-        As above, of the release alone.
+        As above, for the release only.
 
     See Also
     --------
@@ -603,7 +603,7 @@ class GroupedRelease(View):
 
     Examples
     --------
-    Two records of a group of people in their twenties, and a voter list of three such people and a fourth:
+    Two records in a group of people in their twenties, and a voter list of three such people and one older person:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
@@ -681,7 +681,7 @@ class GroupedRelease(View):
         return {role: code[order].astype(np.int64) for role, code in codes.items()}
 
     def members(self) -> sp.csr_array | None:
-        """People of each QI tuple in each group, if that is known: if one group covers each, and is full.
+        """The number of people of each QI tuple in each group, if known: if one group covers each tuple, and is full.
 
         Returns
         -------
@@ -690,7 +690,8 @@ class GroupedRelease(View):
 
         Examples
         --------
-        A release whose groups are known is a :class:`Release`; this one's are not, as the list has a third person:
+        If the members of all groups are known, the release is a :class:`Release`; here they are not, as the list has a third
+        person:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})

@@ -192,7 +192,7 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasePart(BucketView):
-    """Some buckets of a release, with the QI tuples of these and the sensitive values of the whole.
+    """Some buckets of a release, with their QI tuples and the sensitive values of the whole release.
 
     P(q), P(s) and N are those of the whole, so that statements have the same meaning in every partition.
     """
@@ -235,10 +235,10 @@ class PartSize(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionedRelease(ReprMixin):
-    """A release in partitions of whole buckets, which are made where and when they are needed.
+    """A release in partitions of whole buckets, which are computed where and when they are needed.
 
-    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` of a
-    Dask DataFrame. This process stores the marginals of all partitions together, some bytes per distinct QI tuple.
+    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` for a
+    Dask DataFrame. This process stores only the overall marginals, a few bytes per distinct QI tuple.
 
     Attributes
     ----------
@@ -251,8 +251,7 @@ class PartitionedRelease(ReprMixin):
     n_q, n_s : ndarray
         Records of each.
     makers : tuple
-        One per partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
-        or a Dask Delayed.
+        One per partition, a function without arguments or a Dask Delayed, which computes its ``ReleasePart``.
     sizes : tuple of PartSize
         Records, buckets and distinct QI tuples of each partition.
 
@@ -307,7 +306,7 @@ class PartitionedRelease(ReprMixin):
         Returns
         -------
         DataFrame
-            Columns records, buckets and tuples (its distinct QI tuples).
+            Columns records, buckets and tuples (distinct QI tuples).
 
         Examples
         --------

@@ -19,26 +19,26 @@ WHOLE = 1e-6
 
 
 class QITable(View):
-    """The people whose QI are known, from a voter list say, and the values that they may have; terms P(q, x).
+    """People with known QI, for example from a voter list, and their possible sensitive values; terms P(q, x).
 
     Parameters
     ----------
     people : DataFrame
-        One row a person, or one per QI tuple with a column `count`. Columns without a role are ignored: the
-        sensitive attribute itself is not read.
+        One row per person, or one per QI tuple with a column `count`. Other columns are ignored, in particular the
+        sensitive attribute itself.
     qi, sa : str or several
-        Column names of the quasi-identifiers, and of what is sensitive.
+        Column names of the quasi-identifiers and of the sensitive attributes.
     sa_values : sequence
-        The domain of the sensitive attribute, known to everybody; of several attributes, tuples.
+        The domain of the sensitive attribute, which is public; tuples for several attributes.
     sa_distribution : Series, optional
-        How many people, or which share of them, have each value, if that is published (SA-constraints).
+        The number or share of people with each value, if published (SA-constraints).
     count : str, optional
-        The column that says how many people have the row's QI.
+        The column with the number of people that have the QI of a row.
 
     Raises
     ------
     UnknownName, TableError
-        If a column is missing, values repeat, or the distribution is not one of these people.
+        If a column is missing, values repeat, or the distribution does not fit these people.
 
     Notes
     -----
@@ -51,7 +51,7 @@ class QITable(View):
     >>> mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
     <QITable: 3 people; 2 distinct (Education), 2 values of 'Salary'>
 
-    If it is published that two of them earn more, everybody does with probability 2/3, as far as one can know:
+    If it is published that two of the three earn more, everybody does with probability 2/3:
 
     >>> told = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
     >>> mx.MaxEnt(told).solve().conditional().round(3)["50K+"].to_dict()

@@ -18,34 +18,34 @@ from .release import Release
 
 
 class ReleaseSeries(View):
-    """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).
+    """Releases D'_1, ..., D'_t of people whose sensitive values do not change; terms P(i, s), s in MCS(i).
 
-    MCS(i), the maximum common subset, are the values in every bucket that person i is in. Somebody who has another
-    value later is a new person, with a new pseudonym.
+    MCS(i), the maximum common subset, contains the values that occur in every bucket of person i. A person whose value
+    changes needs a new pseudonym.
 
     Parameters
     ----------
     releases : iterable of Release
-        In order of time, made with ``id=``, about the same sensitive attribute; bucketized or generalised, mixed at
-        will. The QI of those that are not generalised, if they have the same ones and everybody is in one of them, are
-        QI of the series.
+        In order of time, made with ``id=``, with the same sensitive attribute; bucketized and generalised ones may be
+        mixed. The QI of the releases that are not generalised become QI of the series, if they are the same in all of
+        them, and everybody is in one of them.
 
     Attributes
     ----------
     releases : tuple of Release
     persons : Index
-        Everybody's pseudonym, sorted.
+        All pseudonyms, sorted.
     buckets : ndarray of int, shape (releases, persons)
-        The position of everybody's bucket in each release; -1 where somebody is not in it.
+        The position of each person's bucket in each release; -1 if the person is not in it.
 
     Raises
     ------
     StatementError
-        If something is no release, or has no pseudonyms.
+        If an item is not a release with pseudonyms.
     TableError
-        If releases do not go together: in their columns, or in somebody's QI.
+        If the columns of the releases, or the QI of a person in them, differ.
     Infeasible
-        If they contradict each other: no value is in all of somebody's buckets.
+        If the releases contradict each other: no value is in all buckets of a person.
 
     Notes
     -----
@@ -151,7 +151,7 @@ class ReleaseSeries(View):
         return block, inside
 
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them.
+        """The values in the buckets of one release: positions of bucket and value, and number, sorted by both.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class ReleaseSeries(View):
         Raises
         ------
         StatementError
-            If there is no such release.
+            If the release does not exist.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class ReleaseSeries(View):
         return bucket[order], s[order], number[order]
 
     def mcs(self, person: object) -> list[object]:
-        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2).
+        """MCS(i): the possible values of the person with a pseudonym (Definition 3.2).
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class ReleaseSeries(View):
         Raises
         ------
         StatementError
-            If there is no such release or bucket.
+            If the release or the bucket does not exist.
 
         Examples
         --------

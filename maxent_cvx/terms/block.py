@@ -179,23 +179,23 @@ class Selection:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Block:
-    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row a label.
+    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row per label.
 
     Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
-    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
-    Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
-    that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
-    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
+    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks are multiplied by numbers and
+    Series, label by label in any order; a Series with some of the levels is broadcast along the others. A value that was
+    not published is an error. Values that were published, but cannot occur together, have no row: their probability is
+    0, also in sums and differences of blocks. Arrays are matched by position. A single expression times a Series, as in
+    ``block - ratios * block["White"]``, has the labels of the Series.
 
-    P(s | a group that nobody is in) is 0 / 0. It has no row either, and counts as 0 in values, but nothing can be said
-    by it: rows that use it are `undefined`, as what is made from NaN is in pandas, and comparing them is an error.
-    Leave them out, ``block.loc[~block.undefined]``, or say an order by :class:`~maxent_cvx.Monotone`, which passes over
-    groups without people. Only what would hold anyway, 0 of nobody == 0 in a table say, is left out without an error.
+    P(s | a group without people) is 0 / 0. It has no row either, and counts as 0 in values, but cannot be compared: rows
+    that use it are `undefined`, like results computed from NaN in pandas, and comparing them is an error. Drop them with
+    ``block.loc[~block.undefined]``, or use :class:`~maxent_cvx.Monotone` for an order, which skips groups without
+    people. Only comparisons that are always true, such as 0 of nobody == 0 in a table, are dropped without an error.
 
-    ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
-    does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
-    is a probability is compared with numbers in [0, 1] only; sums, multiples and differences with any.
+    ``==``, ``<=`` and ``>=`` with a Series, a number or a block return :class:`~maxent_cvx.Rows`, which are knowledge; so
+    do ``abs(block) <= number`` and ``abs(block) <= block``. A Series must then have exactly the labels of the block.
+    Probabilities can be compared with numbers in [0, 1] only; sums, multiples and differences with any numbers.
 
     Attributes
     ----------
@@ -203,14 +203,14 @@ class Block:
     matrix : csr_array, shape (rows, terms)
         Coefficients on the probabilities p.
     index : Index or None
-        The labels of the rows; None of a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
+        The labels of the rows; None for a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
     label : str
-        How ``matrix @ p`` is written, "P(Gender, Disease)" say. Rows are called by it, and have the constant among
-        their values: ``2 * block - 1 <= 0.2`` says 2 P(..) <= 1.2.
+        The text of ``matrix @ p``, such as "P(Gender, Disease)". Rows are named by it, and the constant is moved to
+        their values: ``2 * block - 1 <= 0.2`` becomes 2 P(..) <= 1.2.
     constant : ndarray, shape (rows,), optional
-        What is added to ``matrix @ p``; by default nothing.
+        Added to ``matrix @ p``; by default 0.
     provenance : Provenance
-        What the block was made from; of your own matrix the default says that the rows are probabilities.
+        The origin of the block; by default, rows of a user-defined matrix are probabilities.
 
     Examples
     --------
@@ -225,13 +225,13 @@ class Block:
     >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
     0.267
 
-    HIV is at least twice as frequent as lung cancer, among men and among women:
+    HIV is at least twice as frequent as lung cancer, both among men and among women:
 
     >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
     >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
     ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
 
-    Along Degree, sorted: no woman has high school only, and no man is a junior, so that two steps are not defined:
+    Along Degree, sorted: no woman has high school only, and no man is a junior, so two steps are undefined:
 
     >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
     >>> steps.index[steps.undefined].to_list()
@@ -267,9 +267,9 @@ class Block:
 
     @property
     def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that no comparison can express.
+        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that comparisons of blocks cannot express.
 
-        As in a comparison, it is an error if a row is not defined, see `undefined`.
+        As in a comparison, undefined rows are an error, see `undefined`.
         """
         self._check_defined(np.ones(len(self), dtype=bool))
         expression = self.matrix @ self.space.p
@@ -292,12 +292,12 @@ class Block:
         Returns
         -------
         Series or float
-            By label; a number of a single expression.
+            By label; a number for a single expression.
 
         Raises
         ------
         StatementError
-            If there is not a number for every term.
+            If `p` does not have a number for every term.
 
         Examples
         --------
@@ -397,24 +397,24 @@ class Block:
         return self._selected(self._along({levels[0]: key}))
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
-        """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
+        """Select the rows at one value of a level, or of each of several levels; these levels are dropped.
 
         Parameters
         ----------
         key : object
-            The value; of several levels a tuple.
+            The value; a tuple for several levels.
         level : str or list of str, optional
             Names of levels, or roles: "s", "q". By default the first.
 
         Returns
         -------
         Block
-            A single expression if no level is left. It is 0 where the values cannot occur together.
+            A single expression if no level is left. It is 0 if the values cannot occur together.
 
         Raises
         ------
         UnknownName
-            If there is no such level, or it has no such value.
+            If the level or the value does not exist.
         StatementError
             If there is not one value for each level.
 
@@ -611,26 +611,26 @@ class Block:
         raise StatementError(f"1 / {self.label} is not linear, so maximum entropy cannot use it")
 
     def sum(self, level: str | Sequence[str] | None = None) -> Self:
-        """Add up the rows, all of them or those that share the values of some levels.
+        """Sum the rows, all of them or those with the same values of some levels.
 
         Parameters
         ----------
         level : str or list of str, optional
-            Names of levels that are kept, or roles: "s", "q". By default none.
+            Names of the levels to keep, or roles: "s", "q". By default none.
 
         Returns
         -------
         Block
-            One row a combination of values of the levels; a single expression if none are kept.
+            One row per combination of values of the levels; a single expression if none is kept.
 
         Raises
         ------
         UnknownName
-            If there is no such level.
+            If the level does not exist.
 
         Examples
         --------
-        The mean score of either gender, where every disease has a score:
+        The mean score of each gender, given a score for every disease:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> hospital = mx.datasets.load_hospital()
@@ -675,26 +675,26 @@ class Block:
         return replace(total, provenance=provenance)
 
     def diff(self, level: str) -> Self:
-        """How much each row is above that of the value before, along an ordered level.
+        """The difference between each row and that of the previous value, along an ordered level.
 
         Parameters
         ----------
         level : str
-            The level: its values are in the order of an ordered Categorical, or sorted.
+            The level; its values are in the order of an ordered Categorical, or sorted.
 
         Returns
         -------
         Block
-            One row per value, except the first, whose difference is not defined: to use it, or to combine the
-            differences with a block that has a row for it, raises an error. A value that cannot occur together with
-            the values of the other levels counts as 0.
+            One row per value, except the first, whose difference is undefined: using it, or combining the differences
+            with a block that has a row for it, raises an error. A value that cannot occur together with the values of the
+            other levels counts as 0.
 
         Raises
         ------
         UnknownName
-            If there is no such level.
+            If the level does not exist.
         StatementError
-            If its values have no order.
+            If the values of the level are not ordered.
 
         Examples
         --------
@@ -932,7 +932,7 @@ class Block:
         return AbsoluteBlock(self.label, self._within)
 
     def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
-        """Say ``low <= block <= high``, each side a Series, a number or a block.
+        """The rows ``low <= block <= high``, with a Series, a number or a block on each side.
 
         Parameters
         ----------
@@ -942,9 +942,9 @@ class Block:
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block, or what is given has none.
+            If the labels of a Series are not those of the block, or an argument has no labels.
         BadProbability
-            If a value is no probability and ought to be, or a low one is above its high one.
+            If a value is not a probability but should be, or a low value is above its high value.
 
         Examples
         --------
@@ -960,7 +960,7 @@ class Block:
         return _both(self >= low, self <= high, f"{self.label} between two")
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
-        """Say ``value - eps <= block <= value + eps``; a side that no probability reaches is left out.
+        """The rows ``value - eps <= block <= value + eps``; sides outside [0, 1] are dropped.
 
         Privacy-MaxEnt, section 4.5.
 
@@ -974,14 +974,14 @@ class Block:
         Returns
         -------
         Rows
-            Those that say something.
+            The rows with at least one finite side.
 
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block, or what is given has none.
+            If the labels of a Series are not those of the block, or an argument has no labels.
         BadProbability
-            If a value is no probability, or eps is negative.
+            If a value is not a probability, or eps is negative.
 
         Examples
         --------
@@ -1013,22 +1013,21 @@ class Block:
         weight: pd.Series | float | None = None,
         delta: pd.Series | float | None = None,
     ) -> Rows:
-        """Say ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
+        """The rows ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
 
         Parameters
         ----------
         value : Series or float
-            One per label, or one for all; any numbers, as noisy measurements may give.
+            One per label, or one for all; any numbers, since noisy measurements may be outside [0, 1].
         sd, weight, delta : Series or float, optional
-            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
-            all.
+            As in :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for all.
 
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block.
+            If the labels of a Series are not those of the block.
         StatementError, BadProbability
-            If a value is not a number, or a cost cannot be read.
+            If a value is not a number, or a cost is invalid.
 
         Examples
         --------

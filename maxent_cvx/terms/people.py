@@ -93,10 +93,10 @@ GIGABYTES_PER_MILLION, SECONDS_PER_MILLION = 0.4, 5
 
 @dataclass(frozen=True, eq=False)
 class People(ReprMixin):
-    """The people who have a name, among those of a view.
+    """The named people of a view.
 
-    Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
-    with q. Those are interchangeable, so that one term stands for all of them, with their number as its weight.
+    Naming person i with QI tuple q splits each term P(q, s, b) into P(i, q, s, b) and a term for the other people
+    with q. These are interchangeable, so one term stands for all of them, with their number as its weight.
     (Privacy-MaxEnt, section 6, where every record has a pseudonym.)
 
     Attributes
@@ -104,9 +104,9 @@ class People(ReprMixin):
     names : Index
         Texts or integers, in the order in which they were given.
     q : ndarray of int
-        The position of each one's QI tuple in the release.
+        The position of each person's QI tuple in the release.
     unnamed : ndarray of int
-        How many records of each QI tuple have no name.
+        The number of unnamed people with each QI tuple.
 
     Examples
     --------
