@@ -248,13 +248,13 @@ class QIDistribution(ReprMixin):
         sa : str or list of str
             The sensitive attribute.
         smoothing : float
-            Number of records added to each value of every signature that occurs. With 0, the default, values that
-            nobody with a signature has are impossible, and possible worlds with them are ruled out.
+            Number of records added to each value of every signature that occurs. With 0, the default, a value that nobody
+            with a signature has is impossible for it, and rules out possible worlds.
 
         Raises
         ------
         UnknownName, TableError, BadProbability
-            If a column is missing or misses values, or `smoothing` is negative or no number.
+            If a column is missing or has missing values, or `smoothing` is not a number of at least 0.
 
         Examples
         --------
@@ -289,17 +289,17 @@ class QIDistribution(ReprMixin):
         return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
 
     def select(self, attributes: AttributeSet) -> Self:
-        """Keep one attribute set.
+        """The prior with one of the attribute sets only.
 
         Parameters
         ----------
         attributes : str or list of str
-            Its attributes, in any order.
+            The attributes of the set, in any order.
 
         Raises
         ------
         UnknownName
-            If the prior has no such set.
+            If the prior does not have the set.
 
         Examples
         --------
@@ -318,7 +318,7 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         people : DataFrame
-            With the attributes as columns; one row per tuple.
+            One row per tuple, with the attributes as columns.
         attributes : str or list of str, optional
             The attribute set; may be left out if there is one only.
 
@@ -446,7 +446,7 @@ class QIDistribution(ReprMixin):
         Raises
         ------
         UnknownName
-            If the prior has no such set.
+            If the prior does not have the set.
         StatementError
             If `attributes` is None and there are several.
 

@@ -290,7 +290,7 @@ def anatomy(
     Notes
     -----
     With a Dask DataFrame, buckets do not cross partitions, so that up to l - 1 records remain in each, and each must be
-    large and mixed enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
+    large and diverse enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
     partition. The exempt values are the most frequent ones of the whole table. Buckets are numbered through all
     partitions. Each partition has its own random stream, given by the seed and its number, so that the result depends
     on the partitions. Shuffle sorted tables first.
@@ -310,7 +310,7 @@ def anatomy(
     >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
     0.333
 
-    Buckets that withstand an adversary who knows any two implications, as far as a probability of 0.6:
+    Buckets in which no probability reaches 0.6 for an adversary who knows any two implications:
 
     >>> release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
     >>> len(release.buckets), mx.attacks.worst_case(release, k=1)["disclosure"].item()
@@ -359,7 +359,7 @@ def anatomy_buckets(
     l, exempt, seed : int
         As in :func:`anatomy`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`anatomy`, which says against whom it holds.
+        (c, k) as in :func:`anatomy`, which describes the adversary.
 
     Returns
     -------

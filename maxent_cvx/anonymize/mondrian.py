@@ -172,13 +172,13 @@ def mondrian_table(
     k, l : int
         As in :func:`mondrian`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
+        (c, k) as in :func:`mondrian`, whose notes describe the adversary.
 
     Returns
     -------
     DataFrame
         The QI and sensitive columns, indexed like the table. Numbers become the closed Interval of their group, other
-        values the set of values of their group, or "*" if these are all; a value that the whole group has stays.
+        values the set of values of their group, or "*" if these are all values; a value common to the group stays.
 
     Raises
     ------

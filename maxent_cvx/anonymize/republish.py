@@ -129,7 +129,7 @@ def republish(
         The earlier release, with pseudonyms.
     table : DataFrame
         One row per person, with the columns of the release except the bucket, and the pseudonyms. People in the earlier
-        release must have the same value; somebody with another value is a new person.
+        release must have the same value; a person whose value has changed needs a new pseudonym.
     method : str
         "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
         newcomers take the places of people who left and had the same value, and the other newcomers get new buckets.
@@ -152,16 +152,16 @@ def republish(
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If a person has another value than before, newcomers cannot be put into buckets of l different values, or a
-        number is out of range.
+        If the value of a person has changed, newcomers cannot be placed into buckets of l different values, or a number
+        is out of range.
     UnknownName
         If the table lacks a column of the release.
 
     Notes
     -----
-    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits. Somebody who
-    was in an earlier release, and not in the last, is a newcomer here: who comes back into another bucket is exposed by
-    what was published before. History-guided buckets with empty places have fewer than l values.
+    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who need fewer counterfeits. A person who was
+    in an earlier release, but not in the last one, counts as a newcomer, and may be exposed by the earlier release if
+    placed into another bucket. History-guided buckets with empty places have fewer than l values.
 
     Examples
     --------

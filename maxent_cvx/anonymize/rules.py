@@ -137,7 +137,7 @@ def mine_rules(
     strict: bool = False,
     attributes: int | Iterable[int] | None = None,
 ) -> RuleSet:
-    """Find all rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Find all rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; with > if `strict`.
 
     Parameters
     ----------
@@ -420,8 +420,8 @@ def sanitize(
     Then the rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on
     log P(x | q) above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the
     number of records that it counts, which is the gain of D to second order. Rules that force zeros come first. Every
-    step starts from the multipliers of the one before. The measure does not include what an adversary infers who knows
-    that rules were withheld by this method.
+    step starts from the multipliers of the one before. The measure does not cover an adversary who knows that rules were
+    withheld by this method.
 
     Published rules, section VII (future work).
 

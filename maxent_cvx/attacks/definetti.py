@@ -243,35 +243,35 @@ def definetti(
 ) -> DeFinettiResult:
     """P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
 
-    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket tells
-    something about everybody else. The model and everybody's value are estimated in turn, by expectation maximisation:
-    P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from everybody
-    weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, and nobody's
-    sensitive value.
+    People of all buckets are drawn from one unknown distribution (they are exchangeable), so every bucket contains
+    information about everybody else. The model and the values of people are estimated in turn, by expectation
+    maximisation: P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from
+    everybody weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, but
+    nobody's sensitive value.
 
     Parameters
     ----------
     release : Release
-        With exact quasi-identifiers. If all people of a bucket have the same, as in a generalised table, the answer is
-        the baseline; make the release with its `population` then. A counterfeit belongs to a person without known
-        quasi-identifiers.
+        A release with exact quasi-identifiers. If all people of a bucket have the same ones, as in a generalised table,
+        the answer is the baseline; make the release with its `population` in this case. A counterfeit belongs to a person
+        without known quasi-identifiers.
     classifier : scikit-learn classifier, optional
         The model of s given q, with `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
         quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
-        and all else one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), all attributes
-        categorical.
+        and other attributes one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), with all
+        attributes categorical.
     smoothing : float
         For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
         not smoothed.
     iterations : int
         Maximum number of iterations.
     tolerance : float
-        Stop if no probability changes by more.
+        Stop when no probability changes by more than this.
     start : DataFrame, optional
         P(s | bucket, QI tuple) before the first iteration, labelled as the `table` of a result; by default the
         `baseline`, the bucket's shares.
     limit : float
-        Steps that are allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
+        The number of steps allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -286,7 +286,7 @@ def definetti(
     StatementError
         If `release` is not a Release, `classifier` not such a classifier, or scikit-learn is not installed.
     BadProbability
-        If a number is out of range, or `start` or the classifier contains something else than probabilities.
+        If a number is out of range, or `start` or the predictions of the classifier are not probabilities.
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
@@ -303,8 +303,8 @@ def definetti(
 
     Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
     of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. An adversary
-    without the original records can check whether anything was learnt on held-out buckets: are their values likelier
-    where they are than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
+    without the original records can use held-out buckets to check whether anything was learnt: are their values more
+    likely as published than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
 
     The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
@@ -314,7 +314,7 @@ def definetti(
 
     Examples
     --------
-    Buckets of two patients with two of three diseases. That coughing goes with two of them is learnt from the release:
+    Buckets of two patients with two of three diseases. The model learns from the release which two of them cause coughing:
 
     >>> import maxent_cvx as mx, numpy as np, pandas as pd
     >>> rng = np.random.default_rng(0)

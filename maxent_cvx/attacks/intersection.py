@@ -43,7 +43,7 @@ class IntersectionResult(AttackResult):
     table, baseline : DataFrame
         Probabilities, one row per QI tuple, one column per value.
     records : Series
-        For each QI tuple the number of people in all releases if it is known, else the largest possible one.
+        For each QI tuple, the number of people in all releases if known, else the largest possible number.
     error : float
         0 for an unknown overlap (exact over possible worlds); else a bound on the distance to the maximum-entropy answer.
     bounds : DataFrame
@@ -450,14 +450,14 @@ def intersection(
         Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`,
         see :meth:`maxent_cvx.Release.from_generalized`, since exact QI link them.
     overlap : optional
-        Who is in both. None: only the person in question is known to be; this answer is exact over possible worlds, for
-        any number of releases. For two releases also a number of people; ``(least, most)``, which is answered for the
-        least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
+        The people in both. None: only the person in question is known to be in both; this answer is exact over possible
+        worlds, for any number of releases. For two releases, also a number of people; ``(least, most)``, answered for
+        the least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
         person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
         pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
         those in the releases; for generalised releases, which group similar people, those in the groups that cover q.
-        With equal numbers all possible worlds are equally likely.
+        With equal numbers, all possible worlds are equally likely.
 
     Returns
     -------
@@ -474,7 +474,7 @@ def intersection(
     Infeasible
         If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
-        If the answer to a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
+        If the answer for a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
 
     Notes
     -----

@@ -157,8 +157,8 @@ def aggregates(
     """P(s | q) ~ exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
 
     The attacker knows the QI of everybody in the data, and published counts. The more counts are published, the more
-    they tell about individuals, and not only about people who are like them. The same function of q is applied to
-    people who are not in the data: how much better it is for people in the data is the cost of being in the data.
+    they reveal about individuals, and not only about similar people. The same function of q is applied to people who are
+    not in the data: its better performance for people in the data is the cost of being in the data.
 
     Parameters
     ----------
@@ -166,14 +166,14 @@ def aggregates(
         Counts of the people in the data, by QI and the sensitive attribute.
     population : DataFrame
         One row per person: the attributes in the queries, the sensitive attribute, and `members`. The attack uses the
-        set of sensitive values; who has which is only used to judge it.
+        set of sensitive values; the values of individuals are used for the evaluation only.
     target : dict
         The sensitive attribute and the value, or list of values, to infer: ``{"Disease": "HIV"}``.
     members : str, optional
         A boolean column, True for people in the data; by default everybody is.
     sd : float
-        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter by the likelihood of a
-        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, that of the noise.
+        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter through the likelihood of a
+        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, use that of the noise.
 
     Returns
     -------
@@ -194,8 +194,8 @@ def aggregates(
     answers alone. With as many linearly independent queries as people, scores are the people's values: linear
     reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003). Annamalai, Gadotti
     and Rocher, "A linear reconstruction approach for attribute inference attacks against synthetic data", USENIX
-    Security 2024, apply it to marginals of synthetic data; they also distinguish between what is learnt about a person
-    and about a population.
+    Security 2024, apply it to marginals of synthetic data; they also distinguish inferences about a person from those
+    about a population.
 
     Examples
     --------
@@ -330,9 +330,9 @@ class MembershipResult(AttackResult):
     table, baseline : DataFrame
         Probabilities of False and True, one row per QI tuple of the population.
     records : Series
-        People of the population with it, counts.
+        People of the population with each QI tuple, counts.
     error : float
-        How far P is from the maximum-entropy answer at most; 0 where no two groups cover the same people, and the
+        Bound on the distance of P from the maximum-entropy answer; 0 if no two groups cover the same people, so that the
         answer is exact.
 
     Examples
@@ -408,42 +408,43 @@ def membership(
 ) -> MembershipResult:
     """P(in the release | q) = sum_g P(one of the records of group g | q), of everybody in a population.
 
-    Where no two groups cover the same people, that is n(g) / (people of the population whom g covers), exactly: all
-    choices of people for its records are alike. Where groups overlap, nobody is in two, and the answer is the
-    maximum-entropy one, which the choices meet on the average.
+    If no two groups cover the same people, this is exactly n(g) / (people of the population covered by g): all choices of
+    people for its records are equally likely. If groups overlap, nobody is in two of them, and the answer is the
+    maximum-entropy one, which is correct on average over the choices.
 
     Parameters
     ----------
     release : Release or GroupedRelease
-        Generalised or exact QI; how values are published does not matter.
+        A release with generalised or exact QI; the sensitive values do not matter.
     population : DataFrame, optional
         The exact QI of everybody who may be in the release, one row per person. None if the release was made with its
         population.
     count : str, optional
-        The column of the population that says how many people a row stands for.
+        The column of the population with the number of people that a row stands for.
     hierarchies : dict, optional
-        Of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     MembershipResult
-        By QI tuple of the population; ``delta`` holds the least and the largest. Its baseline is N / population.
+        By QI tuple of the population; ``delta`` is the smallest and the largest probability. The baseline is
+        N / population.
 
     Raises
     ------
     StatementError
-        If it is not a release, or has a population of its own and another is given, or has none and none is given.
+        If `release` is not a release, or if not exactly one population is given, either in it or as `population`.
     UnknownName, TableError
-        If the population lacks a column, or a group, or all of them, cover fewer people than there are records.
+        If the population lacks a column, or a group, or all groups together, cover fewer people than there are records.
     Infeasible
-        If some groups that overlap cover together fewer people than they have records.
+        If some overlapping groups together cover fewer people than they have records.
 
     Notes
     -----
     Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007: a release is
     (delta_min, delta_max)-present if all these probabilities are between the two. Their groups do not overlap.
 
-    Overlapping groups by possible worlds: people are in group g, or in none, independently, with the probabilities of
+    Possible worlds of overlapping groups: people are in group g, or in none, independently, with the probabilities of
     the maximum-entropy answer, given that every group has its n(g) people. Without that condition one has the answer
     here; the difference fades with the size of groups.
 

@@ -636,20 +636,20 @@ def _not_made() -> Infeasible:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimalityResult(AttackResult):
-    """P(s | q, release, algorithm), beside what the release tells without its algorithm.
+    """P(s | q, release, algorithm), beside P(s | q, release) without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
         As in :class:`maxent_cvx.attacks.AttackResult`: rows are QI tuples.
     worlds : DataFrame
-        For each bucket: `part`, the same number for buckets about which the algorithm tells something together; how
-        many assignments of values to people the part has (`log10_all`), and from how many of these the algorithm makes
-        the release (`log10_left`, NaN where they were sampled), both as decimal logarithms.
+        For each bucket: `part`, the same number for buckets about which the algorithm gives joint information; the number
+        of assignments of values to people in the part (`log10_all`), and the number of these from which the algorithm
+        makes the release (`log10_left`, NaN if they were sampled), both as decimal logarithms.
 
     Examples
     --------
-    Halves with one value each were refused. Two of six tables have such halves:
+    Halves with one value each were not allowed. Two of six tables have such halves:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -700,26 +700,26 @@ def minimality(
     Parameters
     ----------
     release : Release
-        As it was published.
+        The release as published.
     algorithm : function
-        From a table, with the columns of QI and sensitive values, to a Release; deterministic. If it raises TableError
-        for a table, it publishes nothing for it. A ``functools.partial`` of :func:`maxent_cvx.anonymize.anatomy`, of
+        A deterministic function from a table, with the columns of QI and sensitive values, to a Release. If it raises
+        TableError for a table, it publishes nothing. A ``functools.partial`` of :func:`maxent_cvx.anonymize.anatomy`, of
         :func:`~maxent_cvx.anonymize.mondrian` without `l` and `safe`, or of
         :func:`~maxent_cvx.anonymize.similar_linkage` is recognised, see the notes.
     population : DataFrame, optional
-        The QI of everybody in the release, one row per person: needed if the release has generalised QI. The algorithm
-        gets tables in this order of rows; by default people are sorted.
+        The QI of everybody in the release, one row per person; required if the release has generalised QI. The algorithm
+        is called with rows in this order; by default people are sorted.
     seeds : list of int, optional
-        The algorithm is called with a table and ``seed=``, one of these; all are equally likely.
+        The algorithm is called with a table and one of these seeds as ``seed``; all are equally likely.
     prior : QIDistribution, optional
-        P(s | signature), of one attribute set: what the adversary believes beforehand. The baseline is then what
-        follows from the prior and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
+        P(s | signature) for one attribute set, the adversary's beliefs before the release. The baseline then follows
+        from the prior and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
     limit : int
-        If there are at most so many tables, the algorithm is called on each, and the answer is exact; otherwise tables
-        are sampled. No effect for an algorithm that is recognised.
+        If there are at most `limit` tables, the algorithm is called on each, and the answer is exact; otherwise tables
+        are sampled. Ignored for an algorithm that is recognised.
     n : int
-        Number of tables that are sampled, at least 2,000. Each of the four chains first searches for a table from which
-        the algorithm makes the release, with up to n more calls.
+        Number of sampled tables, at least 2,000. Each of the four chains first searches for a table from which the
+        algorithm makes the release, with up to n more calls.
     seed : int
         Random seed of the sampling.
     progress : bool, optional
@@ -735,10 +735,10 @@ def minimality(
     Infeasible
         If the algorithm makes the release from no table.
     Inaccurate
-        If sampling does not find tables from which it does.
+        If sampling does not find a table from which the algorithm makes the release.
     GroupTooLarge
-        If similar linkage has put people together whom its prior distinguishes; or a bucket is too large for the
-        baseline with a prior.
+        If similar linkage has grouped people whom its prior distinguishes, or a bucket is too large for the baseline
+        with a prior.
     TableError
         If the population does not match the release.
     StatementError
@@ -765,8 +765,8 @@ def minimality(
 
     Examples
     --------
-    Eight people are published as one group, two of whom have HIV. A cut between the ages would have left two people and
-    six, and was refused: both who have it are on one side, in 1 table among the two people and in 15 among the six:
+    Eight people are published as one group, and two of them have HIV. A cut between the ages, into two and six people,
+    was not allowed, so both people with HIV are on one side: in 1 table among the two people, in 15 among the six:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -882,11 +882,11 @@ def _minimality_result(
 
 @dataclass(frozen=True)
 class Minimal:
-    """Any algorithm that generalises as little as k records per group allow, along hierarchies.
+    """Any algorithm that generalises along hierarchies as little as possible with k records per group.
 
-    No records of a group can be generalised less, by one level of one attribute, so that all resulting groups have k
-    records: fewer than k records are below any one child of the group's node; or, if the group has fewer than 2 k
-    records, not all of them are. That is all that minimality tells if groups do not overlap.
+    The records of a group cannot be generalised less, by one level of one attribute, such that all resulting groups have
+    k records: fewer than k records are below any one child of the group's node; or, if the group has fewer than 2 k
+    records, not all of them are. If groups do not overlap, minimality reveals nothing else.
 
     Attributes
     ----------
@@ -980,15 +980,15 @@ def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DowncodingResult(AttackResult):
-    """P(exact value of an attribute | generalised record, algorithm), beside what its cell tells alone.
+    """P(exact value of an attribute | generalised record, algorithm), beside that without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
         As in :class:`maxent_cvx.attacks.AttackResult`. Rows are groups, with the sensitive value; the baseline is the
-        distribution that is assumed beforehand, inside the cell.
+        prior distribution, restricted to the cell.
     cells : dict of str to DataFrame
-        For each attribute, which exact values (columns) the cell of each group (rows) stands for.
+        For each attribute, the exact values (columns) that the cell of each group (rows) stands for.
 
     Examples
     --------
@@ -1050,29 +1050,29 @@ def downcoding(
 
         P(table | release) ~ P(table) P(algorithm(table) = release).
 
-    Cells that are as small as an algorithm can make them tell more than that the value is inside (downcoding).
+    If an algorithm makes cells as small as possible, they reveal more than that the value is inside (downcoding).
 
     Parameters
     ----------
     release : Release
-        With generalised QI, without a population.
+        A release with generalised QI, without a population.
     algorithm : function, or Minimal
-        From a table, with the columns of exact QI and sensitive values, to a Release; deterministic. It gets the
-        records in the order of their groups. With :class:`Minimal` all that is known is that the release is minimal in
-        its hierarchies.
+        A deterministic function from a table, with the columns of exact QI and sensitive values, to a Release. It is
+        called with the records in the order of their groups. With :class:`Minimal`, only the minimality of the release
+        in its hierarchies is known.
     of : str, optional
-        The attribute that is inferred; required if there are several.
+        The attribute to infer; required if there are several.
     domain : dict, optional
-        ``{attribute: [values]}``, the possible exact values, equally probable beforehand; or a Series of the
-        probability of each. By default the values of the hierarchy; or all integers between the ends of intervals; or
-        the values that sets name.
+        ``{attribute: [values]}``, the possible exact values, equally probable a priori; or a Series with the probability
+        of each. By default the values of the hierarchy; or all integers between the ends of intervals; or the values in
+        sets.
     hierarchies : dict, optional
-        What nodes stand for, as in :meth:`maxent_cvx.Release.from_generalized`.
+        The values of nodes, as in :meth:`maxent_cvx.Release.from_generalized`.
     limit : int
-        If there are at most so many tables, the algorithm is called on each, and the answer is exact; otherwise tables
+        If there are at most `limit` tables, the algorithm is called on each, and the answer is exact; otherwise tables
         are sampled.
     n : int
-        Number of tables that are sampled, at least 2,000.
+        Number of sampled tables, at least 2,000.
     seed : int
         Random seed of the sampling.
 
@@ -1087,13 +1087,13 @@ def downcoding(
     Infeasible
         If the algorithm makes the release from no table.
     Inaccurate
-        If sampling does not find tables from which it does.
+        If sampling does not find a table from which the algorithm makes the release.
     StatementError
         If the release is not generalised, an argument is out of range, or the domain of an attribute is not known.
     TableError
         If a cell stands for none of the values, or is not a node of a tree of values where one is needed.
     UnknownName
-        If there is no such attribute.
+        If the attribute does not exist.
 
     Notes
     -----
@@ -1101,8 +1101,8 @@ def downcoding(
     chain may not reach all of them, and the standard errors are too small.
 
     With :class:`Minimal`, minimality is a condition on each group alone if groups do not overlap, and the answer is
-    exact. Children of a node that are equally probable beforehand remain so: then only several records together tell
-    something.
+    exact. Children of a node that are equally probable a priori remain so; only several records together are then
+    informative.
 
     References
     ----------
@@ -1110,8 +1110,8 @@ def downcoding(
 
     Examples
     --------
-    Four people between 20 and 29 were not cut into two and two: the second and the third have the same age, and the
-    first and the fourth have those at the ends. Three ages are equally probable beforehand:
+    Four people between 20 and 29 were not cut into two and two: so the second and the third have the same age, and the
+    first and the fourth have the extreme ones. Three ages are equally probable a priori:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial

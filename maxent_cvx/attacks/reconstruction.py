@@ -426,8 +426,8 @@ class Statistic(ReprMixin):
         Number of people: an integer; "<3" or "<=2" for a suppressed cell; (least, most) for a rounded or noisy count,
         None for no limit. By default not published.
     mean, median : float or (float, float), optional
-        Of a numeric attribute, in its unit, or (least, most). The median of an even number of people is the mean of the
-        middle two. If one is published, the group is not empty.
+        Mean and median of a numeric attribute, in its unit, or (least, most). The median of an even number of people is
+        the mean of the middle two. If one is published, the group is not empty.
     of : str, optional
         The attribute of mean and median; by default the only numeric one of the domain.
     decimals : int, optional
@@ -981,36 +981,36 @@ def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reconstruction(AttackResult):
-    """P(k people have a record): over all assignments of records to people that the tables leave possible.
+    """P(k people have a record), over all assignments of records to people that are consistent with the tables.
 
     A solution is a multiset of records. Assignments are worlds as in :mod:`maxent_cvx.worlds`: which person has which
-    record. All are taken to be equally likely, so that a solution of n_1, n_2, ... people weighs N! / (n_1! n_2! ...).
+    record. They are assumed equally likely, so a solution of n_1, n_2, ... people has the weight N! / (n_1! n_2! ...).
 
     Attributes
     ----------
     table : DataFrame
-        P(k people have the record), a row for each record of any solution that is listed, a column for each k.
+        P(k people have the record): one row for each record in any listed solution, one column for each k.
     baseline : DataFrame
-        The same if the shares of each attribute's values in the solutions were known and nothing else; the last column
-        is of k people or more.
+        The same if only the shares of each attribute's values in the solutions were known; the last column is for k
+        people or more.
     records : Series
-        How many people have the record, on average.
+        The mean number of people with the record.
     error : float
-        0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
+        0 if the solutions are complete, and 1 otherwise, as probabilities then refer to the listed solutions only.
     solutions : list of DataFrame
         The records of each, one row per person.
     complete : bool
-        Whether there are no others.
+        Whether all solutions are listed.
     certain : DataFrame
         The records that are in every solution, listed or not, one row per person; empty if that was not decided.
     decided : bool
-        Whether it was decided, in the time that there was, what is certain.
+        Whether it was decided within the time limit which records are certain.
     stopped : str
         The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
 
     Examples
     --------
-    Three people of mean age 20 and median age 21, of whom all women, two or three, are 21:
+    Three people with mean age 20 and median age 21; the two or three women among them are all 21:
 
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
@@ -1067,7 +1067,7 @@ class Reconstruction(AttackResult):
         Returns
         -------
         Judgement
-            Its `baseline` uses only how many people have each value of each attribute.
+            The `baseline` uses only the number of people with each value of each attribute.
 
         Raises
         ------
@@ -1244,8 +1244,8 @@ def reconstruct(
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
 
-    Four people, with one suppressed cell. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave 25 years
-    for the man, and the median leaves 74 for the eldest woman, whatever the ages of the other two:
+    Four people, with one suppressed cell. The mean age of everybody and that of the women, 140 / 3 = 46.7, imply 25 years
+    for the man, and the median implies 74 for the oldest woman, whatever the ages of the other two:
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
@@ -1315,8 +1315,8 @@ def tabulate(
     decimals : int, optional
         Decimals of means and medians, halves rounded up; None for exact ones.
     noise : int
-        Uniform integers from -noise to noise are added to every published count. Readers know this, so that each count
-        becomes an interval of 2 noise + 1 counts. Means and medians have no noise.
+        Uniform integers from -noise to noise are added to every published count. As this is public, each count becomes an
+        interval of 2 noise + 1 counts. Means and medians are published without noise.
     seed : int
         Random seed of the noise.
 

@@ -42,12 +42,12 @@ class Judgement(ReprMixin):
     baseline : float
         The same without the attack.
     standard_error : float
-        Of the difference ``right - baseline``, which is paired by person.
+        Standard error of the difference ``right - baseline``, which is paired by person.
     records : int
     calibration : DataFrame
         By tenths of the probability of the likeliest value: the number of `records`; `said`, the mean probability;
         `right`, the share of the records with the value, which is `said` up to its `standard_error` if the attack is
-        calibrated. NaN where there are no records.
+        calibrated. NaN without records.
 
     Examples
     --------

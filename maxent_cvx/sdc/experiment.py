@@ -121,7 +121,7 @@ def experiment(
     client: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Publish a table in many ways, and let intruders who know more and more infer confidential values.
+    """Publish a table with several techniques, and measure what intruders with increasing knowledge infer.
 
     Parameters
     ----------
@@ -131,47 +131,47 @@ def experiment(
         The confidential attribute, a number.
     techniques : dict
         Techniques and their strengths: ``{mx.sdc.Sampling: [0.05, 0.5], mx.sdc.RangeQueries: [2, 8]}``. A key is
-        called as ``key(strength, seed=seed)``, and named by its ``__name__``; your own class or function is a key, too.
+        called as ``key(strength, seed=seed)``, and named by its ``__name__``; it may be a user-defined class or function.
     known : list of str, optional
         The attributes that intruders may know; by default all others.
     sizes : list of int, optional
-        How many of them; by default from none to all.
+        The numbers of known attributes; by default from none to all.
     targets : int
-        People in every repetition, of whom intruders know these attributes, one more with each size.
+        Number of people per repetition about whom intruders know attributes.
     draw : {"people", "values"}
-        Targets are people, equally likely; or combinations of values that somebody has, equally likely, as in the
-        paper, and then one of those who have it.
+        Draw people, equally likely; or, as in the paper, combinations of values that occur, equally likely, and then one
+        of the people with the combination.
     repetitions : int
-        In each the table is published anew, and the order in which attributes become known is drawn. Repetitions are
-        the same for all techniques and strengths, and so are their targets.
+        Number of repetitions. In each, the table is published again, and the order in which attributes become known is
+        drawn. Repetitions and targets are the same for all techniques and strengths.
     at : list of float, optional
-        eps for which H(eps) is wanted.
+        Values of eps at which H(eps) is computed.
     seed : int
-        The whole experiment is the same for the same seed.
+        Random seed of the whole experiment.
     n_jobs : int, optional
-        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says, whose backends ("dask", "ray")
-        take experiments over as they are.
+        Number of processes, as in joblib. None means one, unless set by ``joblib.parallel_config``, whose backends
+        ("dask", "ray") are supported.
     client : distributed.Client, optional
-        In the place of `n_jobs`: a Dask cluster, whose workers publish and infer. The table is the same.
+        A Dask cluster, instead of `n_jobs`. The result is the same.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
-        A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, the
-        `target` (the place of a person in the table), how many `people` match what is known, ``|Mo|``, the probability
-        of the `truth`; `initial`, `area`, `eps_max` and
+        One row per intruder: `technique`, `strength`, `repetition`, `size` (the number of known attributes), the known
+        `attributes`, the `target` (the position of a person in the table), the number of `people` who match the
+        knowledge, ``|Mo|``, the probability of the `truth`; `initial`, `area`, `eps_max` and
         `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
 
     Raises
     ------
     StatementError, TableError, UnknownName
-        If an argument cannot be read, or `n_jobs` and `client` are both given; or what a technique raises.
+        If an argument is invalid, or `n_jobs` and `client` are both given; or as raised by a technique.
     SolverError
-        If the cluster is gone.
+        If the cluster does not answer.
     BadProbability
-        If an eps is negative, or no number.
+        If an eps is negative, or not a number.
 
     Notes
     -----

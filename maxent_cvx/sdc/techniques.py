@@ -150,7 +150,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(ReprMixin):
-    """What a technique discloses to everybody.
+    """The data that a technique publishes.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ def noise_limit(percent: float, places: int) -> int:
 
 @dataclass(frozen=True)
 class Channel:
-    """T(x, y) = P(y | x): y = x + B - M/2 with B binomial (M, 1/2), and where that is outside the domain, its end.
+    """T(x, y) = P(y | x): y = x + B - M/2 with B binomial (M, 1/2), clipped to the domain.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class Channel:
     Raises
     ------
     StatementError
-        If `places` is not an integer of at least 1, or `limit` no even one of at least 0.
+        If `places` is not an integer of at least 1, or `limit` not an even integer of at least 0.
 
     Examples
     --------
@@ -452,7 +452,7 @@ class NoisyTable(Published):
     domains : dict of str to Index
         The domain of every attribute, in the order along which noise moves.
     channels : dict of str to Channel
-        The noise of every attribute, which everybody knows.
+        The noise of every attribute, which is public.
 
     Examples
     --------
@@ -535,7 +535,7 @@ class BinomialNoise(DomainTechnique):
     CAE, section 5: noise on all attributes, numerical and categorical. Domains are ordered (see
     :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
 
-    The paper prints algorithm 2 again for its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
+    The paper prints algorithm 2 again as its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
     probability that the value x of attribute a is published as y, and the frequency pi of each combination x of the
     other attributes in the population. We assume that records are independent, with x drawn from pi and the
     confidential d from the prior, independently of x, and that the person is equally likely to be any record r. With Mo
@@ -744,11 +744,11 @@ class Sampling(DomainTechnique):
 
 @runtime_checkable
 class Technique(Protocol):
-    """A class with publish(), what is disclosed, and infer(), what an intruder concludes from it.
+    """The interface of a technique: publish() returns the published data, infer() what an intruder infers from them.
 
     Notes
     -----
-    :func:`maxent_cvx.testing.check_technique` checks the one that you write; :func:`maxent_cvx.sdc.experiment` makes
+    :func:`maxent_cvx.testing.check_technique` checks user-defined techniques; :func:`maxent_cvx.sdc.experiment` creates
     techniques as ``YourTechnique(strength, seed=seed)``.
 
     Examples
@@ -792,7 +792,7 @@ class Technique(Protocol):
         Parameters
         ----------
         published : object
-            What :meth:`publish` returned.
+            The result of :meth:`publish`.
         known : dict
             Supplementary knowledge (SK) about one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
@@ -801,5 +801,5 @@ class Technique(Protocol):
         Returns
         -------
         Series
-            Probabilities, none negative, that sum to 1, by value of the confidential attribute.
+            Nonnegative probabilities that sum to 1, by value of the confidential attribute.
         """

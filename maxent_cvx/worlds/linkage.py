@@ -271,9 +271,9 @@ def linkage(
     """P(t : x) for every tuple and value of a release, or P(x | person) given sentences about people; exact.
 
     A world assigns records to people, and the values of each bucket to its records. Its weight is the product of its
-    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are by
-    dynamic programming over the buckets of the people whom sentences link: only these, and the values that sentences
-    mention, matter.
+    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are
+    computed by dynamic programming over the buckets of the people linked by sentences: only these, and the values in the
+    sentences, matter.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def linkage(
     knowledge : list of Sentence or str, optional
         Knowledge about them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
     limit : float
-        Steps that are allowed per bucket, and per set of linked people; see :func:`posterior`.
+        The number of steps allowed per bucket, and per set of linked people; see :func:`posterior`.
 
     Returns
     -------
@@ -300,10 +300,10 @@ def linkage(
     Raises
     ------
     StatementError
-        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`; if
-        people are not described as they should be, or nobody is so; or a sentence cannot be read.
+        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; if a
+        description of people is invalid, or matches nobody; or if a sentence cannot be parsed.
     UnknownName
-        If the prior lacks a signature or a value of the release; or a sentence names who or what there is not.
+        If the prior lacks a signature or a value of the release; or a sentence contains an unknown person or value.
     Infeasible
         If the prior rules out every world of a bucket, or sentences contradict each other; an irreducible set is named.
     GroupTooLarge

@@ -53,8 +53,8 @@ def joint(
     Returns
     -------
     DataFrame, or Series
-        Probabilities: of two tuples one row per value of the first, one column per value of the second. Of more a Series with
-        a level each. Only values that occur.
+        Probabilities of the values that occur. For two tuples, one row per value of the first and one column per value of
+        the second; for more, a Series with one level per tuple.
 
     Raises
     ------
@@ -145,9 +145,9 @@ def posterior(
 ) -> pd.DataFrame:
     """P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
 
-    A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over how often each
-    distinct value, or each distinct prior, was used: whichever takes fewer steps. It takes k prod(m + 1) steps for k
-    kinds with multiplicities m: 20 tuples with 20 values about a second, 200 with 3 values a tenth of one.
+    A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over the number of
+    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes k prod(m + 1) steps for
+    k kinds with multiplicities m: about a second for 20 tuples with 20 values, a tenth of a second for 200 with 3 values.
 
     Parameters
     ----------
@@ -157,33 +157,32 @@ def posterior(
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
     ties : dict, optional
-        Joint priors of people who are tied, as members of one family are: ``{("Ann", "Bob"): table}``, with their
-        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, one row per value
-        of the first and one column per value of the second; of more than two a Series with a level each. Takes some k times
-        as many steps for every further member of the largest family.
+        Joint priors of dependent people, such as members of a family: ``{("Ann", "Bob"): table}``, with their labels in
+        the index of `group`; their rows in `group` are then not used. The table is a DataFrame, one row per value of the
+        first and one column per value of the second; for more than two people a Series with one level per person. Every
+        further member of the largest family multiplies the number of steps by about k.
     knowledge : list of Sentence or str, optional
         Knowledge about the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
         :func:`read_sentence`, or objects, see :func:`has`. Worlds in which a sentence is false have no weight. Cannot
         be combined with `ties`.
     limit : float
-        Steps that are allowed.
+        The number of steps allowed.
 
     Returns
     -------
     DataFrame
-        Probabilities, shaped like `group`: rows sum to 1; the column of a value that does not occur is 0.
+        Probabilities, shaped like `group`; rows sum to 1, and the column of a value that does not occur is 0.
 
     Raises
     ------
     Infeasible
-        If the priors rule out every world, or sentences contradict each other; some that do are named.
+        If the priors rule out every world, or sentences contradict each other; the message names them.
     GroupTooLarge
         If more steps are needed than `limit` allows; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
-        If `group` is not a table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
-        sentence.
+        If `group`, or a table in `ties`, is not a table of priors, or `values` or a sentence do not match it.
     StatementError
-        If `ties` is not a dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
+        If `ties` is not a dictionary, or a person is in two ties; if a sentence cannot be parsed, or is combined with ties.
 
     Examples
     --------
@@ -198,8 +197,8 @@ def posterior(
 
     Notes
     -----
-    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms: no prior is too small. With sentences
-    the people whom they mention are enumerated first, merging states with the same remaining sentences and values.
+    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms, so that no prior is too small. With
+    sentences, the people in them are enumerated first, merging states with the same remaining sentences and values.
     """
     sentences = listed(knowledge)
     tied = not (ties is None or (isinstance(ties, Mapping) and not ties))

@@ -84,8 +84,8 @@ class SampledPosterior(ReprMixin):
     Attributes
     ----------
     posterior, standard_error : DataFrame
-        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain: what occurs in no
-        sampled world may have a small probability nevertheless.
+        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain, since a value that
+        occurs in no sampled world may still have a small probability.
     effective : float
         Effective number of independent worlds.
     n : int
@@ -144,7 +144,7 @@ def sample(
     seed : int
         Random seed.
     knowledge : list of Sentence or str, optional
-        As in :func:`maxent_cvx.worlds.posterior`. The people whom it mentions are drawn first, with probabilities that
+        As in :func:`maxent_cvx.worlds.posterior`. The people in the sentences are drawn first, with probabilities that
         anticipate how likely the sentences are to be true.
 
     Returns
@@ -158,7 +158,7 @@ def sample(
     Inaccurate
         If the effective number of samples is too small, as it is for contradictory sentences.
     TableError, UnknownName, BadProbability
-        If `group` is not a table of priors, or `values` are not its values; or a sentence names who or what there is not.
+        If `group` is not a table of priors, `values` do not match it, or a sentence contains an unknown person or value.
     StatementError
         If `n` is below 100, the seed is not an integer, or a sentence cannot be read.
 
@@ -166,7 +166,7 @@ def sample(
     -----
     Self-normalised sequential importance sampling. The priors are scaled (Sinkhorn) to A, so that every tuple has one
     value and every value its number of tuples in expectation. Tuple j gets x with probability ~ A_j(x) c(x) / sum of
-    A_i(x) over later tuples i, where c(x) is how often x is left: exact if the A of later tuples were proportional.
+    A_i(x) over later tuples i, where c(x) is the remaining number of x: exact if the A of later tuples were proportional.
     Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the sentences
     would be true afterwards if values were independent with A.
 

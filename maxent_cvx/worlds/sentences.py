@@ -71,7 +71,7 @@ class Sentence(ReprMixin):
         return ()
 
     def implies(self, other: Sentence) -> Sentence:
-        """If this is true, so is the other.
+        """The implication: if this sentence is true, so is the other.
 
         Parameters
         ----------
