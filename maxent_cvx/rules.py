@@ -423,13 +423,13 @@ MOST_DECIMALS = 300
 
 
 class RuleSet(ReprMixin):
-    """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; with > if `strict`.
 
     Parameters
     ----------
     table : DataFrame
-        One row per rule: a column for each QI attribute, missing (NaN, None) if the rule does not set it, a column for
-        each sensitive attribute, and, if published, the scores "support" and "confidence".
+        One row per rule: a column for each QI attribute, with missing values (NaN, None) if the rule does not set it, a
+        column for each sensitive attribute, and, if published, the scores "support" and "confidence".
     qi, sa : str or list of str
         The attributes that were mined; a rule sets some of `qi`.
     support, confidence : float
@@ -663,7 +663,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         TableError
-            If there is no such file.
+            If the file does not exist.
         StatementError
             If an argument is missing, or contradicts the file.
 
@@ -695,8 +695,8 @@ class RuleSet(ReprMixin):
     ) -> RuleSet:
         """Read the result of mlxtend's ``association_rules``.
 
-        mlxtend compares by >= in floating point, where (4/12) / (5/12) is less than 0.8: a rule that meets a threshold
-        exactly may be missing. Use thresholds that no rule meets exactly.
+        mlxtend compares with >= in floating point, where (4/12) / (5/12) is less than 0.8, so a rule that equals a threshold
+        exactly may be missing. Use thresholds that no rule equals exactly.
 
         Parameters
         ----------

@@ -385,7 +385,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     Parameters
     ----------
     backend : str or object
-        Name of a solver, or a backend of your own; see :func:`maxent_cvx.solvers.register`.
+        Name of a solver, or a user-defined backend; see :func:`maxent_cvx.solvers.register`.
     problems : iterable of str, optional
         Names of the problems to solve; by default all.
 
@@ -400,7 +400,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     AssertionError
         If a part of the contract is broken; the message says which, and on which problems.
     UnknownName, SolverError, StatementError
-        If there is no such solver or problem, or the solver is not installed.
+        If the solver or a problem does not exist, or the solver is not installed.
 
     Examples
     --------
@@ -489,9 +489,9 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     Parameters
     ----------
     source : Source
-        One that you wrote, see :class:`maxent_cvx.Source`.
+        A user-defined source, see :class:`maxent_cvx.Source`.
     space : Space
-        Of a model that it is for: ``mx.MaxEnt(release).space``.
+        The space of a model of the source: ``mx.MaxEnt(release).space``.
     truth : DataFrame, optional
         The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
         of them.
@@ -503,7 +503,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     AssertionError
         If a part of the contract is broken; the message says which.
     StatementError
-        If `source` is not a Source, or `space` no Space.
+        If `source` is not a Source, or `space` not a Space.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the space.
 
@@ -555,7 +555,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     1. It has ``publish`` and ``infer``, and does not change the table or the population.
     2. ``infer`` returns a Series of non-negative probabilities with sum 1 over values of the confidential attribute,
        whichever other attributes of a person are known, from none to all, with one value or a list.
-    3. Publishing again gives the same, as far as ``infer`` shows.
+    3. Publishing again gives the same result, as far as ``infer`` shows.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     AssertionError
         If a part of the contract is broken; the message says which.
     TableError, StatementError, UnknownName
-        If there is no table, or it has no such column.
+        If `table` is not a table with the column.
 
     Examples
     --------
@@ -639,7 +639,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     Parameters
     ----------
     view : View
-        One that you wrote, with some data.
+        A user-defined view with some data.
     truth : DataFrame, optional
         The original records with all columns that play a role.
     id : str, optional

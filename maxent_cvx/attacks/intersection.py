@@ -34,9 +34,9 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntersectionResult(AttackResult):
-    """P(s | q, in all releases), beside P(s | q) from the single release that tells most about q.
+    """P(s | q, in all releases), beside P(s | q) from the single release that reveals most about q.
 
-    :meth:`judge` takes the records of people who are in all releases, whom the attack need not know.
+    :meth:`judge` compares with the records of the people in all releases, which the attack does not need.
 
     Attributes
     ----------

@@ -270,7 +270,7 @@ class Explorer:
         return self._page.box
 
     def figure(self) -> Figure:
-        """Plot the current posterior, with the verdict below it; shown where there are no sliders.
+        """Plot the current posterior, with the verdict below it; displayed where sliders are not available.
 
         Returns
         -------
@@ -340,7 +340,7 @@ def explore(
     max_rows: int = 20,
     time_limit: float = 10.0,
 ) -> Explorer:
-    """Change the adversary's knowledge interactively, and see P(s | q), its intervals and who is exposed.
+    """Explore interactively how the adversary's knowledge changes P(s | q), its intervals and the exposed people.
 
     In a notebook there are sliders for the value and the vagueness of each statement, for the number of known associations
     and for the threshold, and check boxes for other knowledge. If statements contradict each other, the page says which.
@@ -378,7 +378,7 @@ def explore(
     BadProbability
         If the threshold is not between 0 and 1.
     UnknownName, TableError
-        If there is no such statement; if the original records lack a column or are not the people of the release.
+        If a statement does not exist; if the original records lack a column or are not the people of the release.
 
     Examples
     --------

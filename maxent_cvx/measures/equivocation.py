@@ -359,7 +359,7 @@ class Equivocation(ReprMixin):
     step : float or None
         The step of the grid on which the curve is evaluated; None is exactly.
     evaluations : int
-        The most widths at which the entropy is evaluated.
+        Largest number of widths at which the entropy is evaluated.
 
     Examples
     --------
@@ -471,7 +471,7 @@ class Equivocation(ReprMixin):
         return self.step is None and not self._steps.is_open.any()
 
     def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
-        """H(eps), bits; of several eps an array.
+        """H(eps), bits; an array for several eps.
 
         Parameters
         ----------
@@ -481,12 +481,12 @@ class Equivocation(ReprMixin):
         Returns
         -------
         float or ndarray
-            H(eps), bits: a float of one eps, an array of several.
+            H(eps), bits: a float for one eps, an array for several.
 
         Raises
         ------
         BadProbability
-            If an eps is negative, or no finite number.
+            If an eps is negative, or not a finite number.
         GroupTooLarge
             If that takes too long.
 
@@ -613,7 +613,7 @@ def equivocation(
 ) -> Equivocation:
     """H(eps) = least entropy, in bits, over all ways to cover the values by windows of width eps.
 
-    H(0) is Shannon's entropy, which takes 50 or 107 for as uncertain as 77 or 80; the area under H(eps) does not.
+    H(0) is Shannon's entropy, for which "50 or 107" is as uncertain as "77 or 80"; for the area under H(eps) it is not.
 
     Parameters
     ----------
@@ -638,18 +638,18 @@ def equivocation(
     Raises
     ------
     TableError
-        If values are no finite numbers, or not as many as probabilities.
+        If the values are not finite numbers, or their number is not that of the probabilities.
     BadProbability
-        If probabilities are missing, are none, or do not sum to 1; or the step is not above 0.
+        If probabilities are missing, are invalid, or do not sum to 1; or the step is not above 0.
     StatementError
         If `evaluations` is not an integer of at least 2.
 
     Notes
     -----
     Confidential Attribute Equivocation, sections 3 and 4; the display in section 3 says "maximised", the text and the
-    appendix "minimum". O(n w) for one eps, n values of which a window holds w: 100,000 values and windows of a
-    thousand take a second. Values, and eps, are compared in fifteen significant digits of the largest possible value,
-    whole numbers exactly: 0.8 and 0.5 are within 0.3 of each other.
+    appendix "minimum". O(n w) for one eps, with n values and at most w of them in a window: 100,000 values and windows of
+    a thousand take a second. Values and eps are compared in fifteen significant digits of the largest possible value,
+    integers exactly: 0.8 and 0.5 are within 0.3 of each other.
 
     Examples
     --------
@@ -717,19 +717,19 @@ def individual_equivocation(
     Parameters
     ----------
     post : Posterior
-        Of any release and knowledge; one sensitive attribute.
+        A posterior with one sensitive attribute.
     at : float or several
-        eps for which H(eps) is wanted too, one column each.
+        Values of eps at which H(eps) is computed, too, one column each.
     values : dict or Series, optional
         The number that each sensitive value stands for; by default the values are numbers themselves.
 
     Returns
     -------
     DataFrame
-        Indexed as ``post.inferences()``: how many `people` a row is; `initial`, H(0), bits; `area`, bits x the unit
-        of the values; `eps_max`, the distance of the largest and smallest value that is possible; `disclosure_risk`,
-        1 / H(0), infinite where the value is certain; and "H(eps)" for the eps that are asked for. Probabilities
-        below 1e-9 count as zero. The mean area, weighted by people, is that of a release.
+        Indexed as ``post.inferences()``: the number of `people` in a row; `initial`, H(0), bits; `area`, bits x the unit
+        of the values; `eps_max`, the distance between the largest and the smallest possible value; `disclosure_risk`,
+        1 / H(0), infinite where the value is certain; and "H(eps)" for every eps in `at`. Probabilities below 1e-9 count
+        as zero. The area of a release is the mean area, weighted by people.
 
     Raises
     ------
@@ -744,9 +744,9 @@ def individual_equivocation(
 
     Notes
     -----
-    As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
-    possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
-    population (:class:`maxent_cvx.GroupedRelease`) those in the release are measured.
+    As :func:`equivocation`, exactly, for all people at once: O(k^4) for a person with k possible values; or O(v^2 d) with
+    v values of the release and d distinct differences, if that is less. For a population
+    (:class:`maxent_cvx.GroupedRelease`), the people in the release are measured.
 
     Examples
     --------

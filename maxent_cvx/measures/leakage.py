@@ -361,7 +361,7 @@ def leakage(
     rho1, d : float
         Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
     distance : {"auto", "equal", "ordered"}
-        Of t, as in :func:`disclosure`.
+        The ground distance of t, as in :func:`disclosure`.
 
     Returns
     -------
@@ -403,15 +403,15 @@ def leakage(
 
     Notes
     -----
-    What is within a posterior's certificate of 0, and below 1e-9, counts as 0. Rounding of these measures, in the last
-    digits, is not in `low` and `high`. Both sides of a vulnerability are averaged over the people of `post`.
+    Probabilities below 1e-9 that are within the certified error of 0 count as 0. `low` and `high` do not include rounding
+    errors of the measures in the last digits. Both vulnerabilities are averaged over the people of `post`.
 
-    pyCANON, which takes the shares in equivalence classes for P1, leaves ratios of 0 out of its delta, where ours is
-    infinite. Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
+    pyCANON, which uses the shares in equivalence classes as P1, ignores ratios of 0 in its delta, while ours is infinite.
+    Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
 
     Examples
     --------
-    What a release says beyond the shares of each disease, if one knows that no man has breast cancer:
+    The information in a release beyond the share of each disease, if it is known that no man has breast cancer:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()

@@ -211,7 +211,7 @@ OF_SAMPLE = 6
 
 @dataclass(frozen=True, eq=False)
 class Reidentification(ReprMixin):
-    """Risks that a record is linked with the person whom it belongs to.
+    """Risks that a record is linked with its person.
 
     Attributes
     ----------

@@ -70,33 +70,33 @@ def marginal_distance(
     Parameters
     ----------
     published : Release or Posterior
-        P* is estimated as in :func:`query_error`: of a release with n(q, b) n(s, b) / n(b) in each bucket, and a
-        generalised value has equal shares of the exact values that it covers.
+        P* is estimated as in :func:`query_error`: for a release by n(q, b) n(s, b) / n(b) in each bucket; a generalised
+        value has equal shares of the exact values that it covers.
     original : DataFrame
         The records.
     attributes : str or several, optional
         The QI attributes to compare; by default all.
     hierarchies : dict, optional
-        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised attributes, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     DataFrame
         One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
-        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both from 0, the
-        same, to 1, nothing in common.
+        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both are from 0 (equal)
+        to 1 (nothing in common).
 
     Raises
     ------
     UnknownName, TableError
-        If the original lacks a column, has another number of records, or holds other values.
+        If the original lacks a column, or its number of records or its values differ from those of the release.
     StatementError
         If `published` is neither a release nor a posterior, or an attribute is not one of its quasi-identifiers.
 
     Notes
     -----
-    Gibbs and Su (2002), On choosing and bounding probability metrics. Where quasi-identifiers are published as they
-    are, the marginals of single attributes agree, and those with the sensitive values say what was lost.
+    Gibbs and Su (2002), On choosing and bounding probability metrics. If exact quasi-identifiers are published, the
+    marginals of single attributes agree, and those with the sensitive values show the loss.
 
     Examples
     --------
@@ -190,34 +190,34 @@ def query_error(
     Parameters
     ----------
     published : Release or Posterior
-        The estimate is the sum of N P(q, s) over the query; of a release, with the maximum-entropy answer
-        n(q, b) n(s, b) / n(b) in each bucket. A generalised value has equal shares of the exact values it covers.
+        The estimate is the sum of N P(q, s) over the query; for a release, N P(q, s) is the sum of n(q, b) n(s, b) / n(b)
+        over buckets, the maximum-entropy answer. A generalised value has equal shares of the exact values it covers.
     original : DataFrame
         The records.
     queries : int
-        How many. Queries that count no record are drawn again.
+        Number of queries. Queries that count no record are drawn again.
     attributes : str or several, optional
-        The QI attributes to ask about; by default all.
+        The QI attributes in the queries; by default all.
     dimensions : int, optional
-        How many of them a query names, at random; by default up to all, equally often.
+        Number of randomly chosen QI attributes per query; by default every number up to all, equally often.
     selectivity : float
         The share s of all records that a query would count if attributes were independent and values equally frequent:
-        of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
+        V contains ``ceil(|A| s^(1 / (d + 1)))`` random values of the ``|A|`` values of an attribute, with d dimensions.
     seed : int
-        Queries are the same for the same seed.
+        Random seed of the queries.
     hierarchies : dict, optional
-        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised attributes, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     DataFrame
-        One row per query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
-        ``.error.mean()``, or ``.error.median()``, with the same seed.
+        One row per query: its `attributes`, `actual` and `estimate`, records, and `error`. Compare releases by
+        ``.error.mean()`` or ``.error.median()`` with the same seed.
 
     Raises
     ------
     UnknownName, TableError
-        If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
+        If the original lacks a column, has other values or fewer people than the release, or hardly any query of this
         kind counts anybody.
     StatementError
         If `published` is neither a release nor a posterior, an attribute is not one of its quasi-identifiers, or `queries`,

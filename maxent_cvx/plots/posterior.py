@@ -82,15 +82,15 @@ def before_and_after(
     Parameters
     ----------
     before, after : Posterior
-        Of the same sensitive attributes: without some knowledge and with it, or of two releases. A value that one of
-        them does not publish has no probability there, 0.
+        Posteriors of the same sensitive attributes: without and with some knowledge, or of two releases. A value that one
+        of them does not publish has probability 0 there.
     who : dict, str or int
-        Whom it is about: QI attribute to value, ``{"Gender": "male"}``; or the name of a person, or a pseudonym, whom
-        both posteriors know.
+        The person or group: QI attribute to value, ``{"Gender": "male"}``; or a name or pseudonym that both posteriors
+        know.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     labels : tuple of two str
-        What the two are called in the legend.
+        The labels of the two in the legend.
     max_rows : int
         If there are more values, those that change most are shown, and the title says so.
 
@@ -102,10 +102,10 @@ def before_and_after(
     Raises
     ------
     StatementError
-        If something is not a Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
-        two texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If an argument is not a Posterior, their sensitive attributes differ, nobody matches `who`, `labels` are not two
+        texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
     UnknownName
-        If there is no such attribute, value or person.
+        If the attribute, value or person does not exist.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.inference_channels` returns; the largest change is at the top.
+        The result of :func:`maxent_cvx.inference_channels`; the largest change is at the top.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
@@ -174,8 +174,8 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
-        integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If the table is not one of :func:`maxent_cvx.inference_channels`, or is empty; `max_rows` is not an integer of at
+        least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -300,14 +300,14 @@ def intervals(
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Plot what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
+    """Plot the interval of each probability, low <= P <= high, as a line, and the estimate as a point on it.
 
-    A line is what is certain; where on it the point is, is what maximum entropy adds.
+    The interval follows from the rows alone; the position of the point in it follows from maximum entropy.
 
     Parameters
     ----------
     bounds : DataFrame
-        What :meth:`maxent_cvx.MaxEnt.bounds` returns, of every P(s | q) or of several probabilities.
+        The result of :meth:`maxent_cvx.MaxEnt.bounds`, for every P(s | q) or for several probabilities.
     estimates : Posterior or Series, optional
         The posterior of the same model; or probabilities, by the index of `bounds`.
     ax : Axes, optional
@@ -423,8 +423,8 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     Raises
     ------
     StatementError, TableError
-        If there is no table, one has no rows or contains something else than numbers, `records` does not have a row for each of
-        theirs, or `ax` is not a Matplotlib Axes.
+        If `tables` is empty, a table is empty or contains anything but numbers, `records` does not have the rows of the
+        tables, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -485,11 +485,11 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Parameters
     ----------
     table : DataFrame
-        What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
+        The result of :meth:`maxent_cvx.Posterior.prices`; the largest prices are at the top.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more statements than this, the dearest are shown, and the title says so.
+        With more statements than this, those with the largest prices are shown, and the title says so.
 
     Returns
     -------
@@ -540,12 +540,12 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Plot what a sweep measured against eps, one line per value; or against the value, one line per eps.
+    """Plot the measure of a sweep against eps, one line per value; or against the value, one line per eps.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.sweep` returns.
+        The result of :func:`maxent_cvx.sweep`.
     measured : str
         The column to draw.
     ax : Axes, optional
@@ -558,7 +558,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     Raises
     ------
     TableError, UnknownName, StatementError
-        If the table is not one of a sweep, which measured nothing of that name; or `ax` is not a Matplotlib Axes.
+        If the table is not one of a sweep, or lacks the column; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.performance_profile` returns.
+        The result of :func:`maxent_cvx.performance_profile`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -84,12 +84,12 @@ LONGEST_NAME = 28
 
 
 def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot how far each solver's answer can be off against the seconds it took; down and to the left is better.
+    """Plot the error bound of each solver's answer against its time, seconds; down and to the left is better.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
+        The result of :func:`maxent_cvx.compare_solvers`. Solvers without an answer are listed above.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -100,7 +100,8 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is not a Matplotlib Axes.
+        If the table is not one of :func:`maxent_cvx.compare_solvers`, or contains no answer; or `ax` is not a Matplotlib
+        Axes.
 
     Examples
     --------
