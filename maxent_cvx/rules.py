@@ -285,7 +285,7 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
                 f"{items} must be sets of items, as association_rules gives them, not {short_repr(strange[0])}"
             )
     if len(rules) and rules["confidence"].isna().all():
-        raise TableError("the rules have no confidence; mine them by association_rules without support_only=True")
+        raise TableError("the rules have no confidence; mine them with association_rules without support_only=True")
     known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
              for itemset in rules[items] for item in itemset}  # fmt: skip
     records, left_out = [], Counter[str]()
@@ -410,8 +410,8 @@ def check_scores(table: pd.DataFrame, thresholds: Thresholds) -> None:
         if (short | (values > 1 + 1e-9)).any():
             first = int((short | (values > 1 + 1e-9)).argmax())
             raise StatementError(
-                f"{table.index[first]!r} has the {name} {values[first]:.12g}, and rules have "
-                f"{thresholds}; correct the thresholds, or leave the rule out"
+                f"{table.index[first]!r} has the {name} {values[first]:.12g}, but rules must have "
+                f"{thresholds}; correct the thresholds, or remove the rule"
             )
 
 

@@ -473,7 +473,7 @@ def _chosen(problems: Any) -> list[Problem]:
         return list(PROBLEMS.values())
     chosen = check_list(problems, "problems", "problems, or their names")
     if not chosen:
-        raise StatementError("problems is empty; leave it out to use all of them")
+        raise StatementError("problems must not be empty; omit it to use all of them")
     return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
 
 

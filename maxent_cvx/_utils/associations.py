@@ -232,8 +232,8 @@ class Associations(ReprMixin):
         for sign, number, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
             if number is not None and check_int(number, sign, 0) > len(ranked):
                 raise StatementError(
-                    f"{number} {sign} associations are asked for, and only {len(ranked)} have a support of "
-                    f"{self.min_support} records or more; ask for fewer, or lower min_support"
+                    f"{number} {sign} associations are requested, but only {len(ranked)} have a support of "
+                    f"{self.min_support} records or more; request fewer, or lower the minimum support"
                 )
             yield ranked[:number], sign == "negative"
 
@@ -412,5 +412,5 @@ def _read(
         first = pieces.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
         records = first.assign(**{COUNT: np.bincount(number, pieces[COUNT]).astype(np.int64)})
     if records is None:
-        raise TableError("there are no records in the pieces of the table; at least one is expected")
+        raise TableError("the pieces of the table contain no records; at least one is needed")
     return Microdata(records[columns], qi, sa), records[COUNT].to_numpy()

@@ -352,7 +352,7 @@ def _as_they_are(listed: list[object], what: str) -> np.ndarray:
     try:
         return _finite(np.array([float(number) for number in listed]), what)  # type: ignore[arg-type]
     except OverflowError as error:
-        raise TableError(f"{what} hold a number that is too large: {error}") from error
+        raise TableError(f"{what} contain a number that is too large: {error}") from error
 
 
 def _finite(array: np.ndarray, what: str) -> np.ndarray:

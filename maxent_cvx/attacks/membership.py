@@ -263,7 +263,7 @@ def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.
             if (occurs != marked).any() if named else not occurs.any():
                 raise TableError(
                     f"query {number} contains {name}={join_names(values[marked & ~occurs])}, which nobody in the data has; "
-                    "leave it out, or the query if it then counts nobody"
+                    "remove it, or the query if nobody else matches it"
                 )
 
 
@@ -495,7 +495,7 @@ def _groups(
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
-        raise StatementError("the release does not contain its population; pass population=, a DataFrame")
+        raise StatementError("the release does not contain its population; pass the population, a DataFrame")
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
     people, alike = counted(population, {"qi": release.qi}, count, "the population")

@@ -1138,7 +1138,9 @@ def downcoding(
                 raise unknown_name("quasi-identifier (given in hierarchies)", name, release.qi)
     nodes = read_hierarchies(hierarchies)
     if of is None and len(release.qi) > 1:
-        raise StatementError(f"the release has several attributes: pass the one to infer, of={join_names(release.qi)}")
+        raise StatementError(
+            f"the release has several attributes; pass the one to infer (of), {join_names(release.qi)}"
+        )
     if of is not None and of not in release.qi:
         raise unknown_name("quasi-identifier", of, release.qi)
     cells = Cells.of(release, domain, nodes)

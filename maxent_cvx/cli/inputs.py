@@ -479,7 +479,7 @@ def read_statistics(
     if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
     if table.empty:
-        raise TableError(f"{path!r} has no line after its header")
+        raise TableError(f"{path!r} contains only a header")
     table = table.apply(lambda column: column.str.strip())
     places = dict.fromkeys(STATISTICS[1:], decimals)
     for name in (name for name in STATISTICS[1:] if decimals is None and name in table.columns):

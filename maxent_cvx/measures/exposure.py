@@ -574,7 +574,7 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
         if combination not in values:
             raise unknown_name(f"combination of {names}", combination, values)
     if not combinations:
-        raise StatementError("sensitive is empty; give at least one value, or leave it out to judge all values")
+        raise StatementError("sensitive must contain at least one value; omit it to consider all values")
     return _each(values, np.asarray(values.isin(combinations)))
 
 
@@ -613,7 +613,7 @@ def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: i
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
     """Values of some attributes, each event added up over the values of the others."""
     if not chosen:
-        raise StatementError("sensitive is an empty dictionary; name an attribute, or leave it out to judge all values")
+        raise StatementError("sensitive must contain at least one attribute; omit it to consider all values")
     mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
     for attribute, listed in chosen.items():
         if attribute not in names:

@@ -68,7 +68,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
     """Groups of a generalised release, and how many of its population each covers."""
     if population is not None:
-        raise StatementError("the release has its own population; leave population out")
+        raise StatementError("the release contains its population; omit population")
     inside = np.asarray(release.buckets != OUTSIDE)
     records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
     table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)

@@ -395,7 +395,7 @@ def risk_utility(
     """
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     if original is not None and isinstance(post, PartitionedPosterior):
-        raise StatementError("a release in partitions cannot be compared with the original records; leave them out")
+        raise StatementError("a release in partitions cannot be compared with the original records; omit them")
     view = post.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None

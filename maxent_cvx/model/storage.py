@@ -320,7 +320,7 @@ def _check_table(table: pd.DataFrame, where: str) -> None:
     if not table.index.equals(pd.RangeIndex(len(table))):
         raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
     if not len(table.columns):
-        raise TableError(f"the table of a {where}, has no columns; leave it out")
+        raise TableError(f"the table of a {where}, has no columns; omit it")
 
 
 def read_value(written: Any) -> Any:
@@ -361,9 +361,7 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
         if odd := [
             name for name, value in arrays.items() if value.shape != (len(rows),) or value.dtype.kind not in "fiub"
         ]:
-            raise TableError(
-                f"{odd[0]} of {rows.label!r} is not a number for each row, which no file of a model can hold"
-            )
+            raise TableError(f"{odd[0]} of {rows.label!r} must be one number per row to be saved")
         numbers.append(pd.DataFrame(arrays).astype(float))
         stored.append(
             {

@@ -357,7 +357,7 @@ def _read(bounds: object) -> np.ndarray:
     check_table(bounds, ("low", "high"), "MaxEnt.bounds")
     assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
-        raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
+        raise TableError("the table of bounds is empty; give the result of MaxEnt.bounds")
     ends = as_floats(bounds[["low", "high"]], "low and high")
     if (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low must not be above high")
@@ -440,7 +440,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     """
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
-        raise StatementError("there is no table to plot; give {name: table of probabilities}")
+        raise StatementError("tables must not be empty; give {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (probability, share)) in enumerate(lines.items()):
@@ -533,7 +533,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         drawn.set_xlim(0, edge)
         drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")
         if len(table) > max_rows:
-            drawn.set_title(f"the {max_rows} dearest of {len(table)} statements")
+            drawn.set_title(f"the {max_rows} largest prices of {len(table)} statements")
         if (price != 0).any():
             legend_beside(drawn)
     return drawn

@@ -445,7 +445,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     """
     named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to plot; give {name: what attacks.worst_case returns}")
+        raise StatementError("worst_case has no line to plot; give {name: result of attacks.worst_case}")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
@@ -468,6 +468,6 @@ def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
     assert isinstance(table, pd.DataFrame)
     numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
     if not len(numbers):
-        raise TableError("the table has no rows; give what attacks.worst_case returns")
+        raise TableError("the table is empty; give the result of attacks.worst_case")
     k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
     return k, disclosure

@@ -56,7 +56,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
     if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
-        raise TableError("the table has no rows, or tau or fraction is missing; give what performance_profile returns")
+        raise TableError("the table is empty, or tau or fraction is missing; give the result of performance_profile")
     from matplotlib.ticker import LogLocator, NullFormatter
 
     end = float(table["tau"].max()) * BEYOND

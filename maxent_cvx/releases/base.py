@@ -130,8 +130,8 @@ def register(kind: T) -> T:
     name = name_of(kind)
     if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
         raise StatementError(
-            f"stored_as={name!r} of {_place(kind)} is that of {_place(other)} already; files could not tell them "
-            "apart: choose another"
+            f"stored_as={name!r} of {_place(kind)} is already used by {_place(other)}, and files could not distinguish "
+            "them; choose another name"
         )
     KINDS[name] = kind
     return kind
@@ -141,7 +141,7 @@ def name_of(kind: type) -> str:
     """The name by which files know a class; a subclass has one of its own."""
     name = vars(kind).get("stored_as", _place(kind))
     if not isinstance(name, str) or not name:
-        raise StatementError(f"stored_as={short_repr(name)} of {_place(kind)}: a text is expected")
+        raise StatementError(f"stored_as of {_place(kind)} must be a text, got {short_repr(name)}")
     return name
 
 
@@ -154,9 +154,7 @@ def stored(view: Serializable) -> dict[str, Any]:
     """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
-        raise TableError(
-            f"the class {_place(kind)} has been defined again since the view was made; make the view again"
-        )
+        raise TableError(f"the class {_place(kind)} was redefined after the view was made; make the view again")
     frames = view.to_frames()
     _check_whole(view, frames)
     return {"kind": name_of(kind), "frames": frames}
@@ -169,8 +167,8 @@ def restored(parts: Mapping[str, Any]) -> Any:
     if name not in KINDS:
         module = str(name).rpartition(".")[0].partition(".<locals>")[0]
         raise TableError(
-            f"it is of a view of the class {name}, which is not known here: import the module that defines it "
-            f"({module or name}) first, or define it, and read again; known are {join_names(KINDS, 20)}"
+            f"it contains a view of the unknown class {name}; import the module that defines it ({module or name}), or "
+            f"define it, and read again. Known classes are {join_names(KINDS, 20)}"
         )
     kind = KINDS[name]
     try:
@@ -200,9 +198,7 @@ def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[A
         if not isinstance(frames[name], sort):
             raise TableError(f"{name!r} of a {kind.__name__} is a {sort.__name__}, not {short_repr(frames[name])}")
         if isinstance(frames[name], list) and not all(isinstance(column, str | Mapping) for column in frames[name]):
-            raise TableError(
-                f"{name!r} of a {kind.__name__} holds something else than names: {short_repr(frames[name])}"
-            )
+            raise TableError(f"{name!r} of a {kind.__name__} must contain names only, not {short_repr(frames[name])}")
     return [frames[name] for name in expected]
 
 
@@ -217,7 +213,7 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
         if column.dtype.kind not in "iu" or ((column < 0) | (column >= size)).any():
-            raise TableError(f"column {name!r} of {what} must hold positions from 0 to {size - 1}")
+            raise TableError(f"column {name!r} of {what} must contain positions from 0 to {size - 1}")
         codes.append(column.astype(np.int64))
     return codes
 
@@ -232,8 +228,8 @@ def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
     derived = {name for cls in kind.__mro__ for name, value in vars(cls).items() if isinstance(value, cached_property)}
     if more := sorted(set(vars(view)) - restored - derived):
         raise TableError(
-            f"a {kind.__name__} holds {join_names(more)}, which the tables of a {owner.__name__} do not: it would not "
-            f"come back as it is; {kind.__name__} needs a to_frames() and a from_frames(cls, frames) of its own"
+            f"a {kind.__name__} has {join_names(more)}, which the tables of a {owner.__name__} do not contain, so it would "
+            f"not be restored; {kind.__name__} must define to_frames() and from_frames(cls, frames)"
         )
 
 
@@ -461,9 +457,9 @@ class View(ReprMixin, ABC):
         if not dataclasses.is_dataclass(self):
             name = type(self).__name__
             raise TableError(
-                f"nothing says how a {name} is written in a file: it needs to_frames(self), which gives a dictionary "
-                "of DataFrames, and the classmethod from_frames(cls, frames), which makes the view of them again. Or "
-                "save the tables post.joint() and post.conditional()"
+                f"a {name} cannot be saved: it must define to_frames(self), which returns a dictionary of DataFrames, and "
+                "the classmethod from_frames(cls, frames), which restores the view. Or save the tables post.joint() and "
+                "post.conditional()"
             )
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
 

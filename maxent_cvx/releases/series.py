@@ -85,8 +85,7 @@ class ReleaseSeries(View):
         if texts.has_duplicates:
             twins = list(self.persons[texts == texts[texts.duplicated()][0]])
             raise TableError(
-                f"{self.id} {join_names(twins)} are written alike and are not the same: numbers in one release, texts "
-                "in another; make them the same type"
+                f"{self.id} {join_names(twins)} are numbers in one release and texts in another; convert them to one type"
             )
         self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)

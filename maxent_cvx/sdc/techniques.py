@@ -108,7 +108,7 @@ class Known:
                 f"population must be a DataFrame of everybody's other attributes, or a QITable, not {short_repr(population)}"
             )
         if not len(frame):
-            raise TableError("the population has no rows; everybody's other attributes are expected")
+            raise TableError("the population must not be empty; it contains everybody's other attributes")
         values = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():

@@ -209,7 +209,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         )
     values_of(constraint.parameters(), label)
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
-        raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
+        raise StatementError(f"{label!r} must use this model's space.p, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
     linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality

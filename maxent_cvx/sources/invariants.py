@@ -58,11 +58,11 @@ def check_view(view: View) -> None:
             has_s = True
     if not has_q:
         raise TableError(
-            f"published of a {name} has no table by 'q', and P(s | q) would be of unknown people; add "
-            "('q',): pd.Series(n_q, quasi_identifiers), of one attribute with its values as index"
+            f"published of a {name} must have a table by 'q', without which P(s | q) is undefined; add ('q',): "
+            "pd.Series(n_q, quasi_identifiers), or for one attribute its values as index"
         )
     if n_s is not None and not has_s:
-        raise TableError(f"a {name} has n_s, and no table of published says so: add ('s',), or let n_s be None")
+        raise TableError(f"a {name} has n_s, but published has no table by 's'; add ('s',), or let n_s be None")
 
 
 def _check_labels(view: View, name: str) -> None:

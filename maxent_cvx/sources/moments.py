@@ -193,7 +193,7 @@ def _numbers(
     view = space.view
     if of is None:
         if len(view.sensitive) > 1:
-            raise StatementError(f"the statistic is of one of {list(view.sensitive)}; say which: of=...")
+            raise StatementError(f"the attribute of the statistic must be given (of), one of {list(view.sensitive)}")
         of = view.sensitive[0]
     if of in view.sensitive:
         return numbers_of_values(view, of, values)[space.codes["s"]]
@@ -551,7 +551,9 @@ class PublishedMoments(Source):
             yield self._of_unknown_number(people, space)
             return
         if self.sd is not None and people.n <= self.ddof:
-            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+            raise StatementError(
+                f"{self.label}: the standard deviation of {people.n} people with ddof={self.ddof} is undefined"
+            )
         yield self._rows(self._sums(people, people.n), people, space)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:

@@ -73,8 +73,8 @@ def known_members(view: View, what: str) -> None:
     """Check that it is known who is in the release: of a population it is not."""
     if not view.inside.all():
         raise StatementError(
-            f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
-            "linear; make the view of the people in the release"
+            f"{what} refers to the people in the release, and it is unknown who of the population is in it, so it is not "
+            "linear; make a view of the people in the release"
         )
 
 

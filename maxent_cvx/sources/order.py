@@ -139,8 +139,9 @@ class Monotone(Source):
         with_people = np.flatnonzero(present == len(self.of.terms))
         if len(with_people) < 2:
             raise StatementError(
-                f"{self.label}: {'nobody' if not len(with_people) else f'only {steps[with_people[0]]} of its values'} has people "
-                "as described, so that there is nothing to compare; leave conditions out, or values together"
+                f"{self.label}: at least two values with people are needed, but "
+                f"{'none' if not len(with_people) else f'only {steps[with_people[0]]}'} has some; remove conditions, or "
+                "group values"
             )
         yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
 

@@ -534,7 +534,7 @@ class RandomizedResponse(Source):
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
-            raise TableError("transition holds something that is not a number; probabilities are expected") from None
+            raise TableError("transition must contain probabilities only") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())

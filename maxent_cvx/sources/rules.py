@@ -112,7 +112,9 @@ class PublishedRuleList(Source):
             text = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in condition.items()) or "everybody left"
             names.append(f"{i}. {text} => {value}")
             if not decided.any():
-                raise StatementError(f"rule {names[-1]!r} decides for nobody: those before it do; leave it out")
+                raise StatementError(
+                    f"rule {names[-1]!r} applies to nobody, as earlier rules match its people; remove it"
+                )
             members.append(decided)
             undecided &= ~decided
         scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
@@ -368,7 +370,7 @@ class PublishedRules(Source):
         strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
         remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
         raise Infeasible(
-            f"{q[first]} is in no rule, so that with {self.rules.thresholds} all values together have at most "
+            f"{q[first]} is in no rule, so with {self.rules.thresholds} all values together have at most "
             f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
         )
 

@@ -552,7 +552,7 @@ class Probability(ReprMixin):
         value = -difference.constant
         remainder = Probability({event: c for event, c in difference.terms.items() if c != 0})
         if not remainder.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are the same, so that nothing is stated")
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, so the statement has no effect")
         remainder._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
@@ -572,7 +572,7 @@ class Probability(ReprMixin):
         """Move the constant to the values."""
         terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
         if not terms:
-            raise StatementError(f"{self} has no probability, so that nothing is stated; compare P(...)")
+            raise StatementError(f"{self} contains no probability, so the statement has no effect; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self}: a coefficient is too large to be a number")
         return Statement(terms, low - self.constant, high - self.constant)
@@ -633,9 +633,7 @@ class Ratio:
 
     def __post_init__(self) -> None:
         if self.denominator.attainable()[0] < -ROUNDING:
-            raise StatementError(
-                f"{self}: the denominator can be negative, so that the ratio is not a linear statement"
-            )
+            raise StatementError(f"{self}: the denominator can be negative, so the ratio is not a linear statement")
 
     def __mul__(self, factor: float) -> Ratio:
         return Ratio(self.numerator * factor, self.denominator)
@@ -791,7 +789,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
     if given is not None and who is not None:
-        raise StatementError(f"the QI of {short_repr(who)} are known: they need not be given; leave one of the two out")
+        raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
     sensitive = _sensitive(value)
     if who is not None:
         names = _names(who)

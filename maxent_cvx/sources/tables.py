@@ -58,7 +58,9 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
             f"suppressed must be a limit such as '<5', a dictionary or None, got {short_repr(suppressed)}"
         )
     if zeros_shown:
-        raise StatementError("zeros_shown is of a limit such as '<5'; in a dictionary say so yourself, {'<5': (1, 4)}")
+        raise StatementError(
+            "zeros_shown is used with a limit such as '<5' only; for a dictionary, give {'<5': (1, 4)}"
+        )
     return {OPEN: (0.0, np.inf), **{_symbol(key): _limits(key, value) for key, value in suppressed.items()}}
 
 
@@ -210,7 +212,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         everybody = pd.DataFrame({alone: ["everybody"], f"n of {alone}": [total]})
         return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
     if n_records is not None:
-        raise TableError("n_records is for a table whose attributes are all sensitive; leave it out")
+        raise TableError("n_records is used only if all attributes are sensitive; omit it")
     of_people = np.flatnonzero((is_total == is_sensitive).all(axis=1))
     margin = cells.iloc[of_people]
     people = margin.index.to_frame(index=False)[qi].infer_objects()

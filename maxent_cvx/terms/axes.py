@@ -106,7 +106,7 @@ def ordered_values(axes: Axes, level: str) -> pd.Index:
     advice = f"make it an ordered one before it is published: pd.Categorical(table[{level!r}], [...], ordered=True)"
     if isinstance(values.dtype, pd.CategoricalDtype):
         if not values.ordered:  # type: ignore[attr-defined]
-            raise StatementError(f"the categories of {level!r} have no order, along which it could rise; {advice}")
+            raise StatementError(f"the categories of {level!r} are not ordered; {advice}")
         return values[np.argsort(values.codes, kind="stable")]  # type: ignore[attr-defined]
     try:
         return values.sort_values()

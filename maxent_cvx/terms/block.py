@@ -505,7 +505,7 @@ class Block:
         """Check that a value is one of the level's, and that differences have rows for it."""
         if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
             raise LabelMismatch(
-                f"{self.label} has no row for {level}={short_repr(value)}, which has no value before it; leave it out"
+                f"{self.label} has no row for {level}={short_repr(value)}, the first value; do not select it"
             )
         return value
 
@@ -1084,7 +1084,7 @@ class Block:
             return rows
         if holds.all():
             why = f": {_nobody(empty[empty != ''])}" if empty is not None else ""
-            raise StatementError(f"{self._title} has no probability that could be otherwise, so nothing is said{why}")
+            raise StatementError(f"{self._title} contains no probability, so the rows have no effect{why}")
         return rows.at(~holds)
 
     def _hold_anyway(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -1188,7 +1188,7 @@ class AbsoluteBlock:
 
     def __ge__(self, other: object) -> Rows:
         raise StatementError(
-            f"|{self.label}| >= ... is not convex, so that the knowledge has no single answer; choose a side: "
+            f"|{self.label}| >= ... is not convex, so the knowledge has no unique answer; choose a side: "
             "block >= c, or block <= -c"
         )
 

@@ -146,8 +146,8 @@ class People(ReprMixin):
             first = int(few.argmax())
             alike = names[q == first]
             raise StatementError(
-                f"{len(alike)} people are described alike, {join_names(alike)}, and the {view.noun} has "
-                f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
+                f"{len(alike)} people have the same description, {join_names(alike)}, but the {view.noun} contains "
+                f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer people"
             )
         return people
 
@@ -193,8 +193,8 @@ class People(ReprMixin):
         sought = list(names)
         if not len(self):
             raise StatementError(
-                f"{', '.join(map(short_repr, sought[:5]))} cannot be spoken of: the model names nobody; say who that is "
-                "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
+                f"{', '.join(map(short_repr, sought[:5]))} is unknown: the model has no named people; give their descriptions "
+                "(people), or write attribute=value for a group"
             )
         if unknown := [name for name in sought if not is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)

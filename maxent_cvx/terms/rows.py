@@ -64,10 +64,10 @@ class Penalty:
     def __post_init__(self) -> None:
         if (self.sd is None) == (self.weight is None):
             raise StatementError(
-                "a soft statement has a standard deviation, sd=0.05, or costs weight=50 nats per unit: give one of both"
+                "a soft statement needs either a standard deviation (sd) or a cost in nats per unit (weight), but not both"
             )
         if self.delta is not None and self.sd is None:
-            raise StatementError("delta= says where a squared cost becomes linear, which needs sd=; weight= is linear")
+            raise StatementError("delta is used with sd only, as the cost of a weight is linear already")
         for name in ("sd", "weight", "delta"):
             value = getattr(self, name)
             if value is None:

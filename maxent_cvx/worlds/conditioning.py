@@ -390,7 +390,7 @@ class _Sweep:
         if self.first[person] == at:
             if not self.free:
                 raise GroupTooLarge(
-                    f"more than {MOST_WAITING} people whom the sentences link may each be in several buckets at once; "
+                    f"more than {MOST_WAITING} people linked by the sentences may each be in several buckets at once; "
                     "write fewer sentences, or describe fewer people"
                 )
             self.bit[person] = self.free.pop()

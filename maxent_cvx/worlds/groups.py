@@ -107,7 +107,7 @@ class Groups:
         """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
         if release.with_counterfeits.any():
             raise StatementError(
-                "the release has counterfeits, but a world assigns every value to a person; leave them out"
+                "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
             )
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
@@ -524,8 +524,8 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         entries = entries.take(at, axis=axis)
     if not ((entries >= 0) & (entries <= 1)).all():
         raise BadProbability(
-            f"the joint prior of {join_names(who)} must hold a probability from 0 to 1 for every combination of the "
-            "group's values; at least one is missing, or something else"
+            f"the joint prior of {join_names(who)} must contain a probability from 0 to 1 for every combination of the "
+            "group's values; at least one is missing or invalid"
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
@@ -536,4 +536,4 @@ def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.nda
     try:
         return table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the joint prior of {join_names(who)} must hold numbers: {error}") from error
+        raise BadProbability(f"the joint prior of {join_names(who)} must contain numbers: {error}") from error

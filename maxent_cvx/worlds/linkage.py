@@ -344,7 +344,7 @@ def linkage(
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge is about named people: say who they are, people={name: {attribute: value}}")
+        raise StatementError("knowledge refers to named people; describe them, people={name: {attribute: value}}")
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)

@@ -249,14 +249,16 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
             "it without id= to ask what this release alone lets be known"
         )
     if release.with_counterfeits.any():
-        raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+        raise StatementError(
+            "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
+        )
     values = release.sensitive_values.to_flat_index()
     if sensitive is None:
         return np.ones(len(values), dtype=bool)
     is_single = isinstance(sensitive, str) or (isinstance(sensitive, tuple) and sensitive in values)
     chosen = [sensitive] if is_single else check_list(sensitive, "sensitive", "sensitive values")
     if not chosen:
-        raise StatementError("sensitive=[] leaves no value to infer; name at least one, or leave it out for all")
+        raise StatementError("sensitive must contain at least one value; omit it for all values")
     marked = np.zeros(len(values), dtype=bool)
     for value in chosen:
         try:

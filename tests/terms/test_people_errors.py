@@ -31,8 +31,8 @@ WRONG = {
     "more than there are": (
         {name: {"Gender": "female", "Degree": "junior"} for name in ("Alice", "Bob")},
         StatementError,
-        "2 people are described alike, 'Alice', 'Bob', and the release has 1 with that Gender, Degree; "
-        "correct the descriptions, or name fewer",
+        "2 people have the same description, 'Alice', 'Bob', but the release contains 1 with that Gender, Degree; "
+        "correct the descriptions, or name fewer people",
     ),
     "named twice": (
         pd.DataFrame({"Gender": "male", "Degree": "college"}, index=["Alice", "Bob", "Alice"]),
