@@ -589,7 +589,7 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
                     f"the {role} of release {number} are {join_names(sorted(labels))}, those of release 1 "
                     f"{join_names(sorted(first))}; rename columns, or leave out those that only one has"
                 )
-        if isinstance(release, Release) and release.generalized:
+        if release.generalized:
             raise TableError(
                 f"release {number} is generalised, and the exact QI of its people are unknown; make it with "
                 "Release.from_generalized(table, ..., population=...)"

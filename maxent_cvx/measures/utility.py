@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,7 +114,7 @@ def marginal_distance(
     Degree, Disease            0.358      0.416
     """
     check_instance(published, (Release, Posterior), "published")
-    view = published.view if isinstance(published, Posterior) else published
+    view: Any = getattr(published, "view", published)
     nodes = read_hierarchies(hierarchies)
     qi = view.qi if attributes is None else names(attributes, "attributes")
     data = Microdata(original, qi, view.sensitive)
@@ -244,7 +245,7 @@ def query_error(
     nodes = read_hierarchies(hierarchies)
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
     check_instance(published, (Release, Posterior), "published")
-    view = published.view if isinstance(published, Posterior) else published
+    view: Any = getattr(published, "view", published)
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
     qi = view.qi if attributes is None else names(attributes, "attributes")

@@ -256,6 +256,8 @@ class View(ReprMixin, ABC):
         The name of such a view in messages.
     is_conditional : bool
         Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
+    generalized : bool
+        Whether the quasi-identifiers are generalised.
     stored_as : str
         The name of the class in files; by default its module and qualified name. It is not inherited.
 
@@ -302,6 +304,7 @@ class View(ReprMixin, ABC):
     sensitive_values: pd.Index
     noun: ClassVar[str]
     is_conditional: ClassVar[bool] = False
+    generalized: bool = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Files know every class of views by its name, from its definition on."""

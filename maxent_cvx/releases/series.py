@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
 from .._utils.tables import choose, distinct, multi_index, ranges
-from .._utils.validation import check_int, check_label, is_several
+from .._utils.validation import check_instance, check_int, check_label, is_several
 from .base import View, from_dict, releases_of, restored, stored
 from .release import Release
 
@@ -328,8 +328,7 @@ def _check(releases: tuple[Release, ...]) -> None:
     if not releases:
         raise StatementError("a series needs at least one release")
     for u, release in enumerate(releases, 1):
-        if not isinstance(release, Release):
-            raise StatementError(f"release {u} must be a Release with pseudonyms (id), not {short_repr(release)}")
+        check_instance(release, Release, f"release {u}", "make it with pseudonyms (id)")
         if release.persons is None:
             raise StatementError(
                 f"release {u} has no pseudonyms, which link the releases of a series; give their column as id"

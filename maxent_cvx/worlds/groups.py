@@ -24,7 +24,7 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.tables import ranges, tally
-from .._utils.validation import check_label, check_number, is_several
+from .._utils.validation import check_instance, check_label, check_number, is_several
 from ..priors import QIDistribution
 from ..releases.release import Release
 
@@ -53,8 +53,7 @@ def check_release(view: object, prior: object, *, optional: bool = False) -> Non
     """Refuse a view without buckets, and anything that is not a prior, nor None if that may be."""
     if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
-    if not isinstance(view, Release):
-        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {short_repr(view)}")
+    check_instance(view, Release, "the release", "possible worlds are defined for buckets")
 
 
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:

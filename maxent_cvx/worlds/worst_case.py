@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.tables import ranges
-from .._utils.validation import check_float, check_int, check_list
+from .._utils.validation import check_float, check_instance, check_int, check_list
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -234,15 +234,11 @@ class Frequencies:
 
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     """Mark the sensitive values of a release, all of them by default; what is not a release of buckets is refused."""
-    if not isinstance(release, Release):
-        remedies: dict[type, str] = {
-            ReleaseSeries: "; compute it for each of its releases, made without pseudonyms",
-            PartitionedRelease: "; join its parts, Release.from_partitions(release)",
-        }
-        raise StatementError(
-            f"the worst case is defined for a Release with buckets, not for {short_repr(release)}"
-            f"{remedies.get(type(release), '')}"
-        )
+    remedies: dict[type, str] = {
+        ReleaseSeries: "give one of its releases, made without pseudonyms",
+        PartitionedRelease: "join its parts, Release.from_partitions(release)",
+    }
+    release = check_instance(release, Release, "the release", remedies.get(type(release), ""))
     if release.persons is not None:
         raise StatementError(
             "the release has pseudonyms, which link its people to other releases, and so to more than a bucket; make "
