@@ -67,7 +67,7 @@ class Posterior:
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.
     model : MaxEnt or None
-        The model at the time of the solve; not saved.
+        The model as it was when it was solved; not saved.
 
     Examples
     --------

@@ -250,8 +250,8 @@ def in_words(model: MaxEnt) -> str:
     if len(labels) > MOST_LINES:
         lines.append(("", f"... and {len(labels) - MOST_LINES} more sources: see describe()", ""))
     lines.append(("", "counts >= 0", ""))
-    width = min(max(len(text) for _, text, _ in lines), 60)
-    return "\n".join(f"{head:<12}{text:<{width}}  {size}".rstrip() for head, text, size in lines)
+    width = min(max(len(what) for _, what, _ in lines), 60)
+    return "\n".join(f"{head:<12}{what:<{width}}  {size}".rstrip() for head, what, size in lines)
 
 
 def _size(group: ConstraintGroup) -> str:

@@ -337,7 +337,7 @@ def _stack(matrices: Sequence[sp.csr_array], n_columns: int) -> sp.csr_array:
         return sp.csr_array((0, n_columns))
     starts = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
     ends = [matrix.indptr[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
-    data, indices = (np.concatenate([getattr(matrix, part) for matrix in matrices]) for part in ("data", "indices"))
+    data, indices = (np.concatenate([getattr(one, part) for one in matrices]) for part in ("data", "indices"))
     return sp.csr_array((data, indices, np.concatenate([[0], *ends])), shape=(sum(map(len, ends)), n_columns))
 
 
