@@ -583,7 +583,8 @@ class Linking:
         )
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
-            f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that keeps r = {grouping.criterion.r:g}{allowed}; "
+            f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that keeps "
+            f"r = {grouping.criterion.r:g}{allowed}; "
             f"most of them have {most_of}, which the prior makes likely for too many people, and rearranging the groups "
             f"did not help{remedy}. Suppress {pluralize(len(ungrouped), 'record')}, or exempt the value"
         )
