@@ -215,6 +215,10 @@ COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people
 }  # fmt: skip
 
 
+#: What to do about such a column where every row is one person.
+REPEAT = "one row per person is expected, so repeat each row by its {name!r} (on the command line, --count {name})"
+
+
 def looks_like_count(name: object) -> bool:
     """Whether a column has the name of a count of records."""
     return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
@@ -286,8 +290,7 @@ class Microdata:
     def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
         """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
         data = cls(frame, qi, sa)
-        repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of one row per person,", repeat)
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table", REPEAT)
         return data
 
     def __len__(self) -> int:

@@ -569,7 +569,7 @@ class Linking:
             raise TableError(
                 f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per group of "
                 f"{least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records make "
-                f"{n // least} groups; choose r = {n // most} or smaller, exempt the "
+                f"{pluralize(n // least, 'group')}; choose an r of at most {n // most}, exempt the "
                 f"{pluralize(enough, 'most frequent value')}, or suppress at least {pluralize(out, 'record')}"
             )
 

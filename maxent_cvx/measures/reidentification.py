@@ -14,7 +14,7 @@ from scipy.special import betaln, expit, gammaln, hyp2f1, logit
 
 from .._utils.errors import StatementError, TableError, pluralize, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import check_columns, check_no_count, names, sort_distinct
+from .._utils.tables import REPEAT, check_columns, check_no_count, names, sort_distinct
 from .._utils.validation import check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
@@ -102,8 +102,7 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
 def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.ndarray, pd.MultiIndex]:
     """Number the distinct quasi-identifiers of a table with one row per person."""
     check_columns(table, {"qi": qi}, what)
-    repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-    check_no_count(table, {"qi": qi}, f"{what}, with one row per person,", repeat)
+    check_no_count(table, {"qi": qi}, what, REPEAT)
     return sort_distinct(table[list(qi)])
 
 

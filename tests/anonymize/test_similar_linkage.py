@@ -57,7 +57,7 @@ def test_too_frequent():
     """A value with more records than there are groups: how many, which r would do, and exempt= does, too."""
     frame = pd.DataFrame({"A": [0] * 12, "S": list("xxxxxabcdefg")})
     prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
-    with refused(TableError, "r = 2", "exempt the 1 "):
+    with refused(TableError, "r of at most 2", "exempt the 1 "):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=3)
     similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
     group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=3, exempt=1)
