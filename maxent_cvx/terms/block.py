@@ -1084,7 +1084,7 @@ class Block:
             return rows
         if holds.all():
             why = f": {_nobody(empty[empty != ''])}" if empty is not None else ""
-            raise StatementError(f"{self._title} contains no probability, so the rows have no effect{why}")
+            raise StatementError(f"the value of {self._title} is fixed, so the rows have no effect{why}")
         return rows.at(~holds)
 
     def _hold_anyway(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:

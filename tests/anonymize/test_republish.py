@@ -138,7 +138,7 @@ def test_what_is_refused():
         republish(first, before, method="guided", l=3)
     other = before.assign(Disease=np.roll(before["Disease"], 1))
     for method in ("independent", "history_guided", "m_invariant"):
-        with refused(TableError, "another value", "new pseudonym"):
+        with refused(TableError, "pseudonym", "new pseudonym"):
             republish(first, other, method=method, l=3)
     same = people(0, 60).iloc[18:].assign(Disease="a")
     with refused(TableError, "m_invariant"):

@@ -204,7 +204,7 @@ def wrong_views(release: mx.Release) -> dict[str, tuple[dict[str, Any], tuple[st
             {"published": {**published, qb: published[qb].rename_axis(["A", "B", "C"])}},
             ("['A', 'B', 'C']", "must have the names ['Gender', 'Degree', 'Bucket']"),
         ),
-        "no table of people": ({"published": {sb: published[sb]}}, ("no table by 'q'", "pd.Series(n_q")),
+        "no table of people": ({"published": {sb: published[sb]}}, ("a table by 'q'", "pd.Series(n_q")),
         "n_s that nothing says": ({"published": {qb: published[qb]}}, ("has n_s", "let n_s be None")),
         "qi is no tuple": ({"qi": ["Gender", "Degree"]}, ("qi of a Plain", "tuple")),
         "other columns than axes have": ({"qi": ("Gender", "Grade")}, ("axes['q']", "['Gender', 'Grade']")),
