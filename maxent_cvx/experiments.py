@@ -456,8 +456,7 @@ def inference_channels(
     """
     check_optional_bool(progress, "progress")
     check_bool(blame, "blame")
-    if not isinstance(series, ReleaseSeries):
-        raise StatementError(f"series must be a ReleaseSeries, not {short_repr(series)}")
+    check_instance(series, ReleaseSeries, "series")
     if not check_number(tolerance, "tolerance") >= 0:
         raise BadProbability(f"tolerance must not be negative, got {tolerance!r}")
     workers = Workers.asked(n_jobs, client)
@@ -916,8 +915,7 @@ def sweep(
     2    0.3     optimal    3.210  0.125
     3    0.5  infeasible      NaN    NaN
     """
-    if not isinstance(model, MaxEnt):
-        raise StatementError(f"model must be a MaxEnt, not {short_repr(model)}")
+    check_instance(model, MaxEnt, "model")
     if "warm_start" in options:
         raise StatementError("warm_start must not be given: sweep starts each solve from the previous answer")
     swept = read_probability(probability) if isinstance(probability, str) else probability

@@ -52,7 +52,7 @@ def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[
                 raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
         raise UnknownName(
             f"the prior has no row for {int((at < 0).sum())} of {pluralize(len(at), 'signature')} by {', '.join(key)}: "
-            "each value occurs in it, but not together; add their rows"
+            "it contains each value, but not their combination; add these rows"
         )
     return np.asarray(at[code])
 
@@ -86,12 +86,12 @@ def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any
         if isinstance(table, pd.DataFrame):
             yield tuple(table.index.names), table  # type: ignore[arg-type]  # checked later
         elif isinstance(table, Mapping):
-            for attributes, one in table.items():
+            for attributes, part in table.items():
                 if isinstance(attributes, set | frozenset) and len(attributes) > 1:
                     raise TableError(
                         f"the attribute set {short_repr(attributes)} must be ordered like its signatures; use a tuple"
                     )
-                yield names(attributes, "an attribute set"), one
+                yield names(attributes, "an attribute set"), part
         else:
             raise TableError(f"a prior must be a dictionary or a DataFrame, not {short_repr(table)}")
 
@@ -102,7 +102,7 @@ def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
     sets = [qi] if is_one else list(qi)
     if is_one or all(isinstance(name, str) for name in sets):
         return [names(qi if is_one else sets, "qi")]
-    return [names(one, "an attribute set") for one in sets]
+    return [names(attributes, "an attribute set") for attributes in sets]
 
 
 def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
@@ -128,9 +128,9 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
         raise TableError(f"the index of {where} must have {len(attributes)} levels, got {table.index.nlevels}")
     if set(table.index.names) == set(attributes) and table.index.names != list(attributes):
         table = table.reorder_levels(list(attributes))
-    for what, labels in (("signature", table.index), ("value", table.columns)):
+    for role, labels in (("signature", table.index), ("value", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{where} has a {what} twice: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{where} has a {role} twice: {join_names(labels[labels.duplicated()].unique())}")
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
         number = pluralize(int(missing.to_numpy().sum()), "entry", "entries")
@@ -164,7 +164,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
 def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.MultiIndex:
     """Read the keys of a dictionary as signatures."""
     tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
-    if odd := [key for key, one in zip(keys, tuples, strict=True) if len(one) != len(attributes)]:
+    if odd := [key for key, signature in zip(keys, tuples, strict=True) if len(signature) != len(attributes)]:
         raise TableError(f"{where} has the signature {short_repr(odd[0])}; expected {len(attributes)} values")
     return pd.MultiIndex.from_tuples(tuples, names=attributes)
 
@@ -248,13 +248,13 @@ class QIDistribution(ReprMixin):
         sa : str or list of str
             The sensitive attribute.
         smoothing : float
-            Number of records added to each value of every signature that occurs. With 0, the default, values that
-            nobody with a signature has are impossible, and possible worlds with them are ruled out.
+            Number of records added to each value of every signature that occurs. With 0, the default, a value that nobody
+            with a signature has is impossible for it, and rules out possible worlds.
 
         Raises
         ------
         UnknownName, TableError, BadProbability
-            If a column is missing or misses values, or `smoothing` is negative or no number.
+            If a column is missing or has missing values, or `smoothing` is not a number of at least 0.
 
         Examples
         --------
@@ -289,17 +289,17 @@ class QIDistribution(ReprMixin):
         return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
 
     def select(self, attributes: AttributeSet) -> Self:
-        """Keep one attribute set.
+        """The prior with one of the attribute sets only.
 
         Parameters
         ----------
         attributes : str or list of str
-            Its attributes, in any order.
+            The attributes of the set, in any order.
 
         Raises
         ------
         UnknownName
-            If the prior has no such set.
+            If the prior does not have the set.
 
         Examples
         --------
@@ -318,7 +318,7 @@ class QIDistribution(ReprMixin):
         Parameters
         ----------
         people : DataFrame
-            With the attributes as columns; one row per tuple.
+            One row per tuple, with the attributes as columns.
         attributes : str or list of str, optional
             The attribute set; may be left out if there is one only.
 
@@ -446,7 +446,7 @@ class QIDistribution(ReprMixin):
         Raises
         ------
         UnknownName
-            If the prior has no such set.
+            If the prior does not have the set.
         StatementError
             If `attributes` is None and there are several.
 

@@ -78,15 +78,15 @@ def records_of_scores(
             first = int(off.argmax())
             raise StatementError(
                 f"the {what} {score[first]:.12g} of {names[first]!r} would be {records[first]:.6g} of {of[first]} "
-                "people, which is not whole: printed scores are rounded; say how, decimals=..."
+                "people, which is not an integer; if the scores are rounded, give their number of decimals"
             )
         return (nearest, nearest) if integer else (records, records)
     half = Fraction(1, 2 * 10 ** check_int(decimals, "decimals", 0, 15))
     printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
     if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:
         raise StatementError(
-            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; say to how "
-            "many they were rounded, or round them first"
+            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; give the "
+            "number of decimals to which the scores were rounded, or round them first"
         )
     ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
     if not integer:
@@ -97,8 +97,8 @@ def records_of_scores(
     if (nobody := low > high).any():
         first = int(nobody.argmax())
         raise Infeasible(
-            f"no number of {of[first]} people has the {what} {score[first]:.12g} of {names[first]!r} "
-            f"when rounded to {decimals} decimals; correct decimals=, or the people"
+            f"no share of {of[first]} people rounds to the {what} {score[first]:.12g} of {names[first]!r} "
+            f"with {decimals} decimals; correct the number of decimals, or the people"
         )
     return low, high
 
@@ -201,40 +201,41 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
         if arguments.get(role) is not None:
             names(arguments[role], role)
     first = read_file_text(path, "path").partition("\n")[0]
-    held: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     if first.startswith("# {"):
         try:
-            held = json.loads(first[2:])
+            stored = json.loads(first[2:])
             for name in SCORES:
-                if isinstance(held.get(name), str):
-                    held[name] = Fraction(held[name])
+                if isinstance(stored.get(name), str):
+                    stored[name] = Fraction(stored[name])
         except (ValueError, ZeroDivisionError, RecursionError) as error:
             reason = " ".join(str(error).split())
             raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
-        if unknown := held.keys() - set(ARGUMENTS):
+        if unknown := stored.keys() - set(ARGUMENTS):
             raise TableError(
                 f"the first line of {str(path)!r} describes rules by {join_names(sorted(unknown))}; expected are "
                 f"{join_names(ARGUMENTS, 20)}"
             )
     for name, value in arguments.items():
-        if name in held and not _agree(name, held[name], value):
+        if name in stored and not _agree(name, stored[name], value):
             convention = (
-                ": rules that were mined by >= are other rules than those mined by >, and so are the patterns that are "
-                "no rules"
+                " (rules mined with >= and with > are different rules, and so are the patterns that are not rules)"
                 if name == "strict"
                 else ""
             )
             raise StatementError(
-                f"{str(path)!r} has {name}={held[name]!r}, but the argument is {name}={short_repr(value)}{convention}; "
-                "leave it out"
+                f"{name} is {short_repr(value)}, but {str(path)!r} contains {name}={stored[name]!r}{convention}; omit {name}"
             )
-    merged = held | arguments
+    merged = stored | arguments
     if missing := [name for name in NEEDED if name not in merged]:
-        raise StatementError(f"{str(path)!r} lacks {join_names(missing)} of its rules; pass {missing[0]}=...")
+        raise StatementError(
+            f"{str(path)!r} does not contain {join_names(missing)} of its rules; give {', '.join(missing)}, or use a "
+            "file that RuleSet.to_csv or 'maxent-cvx publish --method rules' wrote"
+        )
     # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
     try:
         rows = pd.read_csv(
-            path, skiprows=1 if held else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
+            path, skiprows=1 if stored else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
             dtype=str,
         )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
@@ -255,16 +256,16 @@ def _written(threshold: Fraction) -> float | str:
     return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
 
 
-def _agree(name: str, held: Any, given: Any) -> bool:
+def _agree(name: str, stored: Any, value: Any) -> bool:
     """Whether an argument agrees with a file; complete=False agrees with any."""
     if name in SCORES:
-        return exact(held, name) == exact(given, name)
+        return exact(stored, name) == exact(value, name)
     if name == "complete":
-        return bool(held) or not given
+        return bool(stored) or not value
     if name in ("qi", "sa", "attributes"):
-        lists = ([one] if isinstance(one, str | int) else one for one in (held, given))
-        held, given = (one if one is None else list(one) for one in lists)
-    return bool(held == given)
+        lists = ([value] if isinstance(value, str | int) else value for value in (stored, value))
+        stored, value = (value if value is None else list(value) for value in lists)
+    return bool(stored == value)
 
 
 # Rules as mlxtend's ``association_rules`` returns them.
@@ -279,27 +280,27 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     if rules.columns.has_duplicates:
         raise TableError(f"the rules have more than one column {join_names(rules.columns[rules.columns.duplicated()])}")
     for items in ("antecedents", "consequents"):
-        if strange := [some for some in rules[items] if not isinstance(some, Set | list | tuple)]:
+        if strange := [itemset for itemset in rules[items] if not isinstance(itemset, Set | list | tuple)]:
             raise TableError(
                 f"{items} must be sets of items, as association_rules gives them, not {short_repr(strange[0])}"
             )
     if len(rules) and rules["confidence"].isna().all():
-        raise TableError("the rules have no confidence; mine them by association_rules without support_only=True")
+        raise TableError("the rules have no confidence; mine them with association_rules without support_only=True")
     known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
-             for some in rules[items] for item in some}  # fmt: skip
-    kept, left_out = [], Counter[str]()
-    for left, right, *scores in rules[columns].itertuples(index=False):
-        given, then = dict(known[item] for item in left), dict(known[item] for item in right)
-        if given.keys() <= set(qi) and then.keys() == set(sa):
-            kept.append({**given, **then, **dict(zip(SCORES, scores, strict=True))})
-        elif (given.keys() | then.keys()) & set(sa):
-            left_out["sensitive values on the left" if given.keys() & set(sa) else "QI on the right"] += 1
+             for itemset in rules[items] for item in itemset}  # fmt: skip
+    records, left_out = [], Counter[str]()
+    for antecedent, right, *scores in rules[columns].itertuples(index=False):
+        conditions, consequents = dict(known[item] for item in antecedent), dict(known[item] for item in right)
+        if conditions.keys() <= set(qi) and consequents.keys() == set(sa):
+            records.append({**conditions, **consequents, **dict(zip(SCORES, scores, strict=True))})
+        elif (conditions.keys() | consequents.keys()) & set(sa):
+            left_out["sensitive values on the left" if conditions.keys() & set(sa) else "QI on the right"] += 1
     if left_out:
         kinds = ", ".join(f"{count} with {kind}" for kind, count in left_out.items())
         warnings.warn(
             f"{pluralize(left_out.total(), 'rule')} not read ({kinds}): only QI => SA is", RulesLeftOut, stacklevel=3
         )
-    return pd.DataFrame(kept, columns=[*qi, *sa, *SCORES], dtype=object)
+    return pd.DataFrame(records, columns=[*qi, *sa, *SCORES], dtype=object)
 
 
 def least_scores(table: pd.DataFrame, scores: dict[str, Any], exact: str) -> dict[str, Any]:
@@ -334,7 +335,7 @@ def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tup
         if between := re.match(r"[\W_]+", str(item)[len(name) :] if str(item).startswith(name) else ""):
             raise StatementError(f"{error}; pass separator={between[0]!r}")
     raise StatementError(
-        f"{error}; name every attribute in qi or sa, what stands between in separator=, and items as "
+        f"{error}; name every attribute in qi or sa, give the separator between attribute and value, and name items as "
         "pandas.get_dummies names columns"
     )
 
@@ -366,14 +367,16 @@ def named_rules(
     for column in columns:
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     if (lacks := frame[list(sensitive)].isna().any(axis=1)).any():
-        raise TableError(f"rule {int(lacks.argmax()) + 1} lacks a value of {join_names(sensitive)}; every rule has one")
+        raise TableError(
+            f"rule {int(lacks.argmax()) + 1} lacks a value of {join_names(sensitive)}; every rule needs one"
+        )
     sizes = frame[list(qi)].notna().sum(axis=1)
     if (sizes == 0).any():
-        raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule sets one at least")
+        raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule needs at least one")
     frame.index = pd.Index(_texts(frame, qi, sensitive), name="rule")
     if frame.index.has_duplicates:
         repeated = frame.index[frame.index.duplicated()].unique()
-        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row a rule")
+        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row per rule is expected")
     if attributes is not None and not set(sizes) <= set(attributes):
         first = frame.index[~sizes.isin(attributes).to_numpy()][0]
         raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(attributes)}")
@@ -382,10 +385,10 @@ def named_rules(
 
 def _texts(frame: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[str]:
     """Write the rules."""
-    given = _pairs(frame[sorted(qi)])
+    antecedents = _pairs(frame[sorted(qi)])
     named = len(sensitive) > 1  # of a single attribute, the value alone is the right side
-    values = _pairs(frame[list(sensitive)]) if named else map(format_value, frame[sensitive[0]])
-    return [f"{left} => {right}" for left, right in zip(given, values, strict=True)]
+    consequents = _pairs(frame[list(sensitive)]) if named else map(format_value, frame[sensitive[0]])
+    return [f"{antecedent} => {consequent}" for antecedent, consequent in zip(antecedents, consequents, strict=True)]
 
 
 def _pairs(frame: pd.DataFrame) -> list[str]:
@@ -407,8 +410,8 @@ def check_scores(table: pd.DataFrame, thresholds: Thresholds) -> None:
         if (short | (values > 1 + 1e-9)).any():
             first = int((short | (values > 1 + 1e-9)).argmax())
             raise StatementError(
-                f"{table.index[first]!r} has the {name} {values[first]:.12g}, and rules have "
-                f"{thresholds}; correct the thresholds, or leave the rule out"
+                f"{table.index[first]!r} has the {name} {values[first]:.12g}, but rules must have "
+                f"{thresholds}; correct the thresholds, or remove the rule"
             )
 
 
@@ -420,13 +423,13 @@ MOST_DECIMALS = 300
 
 
 class RuleSet(ReprMixin):
-    """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; with > if `strict`.
 
     Parameters
     ----------
     table : DataFrame
-        One row per rule: a column for each QI attribute, missing (NaN, None) if the rule does not set it, a column for
-        each sensitive attribute, and, if published, the scores "support" and "confidence".
+        One row per rule: a column for each QI attribute, with missing values (NaN, None) if the rule does not set it, a
+        column for each sensitive attribute, and, if published, the scores "support" and "confidence".
     qi, sa : str or list of str
         The attributes that were mined; a rule sets some of `qi`.
     support, confidence : float
@@ -551,8 +554,8 @@ class RuleSet(ReprMixin):
         >>> rules.complete, rules.head(1).complete
         (True, False)
         """
-        kept = self.table.iloc[check_positions(rules, "rules", len(self))]
-        return self._with(kept, complete=self.complete and len(kept) == len(self))
+        table = self.table.iloc[check_positions(rules, "rules", len(self))]
+        return self._with(table, complete=self.complete and len(table) == len(self))
 
     def incomplete(self) -> RuleSet:
         """The same rules, without the claim that they are all.
@@ -660,7 +663,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         TableError
-            If there is no such file.
+            If the file does not exist.
         StatementError
             If an argument is missing, or contradicts the file.
 
@@ -692,8 +695,8 @@ class RuleSet(ReprMixin):
     ) -> RuleSet:
         """Read the result of mlxtend's ``association_rules``.
 
-        mlxtend compares by >= in floating point, where (4/12) / (5/12) is less than 0.8: a rule that meets a threshold
-        exactly may be missing. Use thresholds that no rule meets exactly.
+        mlxtend compares with >= in floating point, where (4/12) / (5/12) is less than 0.8, so a rule that equals a threshold
+        exactly may be missing. Use thresholds that no rule equals exactly.
 
         Parameters
         ----------
@@ -771,7 +774,7 @@ class Patterns:
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     """Find which QI tuples of a view each rule is about."""
     if stranger := [name for name in rules.qi if name not in view.qi]:
-        raise unknown_name(f"quasi-identifier of the {view.noun}, and rules were mined of it", stranger[0], view.qi)
+        raise unknown_name(f"quasi-identifier of the {view.noun}, but the rules use it", stranger[0], view.qi)
     if rules.sensitive != view.sensitive:
         raise StatementError(
             f"the rules are about {', '.join(rules.sensitive)}, and the {view.noun} about {', '.join(view.sensitive)}; "
@@ -819,10 +822,12 @@ def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
 
 def _values(table: pd.DataFrame, view: View) -> np.ndarray:
     """Number the sensitive values as the view does."""
-    known, what = view.sensitive_values, "value of {!r}"
+    known, description = view.sensitive_values, "value of {!r}"
     if not isinstance(known, pd.MultiIndex):
-        return find_values(table[view.sensitive[0]], known, what.format(view.sensitive[0]))
-    each = [find_values(table[name], known.levels[i], what.format(name)) for i, name in enumerate(view.sensitive)]
+        return find_values(table[view.sensitive[0]], known, description.format(view.sensitive[0]))
+    each = [
+        find_values(table[name], known.levels[i], description.format(name)) for i, name in enumerate(view.sensitive)
+    ]
     at = pd.MultiIndex.from_arrays([np.asarray(code) for code in known.codes]).get_indexer(
         pd.MultiIndex.from_arrays(each)
     )
@@ -833,21 +838,21 @@ def _values(table: pd.DataFrame, view: View) -> np.ndarray:
 
 def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     """Find values; those of a file, which are texts or numbers, by how they are written if not as they are."""
-    wanted = pd.Index(column.to_numpy(dtype=object), dtype=object)
+    labels = pd.Index(column.to_numpy(dtype=object), dtype=object)
     try:
-        at = pd.Index(known, dtype=object).get_indexer(wanted)
+        at = pd.Index(known, dtype=object).get_indexer(labels)
     except TypeError as error:
-        raise StatementError(f"{what[0].upper() + what[1:]}: something is no single value: {error}") from error
+        raise StatementError(f"{what[0].upper() + what[1:]}: a cell is not a single value: {error}") from error
     as_texts = pd.Index(known.map(str), dtype=object)
     if (at < 0).any() and as_texts.is_unique:
-        at = np.where(at < 0, as_texts.get_indexer(wanted.map(str)), at)
+        at = np.where(at < 0, as_texts.get_indexer(labels.map(str)), at)
     if (at < 0).any() and pd.api.types.is_numeric_dtype(known) and known.is_unique:
         texts = pd.to_numeric(
-            pd.Series([w if isinstance(w, str) else None for w in wanted], dtype=object), errors="coerce"
+            pd.Series([w if isinstance(w, str) else None for w in labels], dtype=object), errors="coerce"
         )
         at = np.where(at < 0, pd.Index(known.astype(float)).get_indexer(pd.Index(texts, dtype=float)), at)
     if (at < 0).any():
-        raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", wanted[at < 0][0], known)
+        raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", labels[at < 0][0], known)
     return np.asarray(at)
 
 
@@ -869,13 +874,13 @@ def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, intege
     seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
     walk.check_all_found()
     cube, pattern, s = (np.concatenate([np.empty(0, dtype=int), *part]) for part in walk.parts(seen))
-    given = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
-    names = given + " => " + value_names(view.sensitive, view.sensitive_values)[s]
+    conditions = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
+    names = conditions + " => " + value_names(view.sensitive, view.sensitive_values)[s]
     n_q = np.array([len(c) for c in seen], dtype=int)
     start = np.cumsum(n_q) - n_q
     records = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
     patterns = Patterns(names, members(seen, cube, pattern), s, records[start[cube] + pattern])
-    return NonRules(patterns, given, walk.n_pruned)
+    return NonRules(patterns, conditions, walk.n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:
@@ -914,13 +919,13 @@ class _Walk:
             return np.zeros((len(cube), self.n_values), dtype=bool)
         n_q = cube.counts[:, 0]
         is_rule = np.zeros((len(cube), self.n_values), dtype=bool)
-        own = np.array(self.rules_of.get(tuple(sorted(cube.attributes)), []), dtype=int)
-        pattern = cube.group[self.first[own]]
-        own, pattern = own[pattern >= 0], pattern[pattern >= 0]
+        rules = np.array(self.rules_of.get(tuple(sorted(cube.attributes)), []), dtype=int)
+        pattern = cube.group[self.first[rules]]
+        rules, pattern = rules[pattern >= 0], pattern[pattern >= 0]
         closed = np.broadcast_to(cube.closed, is_rule.shape)
-        self.is_found[own] = ~closed[pattern, self.found.s[own]]
-        is_rule[pattern, self.found.s[own]] = True
-        left = ~is_rule & ~closed
+        self.is_found[rules] = ~closed[pattern, self.found.s[rules]]
+        is_rule[pattern, self.found.s[rules]] = True
+        is_open = ~is_rule & ~closed
         only = self.thresholds.only_support(n_q, self.n, integer=self.integer)
         repeats = np.zeros_like(is_rule)
         bound = self.thresholds.least(n_q, self.n) if self.integer else np.where(only, -1, n_q)
@@ -929,8 +934,8 @@ class _Walk:
                 bounds, is_none = self.bounds[parent]
                 repeats |= (bounds[at] == bound)[:, None] & is_none[at] & (at >= 0)[:, None]
         self.bounds[tuple(cube.attributes)] = bound, ~is_rule
-        self.n_pruned += int(left.sum())
-        self.binding[cube.attributes] = left & ~repeats & self._can_bind(n_q)[:, None]
+        self.n_pruned += int(is_open.sum())
+        self.binding[cube.attributes] = is_open & ~repeats & self._can_bind(n_q)[:, None]
         return np.asarray(~is_rule & only[:, None] & self.prune)
 
     def _can_bind(self, n_q: np.ndarray) -> np.ndarray:
@@ -945,15 +950,16 @@ class _Walk:
             raise StatementError(
                 f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
                 f"least its support, is not, although that suffices for {self.thresholds}: the set is not complete, or "
-                "was mined with other thresholds; correct them, or pass non_rules=False"
+                "was mined with other thresholds; correct them, or read the rules without the patterns that are not rules "
+                "(non_rules=False)"
             )
 
     def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """The cube, the pattern in it, and the value of every non-rule that can bind."""
         cube, pattern, value = [], [], []
-        for i, one in enumerate(seen):
-            if one.attributes in self.binding:
-                p, s = np.nonzero(self.binding[one.attributes])
+        for i, cube_seen in enumerate(seen):
+            if cube_seen.attributes in self.binding:
+                p, s = np.nonzero(self.binding[cube_seen.attributes])
                 cube.append(np.full(len(p), i))
                 pattern.append(p)
                 value.append(s)

@@ -385,7 +385,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     Parameters
     ----------
     backend : str or object
-        Name of a solver, or a backend of your own; see :func:`maxent_cvx.solvers.register`.
+        Name of a solver, or a user-defined backend; see :func:`maxent_cvx.solvers.register`.
     problems : iterable of str, optional
         Names of the problems to solve; by default all.
 
@@ -400,7 +400,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     AssertionError
         If a part of the contract is broken; the message says which, and on which problems.
     UnknownName, SolverError, StatementError
-        If there is no such solver or problem, or the solver is not installed.
+        If the solver or a problem does not exist, or the solver is not installed.
 
     Examples
     --------
@@ -473,7 +473,7 @@ def _chosen(problems: Any) -> list[Problem]:
         return list(PROBLEMS.values())
     chosen = check_list(problems, "problems", "problems, or their names")
     if not chosen:
-        raise StatementError("problems is empty; leave it out to use all of them")
+        raise StatementError("problems must not be empty; omit it to use all of them")
     return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
 
 
@@ -489,9 +489,9 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     Parameters
     ----------
     source : Source
-        One that you wrote, see :class:`maxent_cvx.Source`.
+        A user-defined source, see :class:`maxent_cvx.Source`.
     space : Space
-        Of a model that it is for: ``mx.MaxEnt(release).space``.
+        The space of a model of the source: ``mx.MaxEnt(release).space``.
     truth : DataFrame, optional
         The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
         of them.
@@ -503,7 +503,7 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     AssertionError
         If a part of the contract is broken; the message says which.
     StatementError
-        If `source` is not a Source, or `space` no Space.
+        If `source` is not a Source, or `space` not a Space.
     UnknownName, TableError
         If the original records lack a column, or are not the people of the space.
 
@@ -555,7 +555,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     1. It has ``publish`` and ``infer``, and does not change the table or the population.
     2. ``infer`` returns a Series of non-negative probabilities with sum 1 over values of the confidential attribute,
        whichever other attributes of a person are known, from none to all, with one value or a list.
-    3. Publishing again gives the same, as far as ``infer`` shows.
+    3. Publishing again gives the same result, as far as ``infer`` shows.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     AssertionError
         If a part of the contract is broken; the message says which.
     TableError, StatementError, UnknownName
-        If there is no table, or it has no such column.
+        If `table` is not a table with the column.
 
     Examples
     --------
@@ -596,23 +596,23 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     name = type(technique).__name__
     for method in ("publish", "infer"):
         assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
-    given = table.copy()
-    published, again = (technique.publish(given, confidential) for _ in range(2))
-    pd.testing.assert_frame_equal(given, table, obj=f"the table that {name}.publish was given")
+    copied = table.copy()
+    published, again = (technique.publish(copied, confidential) for _ in range(2))
+    pd.testing.assert_frame_equal(copied, table, obj=f"the table that {name}.publish was given")
     column, population = table[confidential], table.drop(columns=confidential)
     domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
     rng = np.random.default_rng(0)
     for known in [0, *range(len(population.columns) + 1)] * 2:
         person = population.iloc[rng.integers(len(table))]
         names = list(rng.permutation(population.columns)[:known])
-        some: dict[str, object] = {attribute: person[attribute] for attribute in names}
+        condition: dict[str, object] = {attribute: person[attribute] for attribute in names}
         if known > 1:
             others = population[names[0]].iloc[rng.integers(len(table), size=2)]
-            some[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
-        given = population.copy()
-        p, twin = (technique.infer(one, some, given) for one in (published, again))
+            condition[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
+        copied = population.copy()
+        p, twin = (technique.infer(table_read, condition, copied) for table_read in (published, again))
         about = f"{name}.infer, where {', '.join(names) or 'nothing'} is known,"
-        pd.testing.assert_frame_equal(given, population, obj=f"the population that {about} was given")
+        pd.testing.assert_frame_equal(copied, population, obj=f"the population that {about} was given")
         assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
         assert not p.index.has_duplicates, f"{about} gives one value more than once"
         assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
@@ -639,7 +639,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     Parameters
     ----------
     view : View
-        One that you wrote, with some data.
+        A user-defined view with some data.
     truth : DataFrame, optional
         The original records with all columns that play a role.
     id : str, optional
@@ -744,9 +744,9 @@ def _check_published(view: View, name: str) -> None:
         if not set(by) <= set(view.axes):  # by columns, which a model checks
             continue
         labels = _labels(view, by, counts)
-        there = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
-        held = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
-        assert held.isin(there).all(), f"{about} counts somebody where there is no term"
+        possible = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
+        counted = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
+        assert counted.isin(possible).all(), f"{about} counts somebody where there is no term"
         for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
             if role in by and total is not None:
                 totals = np.bincount(labels[by.index(role)], counts, len(total))
@@ -760,10 +760,10 @@ def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarr
         labels = view.axes[role][1]
         n = labels.nlevels if counts.index.nlevels > 1 else 1
         levels = [counts.index.get_level_values(i) for i in range(level, level + n)]
-        own = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
-        if isinstance(labels, pd.MultiIndex) and not isinstance(own, pd.MultiIndex):
+        distinct = pd.MultiIndex.from_arrays(levels) if labels.nlevels > 1 and n > 1 else levels[0]
+        if isinstance(labels, pd.MultiIndex) and not isinstance(distinct, pd.MultiIndex):
             labels = labels.get_level_values(0)
-        codes = labels.get_indexer(own)
+        codes = labels.get_indexer(distinct)
         assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
         arrays.append(codes)
         level += n
@@ -778,14 +778,14 @@ def _check_marks(view: View, name: str) -> None:
         *(("described", view.described, (column, value)) for column, value in zip(view.qi, first, strict=False)),
         ("described", view.described, ("no such attribute", 1)),
     ]
-    for method, function, given in calls:
+    for method, function, arguments in calls:
         try:
-            marks = function(*given)
+            marks = function(*arguments)
         except MaxEntError:
             continue
         shape = np.shape(marks)
         fits = marks is None or (shape == (len(view.n_q),) and np.asarray(marks).dtype == bool)
-        assert fits, f"{name}.{method}{given} gives neither None nor {len(view.n_q)} times True or False"
+        assert fits, f"{name}.{method}{arguments} gives neither None nor {len(view.n_q)} times True or False"
 
 
 def _check_storage(view: View, name: str, post: Posterior) -> None:

@@ -229,13 +229,13 @@ class Associations(ReprMixin):
 
     def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
         """Take the strongest associations of each sign; None is all of them."""
-        for sign, wanted, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
-            if wanted is not None and check_int(wanted, sign, 0) > len(ranked):
+        for sign, number, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
+            if number is not None and check_int(number, sign, 0) > len(ranked):
                 raise StatementError(
-                    f"{wanted} {sign} associations are asked for, and only {len(ranked)} have a support of "
-                    f"{self.min_support} records or more; ask for fewer, or lower min_support"
+                    f"{number} {sign} associations are requested, but only {len(ranked)} have a support of "
+                    f"{self.min_support} records or more; request fewer, or lower the minimum support"
                 )
-            yield ranked[:wanted], sign == "negative"
+            yield ranked[:number], sign == "negative"
 
     def members(self, ranked: np.ndarray) -> sp.csr_array:
         """Mark which distinct QI tuples each association involves, shape (associations, tuples)."""
@@ -254,11 +254,11 @@ class Associations(ReprMixin):
 
     def _listed(self, ranked: np.ndarray, is_negative: bool) -> pd.DataFrame:
         """Write some associations of one sign as a table."""
-        given, value = self.names(ranked)
+        condition, value = self.names(ranked)
         sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
         return pd.DataFrame(
             {
-                "rule": given + (" => not " if is_negative else " => ") + value,
+                "rule": condition + (" => not " if is_negative else " => ") + value,
                 "attributes": sizes,
                 "confidence": ranked["support"] / ranked["n_q"],
                 "support": ranked["support"],
@@ -286,8 +286,8 @@ class Associations(ReprMixin):
 
     def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Name each association: "Gender=male, Degree=college", and the sensitive value."""
-        given = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
-        return given, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
+        conditions = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
+        return conditions, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
 
 
 #: One ranked association: which combination of QI values, which sensitive value, and its counts.
@@ -299,7 +299,8 @@ def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
     if not isinstance(values, pd.MultiIndex):
         return np.array([format_value(value) for value in values], dtype=object)
     texts = [
-        ", ".join(f"{name}={format_value(one)}" for name, one in zip(sensitive, value, strict=True)) for value in values
+        ", ".join(f"{name}={format_value(part)}" for name, part in zip(sensitive, value, strict=True))
+        for value in values
     ]
     return np.array(texts, dtype=object)
 
@@ -396,7 +397,7 @@ def _read(
     if isinstance(table, pd.DataFrame):
         return Microdata.of_people(table, qi, sa), np.ones(len(table), dtype=np.int64)
     columns = [*qi, *sa]
-    kept: pd.DataFrame | None = None
+    records: pd.DataFrame | None = None
     for piece in table:
         if not isinstance(piece, pd.DataFrame):
             raise TableError(
@@ -406,10 +407,10 @@ def _read(
         if piece.empty and set(columns) <= set(piece.columns):
             continue
         frame = Microdata.of_people(piece, qi, sa).frame[columns]
-        own = pd.concat([*[kept][: kept is not None], frame.assign(**{COUNT: 1})], ignore_index=True)
-        number = own.groupby(columns, sort=False, observed=True).ngroup().to_numpy()
-        first = own.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
-        kept = first.assign(**{COUNT: np.bincount(number, own[COUNT]).astype(np.int64)})
-    if kept is None:
-        raise TableError("there are no records in the pieces of the table; at least one is expected")
-    return Microdata(kept[columns], qi, sa), kept[COUNT].to_numpy()
+        pieces = pd.concat([*[records][: records is not None], frame.assign(**{COUNT: 1})], ignore_index=True)
+        number = pieces.groupby(columns, sort=False, observed=True).ngroup().to_numpy()
+        first = pieces.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
+        records = first.assign(**{COUNT: np.bincount(number, pieces[COUNT]).astype(np.int64)})
+    if records is None:
+        raise TableError("the pieces of the table contain no records; at least one is needed")
+    return Microdata(records[columns], qi, sa), records[COUNT].to_numpy()

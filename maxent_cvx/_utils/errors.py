@@ -40,8 +40,8 @@ __all__ = [
 class MaxEntError(ValueError):
     """Any error this package raises on purpose.
 
-    It is a ``ValueError``. Catch it to handle whatever is wrong with tables, statements, models or answers; its
-    subclasses tell which of these. What is raised besides it is a bug.
+    It is a ``ValueError``. Catch it to handle any error in tables, statements, models or answers, which its subclasses
+    distinguish. Any other exception is a bug.
 
     Examples
     --------
@@ -55,9 +55,9 @@ class MaxEntError(ValueError):
 
 
 class TableError(MaxEntError):
-    """A table cannot play the role it was given: empty, missing values, wrong columns or counts.
+    """A table cannot be used: it is empty, or has missing values, wrong columns or counts.
 
-    The message names the column, bucket or label; mend the table, or say what plays the role instead.
+    The message contains the column, bucket or label; correct the table, or give other columns.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class TableError(MaxEntError):
 class UnknownName(MaxEntError):
     """A column, value, solver or label that does not exist.
 
-    The message says what there is, or what comes near; a number is not the text that is written like it.
+    The message contains similar names, or the existing ones; a number and the same number as text are different.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class UnknownName(MaxEntError):
 
 
 class BadProbability(MaxEntError):
-    """A number that no probability can be: outside [0, 1], not finite, or out of reach of a sum.
+    """A number that is not a possible probability: outside [0, 1], not finite, or not attainable by a sum.
 
-    Write 0.3 for 30%; the message says what could be attained.
+    Write 0.3 for 30%; the message contains the attainable range.
 
     Examples
     --------
@@ -103,9 +103,9 @@ class BadProbability(MaxEntError):
 
 
 class StatementError(MaxEntError):
-    """A statement that says nothing, or that cannot be read as linear knowledge; an argument that cannot be read.
+    """A statement without information, or one that is not linear knowledge; or an invalid argument.
 
-    The message says what is expected instead.
+    The message describes what is expected instead.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class LabelMismatch(MaxEntError):
 class DuplicateLabel(MaxEntError):
     """One label for two different pieces of knowledge.
 
-    Choose another label, or take the old knowledge out first, with :meth:`MaxEnt.remove`.
+    Choose another label, or remove the old knowledge first, with :meth:`MaxEnt.remove`.
 
     Examples
     --------
@@ -157,17 +157,17 @@ class DuplicateLabel(MaxEntError):
 class Infeasible(MaxEntError):
     """No distribution satisfies the published data and the knowledge together.
 
-    Correct one of the statements of the conflict, make it vague with ``.about(value, eps)``, remove it, or let
-    :meth:`MaxEnt.relax` find the least change.
+    Correct one of the conflicting statements, make it vague with ``.about(value, eps)``, remove it, or find the least
+    change with :meth:`MaxEnt.relax`.
 
     Attributes
     ----------
     conflict : DataFrame or None
-        An irreducible set of statements that contradict each other, as ``model.diagnose()`` gives it.
+        An irreducible set of statements that contradict each other, the result of ``model.diagnose()``.
 
     Examples
     --------
-    Three of the ten patients have the flu, who cannot be more than three of the six men:
+    Only three of the ten patients have the flu, so at most half of the six men do:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -185,9 +185,9 @@ class Infeasible(MaxEntError):
 
 
 class SolverError(MaxEntError):
-    """A solver stopped without an answer, or cannot take the model.
+    """A solver stopped without an answer, or does not accept the model.
 
-    Solve with another one; :func:`maxent_cvx.solvers.available` lists them, and "auto" chooses one that can.
+    Use another solver; :func:`maxent_cvx.solvers.available` lists them, and "auto" chooses one that accepts the model.
 
     Examples
     --------
@@ -204,8 +204,8 @@ class SolverError(MaxEntError):
 class Inaccurate(SolverError):
     """An answer whose certificate does not reach :data:`maxent_cvx.solvers.ACCURACY`.
 
-    Solve with ``polish=True`` or with another solver; ``allow_inaccurate=True`` returns the answer as it is, with the
-    bound on its error in ``post.certificate``.
+    Solve with ``polish=True`` or with another solver; ``allow_inaccurate=True`` returns the answer anyway, with the bound
+    on its error in ``post.certificate``.
 
     Examples
     --------
@@ -221,9 +221,9 @@ class Inaccurate(SolverError):
 
 
 class NotDecided(SolverError):
-    """A question, such as for bounds, certainties or contradictions, was not decided in the time that it was given.
+    """A question about bounds, certainties or contradictions was not decided within the time limit.
 
-    Give it more, ``time_limit=...`` seconds, or ask about fewer people at a time.
+    Increase ``time_limit``, or ask about fewer people at a time.
 
     Examples
     --------
@@ -241,8 +241,8 @@ class NotDecided(SolverError):
 class GroupTooLarge(MaxEntError):
     """Exact possible worlds of a group would cost more than is allowed.
 
-    Sample them instead, with :func:`maxent_cvx.worlds.sample`, or allow more with ``limit=``; of an equivocation, round
-    the values.
+    Sample them instead, with :func:`maxent_cvx.worlds.sample`, or increase ``limit``; for an equivocation, round the
+    values.
 
     Examples
     --------
@@ -257,11 +257,11 @@ class GroupTooLarge(MaxEntError):
 
 
 class LargeModel(UserWarning):
-    """A model takes gigabytes of memory, or minutes; the message estimates how much before any of it is used.
+    """A model needs gigabytes of memory, or minutes; the message contains an estimate, before any of it is used.
 
-    A warning of :class:`MaxEnt` with named people: each of them has a term for every value and bucket that can be
-    theirs. Name only those of whom something is known: by symmetry, anybody else has the probabilities of the unnamed
-    people with the same quasi-identifiers.
+    A warning of :class:`MaxEnt` with named people: each of them has a term for every possible value and bucket. Name only
+    people about whom something is known: by symmetry, anybody else has the probabilities of the unnamed people with the
+    same quasi-identifiers.
 
     Examples
     --------
@@ -275,9 +275,9 @@ class LargeModel(UserWarning):
 
 
 class RulesLeftOut(UserWarning):
-    """Rules say something that is not read: what they reveal is left out of the model.
+    """Some rules could not be read, so the information in them is not in the model.
 
-    A warning, as of :meth:`RuleSet.from_mlxtend`; rules among quasi-identifiers alone reveal nothing and give none.
+    A warning, for example of :meth:`RuleSet.from_mlxtend`; rules between quasi-identifiers reveal nothing and cause none.
 
     Examples
     --------
@@ -292,9 +292,9 @@ class RulesLeftOut(UserWarning):
 
 
 class RepeatedStatement(UserWarning):
-    """Knowledge that the model holds already was added again; nothing changed.
+    """Knowledge that the model contains already was added again; nothing changed.
 
-    A warning, of :meth:`MaxEnt.add`; two statements that say the same are one, whichever way round they are written.
+    A warning of :meth:`MaxEnt.add`; statements are compared by meaning, not by text.
 
     Examples
     --------

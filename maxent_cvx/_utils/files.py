@@ -88,11 +88,11 @@ def path_of(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
         raise TableError(f"the name of a file must be text or a pathlib.Path, not {short_repr(path)}")
     if not name or "\0" in name:
-        raise TableError(f"{name!r} is no name of a file; give a path such as 'posterior.parquet'")
+        raise TableError(f"{name!r} is not the name of a file; give a path such as 'posterior.parquet'")
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
-        raise TableError(f"{name!r} is no name of a file here: a character of it cannot be encoded") from None
+        raise TableError(f"{name!r} cannot be the name of a file: one of its characters cannot be encoded") from None
     return Path(name)
 
 
@@ -121,8 +121,8 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         _folder_to_disk(target.parent)
     except OSError as error:
         raise TableError(
-            f"cannot write {str(given_path)!r}: {_reason(error)}; what was there before is unchanged. "
-            "Give another path, or make room, and write again"
+            f"cannot write {str(given_path)!r}: {_reason(error)}; an existing file is unchanged. Give another path, or "
+            "free some space, and write again"
         ) from error
 
 
@@ -141,8 +141,8 @@ def _mode(target: Path, given_path: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
-        raise TableError(f"cannot write {str(given_path)!r}: it is {what}; give the path of a file")
+        kind = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
+        raise TableError(f"cannot write {str(given_path)!r}: it is {kind}; give the path of a file")
     if not os.access(target, os.W_OK):
         raise TableError(f"cannot write {str(given_path)!r}: it is protected; give another path, or permit writing")
     return stat.S_IMODE(mode)

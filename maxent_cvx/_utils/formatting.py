@@ -52,7 +52,7 @@ def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -
     >>> format_combination([(2, "P(a)"), (-1, "P(b)")], "-0.5")
     '2 P(a) - P(b) - 0.5'
     """
-    summands = [(a < 0, what if abs(a) == 1 else f"{format_number(abs(a))} {what}") for a, what in parts]
+    summands = [(a < 0, term if abs(a) == 1 else f"{format_number(abs(a))} {term}") for a, term in parts]
     if constant or not summands:
         summands.append((constant.startswith("-"), constant.removeprefix("-") or "0"))
     (minus, first), *others = summands

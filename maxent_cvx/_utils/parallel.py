@@ -66,10 +66,10 @@ class Executor(ABC):
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
         """Combine the results of all partitions, a few neighbours at a time, and those in turn."""
-        left = list(handles)
-        while len(left) > 1:
-            left = self.combined(combine, [left[i : i + FAN_IN] for i in range(0, len(left), FAN_IN)])
-        return self.gather(left)[0] if left else combine([])
+        pending = list(handles)
+        while len(pending) > 1:
+            pending = self.combined(combine, [pending[i : i + FAN_IN] for i in range(0, len(pending), FAN_IN)])
+        return self.gather(pending)[0] if pending else combine([])
 
 
 class LocalExecutor(Executor):
@@ -85,7 +85,7 @@ class LocalExecutor(Executor):
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """The results, one per partition."""
-        return self._each(function, [(*own, *common) for own in zip(*handles, strict=True)])
+        return self._each(function, [(*arguments, *common) for arguments in zip(*handles, strict=True)])
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results as they are."""
@@ -120,7 +120,10 @@ class ClusterExecutor(Executor):
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
         """Futures, one per partition, computed where the partition is."""
         with _worded():
-            return [self.client.submit(function, *own, *common, pure=False) for own in zip(*handles, strict=True)]
+            return [
+                self.client.submit(function, *arguments, *common, pure=False)
+                for arguments in zip(*handles, strict=True)
+            ]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """The results, sent here."""
@@ -139,10 +142,10 @@ class ClusterExecutor(Executor):
         is the result of a task, which Dask computes again if its worker is lost.
         """
         with _worded():
-            held = self._held(shared)
+            handle = self._held(shared)
             # The first is done first; submitted at once, tasks of one priority are done in any order.
             waiting = [
-                self.client.submit(function, held, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
+                self.client.submit(function, handle, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
             ]
         waiting.reverse()
         try:
@@ -366,7 +369,7 @@ class Workers:
             return self.cluster.in_turn(work, shared, tasks)
         from joblib import Parallel, delayed
 
-        given: Iterator[Any] = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+        results: Iterator[Any] = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(work)(shared, *task) for task in tasks
         )
-        return given
+        return results

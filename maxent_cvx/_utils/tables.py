@@ -54,7 +54,7 @@ def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
     try:
         codes, values = pd.factorize(column, sort=True)
     except TypeError as error:  # a list in a cell, say
-        raise TableError(f"column {column.name!r} holds something that is no single value: {error}") from error
+        raise TableError(f"column {column.name!r} must contain single values: {error}") from error
     return codes, pd.Index(values, name=column.name)
 
 
@@ -108,34 +108,36 @@ def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
     """Read column names; a single string is one column, and at least one is needed."""
     if isinstance(columns, pd.DataFrame):
-        raise TableError(f"{role} must name columns by text, not by {short_repr(columns)}")
+        raise TableError(f"{role} must be the names of columns, not {short_repr(columns)}")
     is_list = not isinstance(columns, str | bytes) and is_several(columns)
     if not (listed := tuple(columns) if is_list else (columns,)):
-        raise TableError(f"{role} names no column; name at least one")
+        raise TableError(f"{role} must name at least one column")
     if strange := [name for name in listed if not is_text(name)]:
-        raise TableError(f"{role} must name columns by text, not by {short_repr(strange[0])}; rename such a column")
+        raise TableError(f"the names of columns in {role} must be str, not {short_repr(strange[0])}; rename the column")
     return listed  # type: ignore[return-value]
 
 
 def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
     """Check that every role's columns are among those of a table, distinct, and give them."""
     known = [column for column in columns if isinstance(column, str)]  # to compare with pandas' NA is an error
-    held: dict[str, str] = {}
-    for role, some in roles.items():
-        for column in some:
+    role_of: dict[str, str] = {}
+    for role, columns_of_role in roles.items():
+        for column in columns_of_role:
             if not is_text(column):
-                raise TableError(f"{role} must name columns by text, not by {short_repr(column)}; rename such a column")
+                raise TableError(
+                    f"the names of columns in {role} must be str, not {short_repr(column)}; rename the column"
+                )
             if column not in known:
                 raise unknown_name(f"column of {what} (given as {role})", column, known)
-            if column in held:
+            if column in role_of:
                 raise TableError(
-                    f"column {column!r} is given as {held[column]} and as {role}; "
-                    "a column has one role: take it out of one of the two"
+                    f"column {column!r} is given as {role_of[column]} and as {role}; a column can have only one role, so "
+                    "remove it from one of the two"
                 )
-            held[column] = role
-    if doubled := [column for column in held if known.count(column) > 1]:
+            role_of[column] = role
+    if doubled := [column for column in role_of if known.count(column) > 1]:
         raise TableError(f"{what} has more than one column named {join_names(doubled)}; rename them")
-    return list(held)
+    return list(role_of)
 
 
 def check_columns(
@@ -145,17 +147,17 @@ def check_columns(
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
     check_labels(frame.columns, f"a name of a column of {what}")
-    held = check_named(frame.columns, roles, what)
+    columns = check_named(frame.columns, roles, what)
     if frame.empty:
         raise TableError(f"{what} has no rows; at least one record is needed")
-    for column in held:
+    for column in columns:
         cells = frame[column]
         if column in sets and cells.dtype == object:  # then each value of a set is checked, like a single value
             is_set = cells.map(lambda cell: isinstance(cell, set | frozenset | list | tuple)).to_numpy(dtype=bool)
             check_labels(cells[is_set].explode(), f"a value of a set in column {column!r} of {what}")
             cells = cells[~is_set]
         check_labels(cells, f"a cell of column {column!r} of {what}")
-    missing = frame[held].isna().sum()
+    missing = frame[columns].isna().sum()
     if (missing := missing[missing > 0]).size:
         raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
 
@@ -165,9 +167,7 @@ def check_labels(values: pd.Series | pd.Index, what: str) -> None:
     if values.dtype == object:
         try:
             if not all(is_text(value) for value in pd.unique(values) if isinstance(value, str)):
-                raise TableError(
-                    f"{what} contains half of a surrogate pair, which is no character and cannot be encoded; replace it"
-                )
+                raise TableError(f"{what} contains half of a surrogate pair, which cannot be encoded; replace it")
         except TypeError:
             strange = next(value for value in values if not pd.api.types.is_hashable(value))
             raise TableError(
@@ -179,8 +179,8 @@ def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Se
     """Say in which columns of so many rows how many values are missing, and what to do."""
     where = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
     return TableError(
-        f"{what} has missing values in {where}; drop those rows with .dropna(subset=[...])"
-        + ("" if "count" in roles else ", or make 'missing' a value of its own with .fillna('?')")
+        f"{what} has missing values in {where}; drop those rows"
+        + ("" if "count" in roles else ", or replace the missing values by a value of their own, such as '?'")
     )
 
 
@@ -190,8 +190,8 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
     bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
     if bad.any():
         raise TableError(
-            f"column {counts.name!r} of {what} must hold whole, non-negative counts of records; "
-            f"{int(bad.sum())} of {len(bad)} are not (first at row {int(bad.argmax())})"
+            f"column {counts.name!r} of {what} must contain counts of records, integers of at least 0; "
+            f"{int(bad.sum())} of {len(bad)} cells do not (the first is in row {int(bad.argmax())})"
         )
     return values.astype(np.int64)
 
@@ -215,18 +215,22 @@ COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people
 }  # fmt: skip
 
 
+#: What to do about such a column where every row is one person.
+REPEAT = "one row per person is expected, so repeat each row by its {name!r} (on the command line, --count {name})"
+
+
 def looks_like_count(name: object) -> bool:
     """Whether a column has the name of a count of records."""
     return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
 
 
 def check_no_count(
-    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "pass count={name!r}"
+    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "give {name!r} as count"
 ) -> None:
     """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
-    held = {column for columns in roles.values() for column in columns}
+    with_role = {column for columns in roles.values() for column in columns}
     for name in table.columns:
-        if name in held or not looks_like_count(name):
+        if name in with_role or not looks_like_count(name):
             continue
         column = table.loc[:, name]
         if column.ndim > 1 or pd.api.types.is_bool_dtype(column):
@@ -234,9 +238,9 @@ def check_no_count(
         numbers = _floats(column)
         if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
             raise TableError(
-                f"{what} has a column {name!r} of whole numbers, which looks like how many people each row stands for: "
-                f"{numbers.sum():.0f} in {len(table)} rows; {remedy.format(name=name)}, or, if it is something else, "
-                f"leave it out, .drop(columns={name!r})"
+                f"column {name!r} of {what} looks like the number of people that each row stands for: "
+                f"{numbers.sum():.0f} people in {len(table)} rows; {remedy.format(name=name)}, or, if it contains "
+                "something else, drop or rename it"
             )
 
 
@@ -249,14 +253,14 @@ def counted(
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
     if count is not None and not isinstance(count, str):
-        raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+        raise TableError(f"count must be the name of a column, got {short_repr(count)}")
     if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
         check_columns(table, roles, what, sets)
         return table, None
     check_columns(table, {**roles, "count": (count,)}, what, sets)
     counts = count_column(table[count], what)
     if not counts.any():
-        raise TableError(f"{what} counts no record: every {count!r} is 0; at least one record is needed")
+        raise TableError(f"{what} contains no records, as every {count!r} is 0; at least one record is needed")
     return table[counts > 0], counts[counts > 0]
 
 
@@ -286,8 +290,7 @@ class Microdata:
     def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
         """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
         data = cls(frame, qi, sa)
-        repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table, of one row per person,", repeat)
+        check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table", REPEAT)
         return data
 
     def __len__(self) -> int:
@@ -307,7 +310,7 @@ def check_once(column: pd.Series) -> None:
     if (repeated := column.value_counts() > 1).any():
         raise TableError(
             f"column {column.name!r} names {int(repeated.sum())} people more than once; "
-            "one row a person is expected: drop the repeats, or pass id=None"
+            "one row per person is expected: drop the repeats, or do not use the column as pseudonyms (id)"
         )
 
 
@@ -324,7 +327,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
     if isinstance(listed.dtype, pd.CategoricalDtype):
         listed = pd.Index(np.asarray(listed))
     if pd.isna(listed).any():
-        raise TableError(f"{what} hold a missing value; a number each is expected")
+        raise TableError(f"{what} must not contain missing values")
     if listed.dtype == object:
         return _as_they_are(list(listed), what)
     is_number = pd.api.types.is_numeric_dtype(listed) and not pd.api.types.is_bool_dtype(listed)
@@ -342,21 +345,23 @@ def as_list(given: Any) -> list[Any]:
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:
     """Numbers of different types."""
-    strangers = [one for one in listed if isinstance(one, bool) or not isinstance(one, numbers.Real | Decimal)]
+    strangers = [
+        number for number in listed if isinstance(number, bool) or not isinstance(number, numbers.Real | Decimal)
+    ]
     if strangers:
-        raise TableError(f"{what} must be real numbers, and {join_names(strangers)} is none")
-    if all(isinstance(one, numbers.Integral) for one in listed):
-        return np.array([int(one) for one in listed], dtype=object)  # type: ignore[call-overload]
+        raise TableError(f"{what} must be real numbers, got {join_names(strangers)}")
+    if all(isinstance(number, numbers.Integral) for number in listed):
+        return np.array([int(number) for number in listed], dtype=object)  # type: ignore[call-overload]
     try:
-        return _finite(np.array([float(one) for one in listed]), what)  # type: ignore[arg-type]
+        return _finite(np.array([float(number) for number in listed]), what)  # type: ignore[arg-type]
     except OverflowError as error:
-        raise TableError(f"{what} hold a number that is too large: {error}") from error
+        raise TableError(f"{what} contain a number that is too large: {error}") from error
 
 
 def _finite(array: np.ndarray, what: str) -> np.ndarray:
     """Check that all are finite."""
     if not np.isfinite(array).all():
-        raise TableError(f"{what} must be finite numbers, and {array[~np.isfinite(array)][0]} is none")
+        raise TableError(f"{what} must be finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
 
 
@@ -367,15 +372,15 @@ def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
         try:
             return as_numbers(labels, what)
         except TableError as error:
-            raise TableError(f"{error}; say what each stands for, values={{value: number}}") from error
+            raise TableError(f"{error}; give the number that each stands for, values={{value: number}}") from error
     if not isinstance(values, Mapping | pd.Series):
-        raise TableError(f"values must be a dictionary or Series, from value to number, not {short_repr(values)}")
+        raise TableError(f"values must be a dictionary or Series {{value: number}}, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
         twice = values.index[values.index.duplicated()]
-        raise TableError(f"values have more than one number for {join_names(twice)}; one each is expected")
+        raise TableError(f"values must have one number for each value, but have several for {join_names(twice)}")
     table = values.to_dict() if isinstance(values, pd.Series) else values
     if missing := [label for label in labels if label not in table]:
-        raise TableError(f"values have no number for {join_names(missing)}; every value of {labels.name!r} needs one")
+        raise TableError(f"values must have a number for each value of {labels.name!r}, but lack {join_names(missing)}")
     return as_numbers([table[label] for label in labels], f"the numbers that {what} stand for")
 
 
@@ -409,12 +414,12 @@ class Choice:
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
         """Mark the entries of `known`, the attribute's published values, that are chosen."""
         if self.interval is None:
-            wanted = list(self.values or ())
-            for value in wanted:
+            chosen = list(self.values or ())
+            for value in chosen:
                 # pandas reads a text as a date, "2020" as the whole year: a text names a text only.
                 if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
                     raise unknown_name(f"value of {attribute!r}", value, known)
-            return np.asarray(known.isin(wanted))
+            return np.asarray(known.isin(chosen))
         if self.interval in known:  # a generalised attribute, whose values are intervals themselves
             return np.asarray(known == self.interval)
         if not pd.api.types.is_numeric_dtype(known):
@@ -443,22 +448,20 @@ def choose(chosen: object, attribute: str) -> Choice:
         raise StatementError(f"{attribute} is chosen by a value or a list of values, not by {short_repr(chosen)}")
     if isinstance(chosen, tuple):
         raise StatementError(
-            f"{attribute} = {chosen!r} could mean these values or what lies between; "
+            f"{attribute} = {chosen!r} could mean these two values or the interval between them; "
             f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
         )
     if isinstance(chosen, str | bytes) or not is_several(chosen):
         values: list[Any] = [chosen]
     elif isinstance(chosen, dict):
-        raise StatementError(f"{attribute} = {chosen!r} is a dictionary; a value or a list is expected")
+        raise StatementError(f"{attribute} must be a value or a list of values, got the dictionary {chosen!r}")
     else:
         values = list(chosen)
     if not values:
-        raise StatementError(f"{attribute} = [] chooses no value; name at least one")
+        raise StatementError(f"{attribute} = [] contains no value; at least one is needed")
     if any(pd.api.types.is_scalar(value) and pd.isna(value) for value in values):
-        raise StatementError(f"{attribute} = {short_repr(chosen)} holds a missing value; name the value that is meant")
+        raise StatementError(f"{attribute} = {short_repr(chosen)} contains a missing value; remove it")
     try:
         return Choice(frozenset(values))
     except TypeError as error:
-        raise StatementError(
-            f"{attribute} = {short_repr(chosen)} holds something that is no single value: {error}"
-        ) from error
+        raise StatementError(f"{attribute} = {short_repr(chosen)} must contain single values: {error}") from error

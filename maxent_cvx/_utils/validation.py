@@ -56,8 +56,8 @@ def check_int(
     """Read a whole number from a range, or say what was found instead."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:  # type: ignore[operator]
-        up = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
-        raise (error or StatementError)(f"{what}={short_repr(value)}: a whole number {up} is expected")
+        interval = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
+        raise (error or StatementError)(f"{what} must be an integer {interval}, got {short_repr(value)}")
     return int(value)  # type: ignore[call-overload]
 
 
@@ -70,22 +70,22 @@ def check_float(
     except BadProbability:
         number = math.nan
     if not least <= number <= most or math.isnan(number):
-        sides = f" from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f" of at least {least:g}"
-        raise (error or BadProbability)(f"{what}={short_repr(value)}: a number{sides} is expected")
+        interval = f"from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f"of at least {least:g}"
+        raise (error or BadProbability)(f"{what} must be a number {interval}, got {short_repr(value)}")
     return number
 
 
 def check_positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
     """Read a finite number above 0."""
     if (number := check_number(value, what)) <= 0:
-        raise (error or BadProbability)(f"{what}={short_repr(value)}: a number above 0 is expected")
+        raise (error or BadProbability)(f"{what} must be a number above 0, got {short_repr(value)}")
     return number
 
 
 def check_bool(value: object, what: str) -> bool:
     """Read True or False: another value, such as the text "no", would silently count as one of them."""
     if not isinstance(value, bool | np.bool_):
-        raise StatementError(f"{what}={short_repr(value)}: True or False is expected")
+        raise StatementError(f"{what} must be True or False, got {short_repr(value)}")
     return bool(value)
 
 
@@ -94,7 +94,7 @@ def check_optional_bool(value: object, what: str) -> bool | None:
     if value is None:
         return None
     if not isinstance(value, bool | np.bool_):
-        raise StatementError(f"{what}={short_repr(value)}: True, False or None is expected")
+        raise StatementError(f"{what} must be True, False or None, got {short_repr(value)}")
     return bool(value)
 
 
@@ -104,7 +104,7 @@ def check_in(value: object, what: str, among: Collection[str]) -> str:
         words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
         near = difflib.get_close_matches(value, among, n=1) if isinstance(value, str) else []
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise StatementError(f"{what}={short_repr(value)}: {words} is expected{hint}")
+        raise StatementError(f"{what} must be {words}, got {short_repr(value)}{hint}")
     return value
 
 
@@ -121,7 +121,7 @@ def is_several(value: object) -> TypeGuard[Iterable[Any]]:
 def check_str(value: object, what: str) -> str:
     """Read a text of at least one character."""
     if not is_text(value) or not value:
-        raise StatementError(f"{what}={short_repr(value)}: a text is expected")
+        raise StatementError(f"{what} must be a nonempty str, got {short_repr(value)}")
     return str(value)
 
 
@@ -129,7 +129,7 @@ def check_path(value: object, what: str = "path") -> Path:
     """Read the name of a file; whether there is one is not looked at."""
     name = fspath(value) if isinstance(value, str | PathLike) else None
     if not isinstance(name, str) or not name or "\0" in name:
-        raise TableError(f"{what}={short_repr(value)}: the name of a file is expected")
+        raise TableError(f"{what} must be the name of a file, got {short_repr(value)}")
     return Path(name)
 
 
@@ -139,9 +139,9 @@ def read_file_text(value: object, what: str, error: type[MaxEntError] = TableErr
     try:
         return name.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as broken:
-        raise error(f"{name} is no text in UTF-8 ({broken.reason} at byte {broken.start}); save it so") from None
+        raise error(f"{name} is not UTF-8 text ({broken.reason} at byte {broken.start}); save it as UTF-8") from None
     except UnicodeEncodeError:
-        raise error(f"{what}={name!r} is no name that a file can have") from None
+        raise error(f"{what} must be a possible file name, got {str(name)!r}") from None
     except FileNotFoundError:
         raise error(f"there is no file {str(name)!r}") from None
     except OSError as broken:
@@ -151,7 +151,7 @@ def read_file_text(value: object, what: str, error: type[MaxEntError] = TableErr
 def check_callable(value: object, what: str) -> Callable[..., Any]:
     """Read something that can be called; a class, such as ``int``, makes objects and is taken for a slip."""
     if not callable(value) or isinstance(value, type):
-        raise StatementError(f"{what}={short_repr(value)}: a function is expected")
+        raise StatementError(f"{what} must be a function, got {short_repr(value)}")
     return value
 
 
@@ -165,7 +165,7 @@ def check_instance(
     """Check that something is of a kind."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        names = " or ".join(f"{'an' if one.__name__[0] in 'AEIOU' else 'a'} {one.__name__}" for one in kinds)
+        names = " or ".join(f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}" for cls in kinds)
         raise error(f"{what} must be {names}, not {short_repr(value)}{f'; {remedy}' * bool(remedy)}")
     return value
 
@@ -208,7 +208,7 @@ def check_array(
         expected = "a list of numbers" if size is None else f"a list of {size} numbers"
         raise error(f"{what} must be {expected}, not of shape {array.shape}")
     if not np.isfinite(array).all():
-        raise error(f"{what} must be finite numbers, and {array[~np.isfinite(array)][0]} is none")
+        raise error(f"{what} must be finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
 
 
@@ -264,5 +264,5 @@ def check_measure(value: object, what: str) -> float:
         or not isinstance(value, Real | np.number)
         or isinstance(value, np.complexfloating)
     ):
-        raise StatementError(f"{what} gives {short_repr(value)}: a number is expected")
+        raise StatementError(f"{what} must return a number, not {short_repr(value)}")
     return float(value)

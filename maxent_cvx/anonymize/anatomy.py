@@ -61,15 +61,15 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
     """Draw one record from each of the l largest piles for every bucket, as long as there are l piles."""
     # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
     sizes = np.bincount(pile)
-    heap = [(-int(sizes[one]), float(rng.random()), int(one)) for one in np.flatnonzero(sizes)]
+    heap = [(-int(sizes[kind]), float(rng.random()), int(kind)) for kind in np.flatnonzero(sizes)]
     heapq.heapify(heap)
     drawn: list[int] = []
     while len(heap) >= l:
         largest = [heapq.heappop(heap) for _ in range(l)]
-        drawn += [one for _, _, one in largest]
-        for size, tie, one in largest:
+        drawn += [kind for _, _, kind in largest]
+        for size, tie, kind in largest:
             if size < -1:
-                heapq.heappush(heap, (size + 1, tie, one))
+                heapq.heappush(heap, (size + 1, tie, kind))
     drawn_from = np.array(drawn, dtype=np.int64)
     order = np.argsort(drawn_from, kind="stable")
     first = np.cumsum(sizes) - sizes
@@ -82,9 +82,9 @@ def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random
     """Give each left-over record a bucket without its like, at random; -1 where there are too few."""
     chosen = np.full(len(left), -1)
     every = np.unique(bucket)
-    for one in np.unique(left):
-        at = np.flatnonzero(left == one)
-        free = np.setdiff1d(every, bucket[value == one])
+    for sensitive in np.unique(left):
+        at = np.flatnonzero(left == sensitive)
+        free = np.setdiff1d(every, bucket[value == sensitive])
         if len(free) >= len(at):
             chosen[at] = rng.choice(free, len(at), replace=False)
     return chosen
@@ -109,8 +109,8 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
     part = np.where(is_exempt[order], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
     assigned = draw(pile, l, rng)
-    left = assigned < 0  # fewer than l
-    assigned[left] = join(pile[left], assigned[~left], pile[~left], rng)
+    unassigned = assigned < 0  # fewer than l
+    assigned[unassigned] = join(pile[unassigned], assigned[~unassigned], pile[~unassigned], rng)
     bucket = np.empty(n, dtype=np.int64)
     bucket[order] = assigned
     return bucket
@@ -120,13 +120,13 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
     """Check that every value that counts fits into as many buckets as it has records."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
-        enough = f"exempt the most frequent values (exempt={int(is_exempt.sum()) + len(too_many)})"
-        remedy = "spread people evenly over the partitions, exempt more values" if part else enough
+        exempting = f"exempt the {pluralize(int(is_exempt.sum()) + len(too_many), 'most frequent value')}"
+        remedy = "spread people evenly over the partitions, exempt more values" if part else exempting
         raise TableError(
             f"{part}{': ' * bool(part)}"
-            f"{pluralize(len(too_many), 'value occurs', 'values occur')} more often than once per bucket "
-            f"({pluralize(n_buckets, 'bucket')} of l={l}), "
-            f"{join_names(too_many.index[:1])} {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
+            f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per bucket "
+            f"({pluralize(n_buckets, 'bucket')} with l = {l}): "
+            f"{join_names(too_many.index[:1])} occurs {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
         )
 
 
@@ -152,8 +152,8 @@ def anatomy_of_partitions(
     values, numbers = CountedTuples.united([each.values for _, _, each in assigned])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, each), own in zip(assigned, numbers, strict=True):
-        check_partition(each, is_exempt[own], l, part.name)
+    for (i, part, each), values_of_part in zip(assigned, numbers, strict=True):
+        check_partition(each, is_exempt[values_of_part], l, part.name)
         make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
         dealers.append((Records(make, part.name), each))
         first += each.buckets
@@ -165,8 +165,8 @@ def count_people(rows: pd.DataFrame, roles: Roles, l: int, name: str) -> PartCou
     if rows.empty:
         return None
     Microdata.of_people(rows, roles.qi, roles.sensitive)
-    one = np.ones(len(rows), dtype=np.int64)
-    tuples, values = (CountedTuples.of(rows[list(columns)], one) for columns in (roles.qi, roles.sensitive))
+    counts = np.ones(len(rows), dtype=np.int64)
+    tuples, values = (CountedTuples.of(rows[list(columns)], counts) for columns in (roles.qi, roles.sensitive))
     return PartCounts(tuples, values, len(rows) // l, "numbers")
 
 
@@ -174,8 +174,8 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
     """Check that a partition can be bucketized by itself."""
     if not counts.buckets:
         raise TableError(
-            f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket of l={l}; "
-            "make the partitions fewer and larger, table.repartition(npartitions=...)"
+            f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket with l = {l}; "
+            "use fewer and larger partitions, table.repartition(npartitions=...)"
         )
     values = counts.values.labels if counts.values.labels.nlevels > 1 else counts.values.labels.get_level_values(0)
     check_eligible(pd.Series(counts.values.records, values), is_exempt, counts.buckets, l, name)
@@ -213,8 +213,9 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         if p < safety.c:
             return bucket
     raise TableError(
-        f"safe=({safety.c:g}, {safety.k}) cannot be reached: with l={largest}, the largest possible, the disclosure is "
-        f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt more values"
+        f"({safety.c:g}, {safety.k})-safety cannot be reached: even with l = {largest}, the largest possible, the "
+        f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt "
+        "more values"
     )
 
 
@@ -289,7 +290,7 @@ def anatomy(
     Notes
     -----
     With a Dask DataFrame, buckets do not cross partitions, so that up to l - 1 records remain in each, and each must be
-    large and mixed enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
+    large and diverse enough by itself (a value that is not exempt occurs in at most 1/l of it); an error names the
     partition. The exempt values are the most frequent ones of the whole table. Buckets are numbered through all
     partitions. Each partition has its own random stream, given by the seed and its number, so that the result depends
     on the partitions. Shuffle sorted tables first.
@@ -309,7 +310,7 @@ def anatomy(
     >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
     0.333
 
-    Buckets that withstand an adversary who knows any two implications, as far as a probability of 0.6:
+    Buckets in which no probability reaches 0.6 for an adversary who knows any two implications:
 
     >>> release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
     >>> len(release.buckets), mx.attacks.worst_case(release, k=1)["disclosure"].item()
@@ -325,7 +326,10 @@ def anatomy(
     """
     if is_dask(table):
         if safe is not None:
-            raise TableError("safe= asks of all buckets at once what implications can do; of partitions, leave it out")
+            raise TableError(
+                "safe is not available for a table in partitions, since implications may link people of different ones; "
+                "omit it"
+            )
         return anatomy_of_partitions(table, names(qi, "qi"), names(sa, "sa"), l, exempt, seed)
     table = cast(pd.DataFrame, table)  # or it is refused
     qi, sa = names(qi, "qi"), names(sa, "sa")
@@ -355,7 +359,7 @@ def anatomy_buckets(
     l, exempt, seed : int
         As in :func:`anatomy`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`anatomy`, which says against whom it holds.
+        (c, k) as in :func:`anatomy`, which describes the adversary.
 
     Returns
     -------
@@ -415,8 +419,8 @@ class SafeGroups:
         self._n_values = int(value.max()) + 1
         if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
             raise TableError(
-                f"safe=({safety.c:g}, {safety.k}): even of the whole table as one group the disclosure is "
-                f"{p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c, or a smaller k"
+                f"({safety.c:g}, {safety.k})-safety cannot be reached: even with the whole table as one group, the "
+                f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k"
             )
         (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 

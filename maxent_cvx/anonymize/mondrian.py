@@ -43,9 +43,9 @@ class Scales:
         """The cuts of a group that leave k records on both sides, in the order in which they are tried: who is low."""
         if len(records) < 2 * k:
             return
-        here = self.place[records]
-        for attribute in np.argsort(-np.ptp(here, axis=0) / self.width, kind="stable"):
-            column = here[:, attribute]
+        places = self.place[records]
+        for attribute in np.argsort(-np.ptp(places, axis=0) / self.width, kind="stable"):
+            column = places[:, attribute]
             median = np.median(column)
             for low in (column <= median, column < median):  # ties at the median go to one side, or to the other
                 if k <= low.sum() <= len(records) - k:
@@ -172,13 +172,13 @@ def mondrian_table(
     k, l : int
         As in :func:`mondrian`.
     safe : tuple of float and int, optional
-        (c, k) as in :func:`mondrian`, whose notes say against whom it holds.
+        (c, k) as in :func:`mondrian`, whose notes describe the adversary.
 
     Returns
     -------
     DataFrame
         The QI and sensitive columns, indexed like the table. Numbers become the closed Interval of their group, other
-        values the set of values of their group, or "*" if these are all; a value that the whole group has stays.
+        values the set of values of their group, or "*" if these are all values; a value common to the group stays.
 
     Raises
     ------
@@ -213,9 +213,9 @@ def mondrian_table(
     check_int(k, "k", 1, len(table), TableError)
     s, values = data.values()
     if l is not None and check_int(l, "l", 1, error=TableError) > len(values):
-        raise TableError(f"l={l}: the table has {len(values)} sensitive values; choose a smaller l")
+        raise TableError(f"l must be at most {len(values)}, the number of sensitive values in the table, got {l}")
     scales = Scales.of(table, data.qi)
-    left, groups = [np.arange(len(table))], []
+    pending, groups = [np.arange(len(table))], []
     safety = Safety.read(safe)
     safe_groups = None if safety is None else SafeGroups(s, safety)
 
@@ -223,11 +223,11 @@ def mondrian_table(
         enough = l is None or all(len(np.unique(s[half])) >= l for half in halves)
         return enough and (safe_groups is None or safe_groups.cut(halves))
 
-    while left:  # sequential: whether a cut is safe depends on all groups so far
-        records = left.pop()
+    while pending:  # sequential: whether a cut is safe depends on all groups so far
+        records = pending.pop()
         for low in scales.cuts(records, k):
             if allowed(halves := [records[low], records[~low]]):
-                left += halves
+                pending += halves
                 break
         else:
             groups.append(records)

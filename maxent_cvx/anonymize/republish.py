@@ -45,15 +45,15 @@ def history_guided(history: History, l: int, rng: np.random.Generator) -> Assign
     """Fill places with newcomers who have their values; the others get buckets of l values, or join some."""
     bucket, value = history.bucket.copy(), history.value
     _fill_places(history, bucket, rng)
-    left = _new_buckets(history, bucket, l, rng)
-    there = bucket >= 0
-    bucket[left] = joined = join(value[left], bucket[there], value[there], rng)
-    if (stranded := left[joined < 0]).size:
-        one = value[stranded[0]]
-        many = pluralize(int(np.sum(value[stranded] == one)), "newcomer")
+    newcomers = _new_buckets(history, bucket, l, rng)
+    is_placed = bucket >= 0
+    bucket[newcomers] = joined = join(value[newcomers], bucket[is_placed], value[is_placed], rng)
+    if (stranded := newcomers[joined < 0]).size:
+        sensitive = value[stranded[0]]
+        many = pluralize(int(np.sum(value[stranded] == sensitive)), "newcomer")
         raise TableError(
-            f"{many} with {join_names([history.values[one]])} left over, and fewer "
-            "buckets lack that value; choose a smaller l, or method='m_invariant', which adds counterfeits"
+            f"{many} with {join_names([history.values[sensitive]])} cannot be placed: too few buckets lack that value; choose "
+            "a smaller l, or the method 'm_invariant', which adds counterfeits"
         )
     return Assignment(bucket, np.empty(0, dtype=int), np.empty(0, dtype=int))
 
@@ -62,13 +62,13 @@ def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignmen
     """The same, but a counterfeit takes each place that is not filled, and completes buckets for who is left over."""
     bucket, value = history.bucket.copy(), history.value
     empty = _fill_places(history, bucket, rng)
-    left = _new_buckets(history, bucket, l, rng)
+    newcomers = _new_buckets(history, bucket, l, rng)
     first = max(history.n_buckets, int(bucket.max()) + 1)
-    bucket[left], (more_buckets, more_values) = _alone(value[left], l, len(history.values), first, rng)
+    bucket[newcomers], (more_buckets, more_values) = _alone(value[newcomers], l, len(history.values), first, rng)
     added_bucket = np.append(history.places[0][empty], more_buckets)
     added_value = np.append(history.places[1][empty], more_values)
-    kept = np.isin(added_bucket, bucket)  # nobody is left in the others
-    return Assignment(bucket, added_bucket[kept], added_value[kept])
+    is_used = np.isin(added_bucket, bucket)  # nobody is left in the others
+    return Assignment(bucket, added_bucket[is_used], added_value[is_used])
 
 
 def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -81,11 +81,11 @@ def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator)
 
 def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
     """Put newcomers into new buckets of l different values; who is left over."""
-    rest = np.flatnonzero(bucket < 0)
-    rest = rest[shuffled(history.value[rest], rng)[0]]
-    fresh = draw(history.value[rest], l, rng)
-    bucket[rest[fresh >= 0]] = history.n_buckets + fresh[fresh >= 0]
-    return rest[fresh < 0]
+    newcomers = np.flatnonzero(bucket < 0)
+    newcomers = newcomers[shuffled(history.value[newcomers], rng)[0]]
+    fresh = draw(history.value[newcomers], l, rng)
+    bucket[newcomers[fresh >= 0]] = history.n_buckets + fresh[fresh >= 0]
+    return newcomers[fresh < 0]
 
 
 def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -100,20 +100,18 @@ def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.rand
 
 
 def _alone(
-    left: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
+    unplaced: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Give those who are left buckets of their own, with counterfeits of other values."""
-    if len(left) and n_values < l:
-        raise TableError(
-            f"l={l} different values per bucket are requested, but there are {n_values}; choose a smaller l"
-        )
-    order, number = shuffled(left, rng)
-    bucket = np.empty(len(left), dtype=np.int64)
+    if len(unplaced) and n_values < l:
+        raise TableError(f"l must be at most {n_values}, the number of sensitive values, got {l}")
+    order, number = shuffled(unplaced, rng)
+    bucket = np.empty(len(unplaced), dtype=np.int64)
     bucket[order] = number  # one of a value a bucket
-    own = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
-    own[bucket, left] = True
-    others = np.argsort(rng.random(own.shape) + own, axis=1)  # in random order, their own last
-    added, which = np.nonzero(np.arange(n_values) < (l - own.sum(axis=1))[:, None])
+    has_value = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
+    has_value[bucket, unplaced] = True
+    others = np.argsort(rng.random(has_value.shape) + has_value, axis=1)  # in random order, their own last
+    added, which = np.nonzero(np.arange(n_values) < (l - has_value.sum(axis=1))[:, None])
     return first + bucket, (first + added, others[added, which])
 
 
@@ -131,7 +129,7 @@ def republish(
         The earlier release, with pseudonyms.
     table : DataFrame
         One row per person, with the columns of the release except the bucket, and the pseudonyms. People in the earlier
-        release must have the same value; somebody with another value is a new person.
+        release must have the same value; a person whose value has changed needs a new pseudonym.
     method : str
         "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
         newcomers take the places of people who left and had the same value, and the other newcomers get new buckets.
@@ -154,16 +152,16 @@ def republish(
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If a person has another value than before, newcomers cannot be put into buckets of l different values, or a
-        number is out of range.
+        If the value of a person has changed, newcomers cannot be placed into buckets of l different values, or a number
+        is out of range.
     UnknownName
         If the table lacks a column of the release.
 
     Notes
     -----
-    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who find fewer counterfeits. Somebody who
-    was in an earlier release, and not in the last, is a newcomer here: who comes back into another bucket is exposed by
-    what was published before. History-guided buckets with empty places have fewer than l values.
+    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who need fewer counterfeits. A person who was
+    in an earlier release, but not in the last one, counts as a newcomer, and may be exposed by the earlier release if
+    placed into another bucket. History-guided buckets with empty places have fewer than l values.
 
     Examples
     --------
@@ -177,7 +175,7 @@ def republish(
     0
     """
     if not isinstance(release, Release) or release.persons is None:
-        raise StatementError(f"an earlier Release made with id= is expected, not {short_repr(release)}")
+        raise StatementError(f"the earlier release must be a Release with pseudonyms (id), not {short_repr(release)}")
     check_in(method, "method", METHODS)
     name, bare = release.persons.id, release.persons.id in release.qi
     qi = release.qi if bare else (name, *release.qi)
@@ -210,19 +208,19 @@ def _places(
     """The places of those who have left: bucket and value of each."""
     n_values = int(max(old.max(), value.max())) + 1
     s, b = release.n_sb.nonzero()
-    held = np.zeros((len(release.buckets), n_values), dtype=np.int64)
-    held[b, old[s]] = release.n_sb.data
+    places = np.zeros((len(release.buckets), n_values), dtype=np.int64)
+    places[b, old[s]] = release.n_sb.data
     stays = np.flatnonzero(before >= 0)
     bucket = release.persons.bucket[before[stays]]  # type: ignore[union-attr]
-    np.subtract.at(held, (bucket, value[stays]), 1)
-    if (held < 0).any():
-        wrong = ids.iloc[stays[held[bucket, value[stays]] < 0]]
+    np.subtract.at(places, (bucket, value[stays]), 1)
+    if (places < 0).any():
+        wrong = ids.iloc[stays[places[bucket, value[stays]] < 0]]
         raise TableError(
-            f"somebody among {ids.name} {join_names(wrong)} has another value than when it was published first: somebody "
-            "with a new value is a new person; give a new pseudonym"
+            f"the sensitive value of {ids.name} {join_names(wrong)} differs from the one published before; a person "
+            "whose value has changed needs a new pseudonym"
         )
-    at, which = held.nonzero()
-    number = held[at, which]
+    at, which = places.nonzero()
+    number = places[at, which]
     return np.repeat(at, number), np.repeat(which, number)
 
 
@@ -242,11 +240,11 @@ def _publish(release: Release, table: pd.DataFrame, history: History, assignment
         **{release.bucket: names.to_numpy()[assignment.bucket]}
     )
     every = np.append(history.value, assignment.added_value)
-    held = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    held[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
+    values = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    values[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
     return Release.from_tables(
         people,
-        held,
+        values,
         qi=() if bare else release.qi,
         sa=release.sensitive,
         bucket=release.bucket,

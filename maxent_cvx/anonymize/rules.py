@@ -14,13 +14,12 @@ from .._utils.errors import Inaccurate, SolverError, StatementError, TableError,
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import names
-from .._utils.validation import check_bool, check_int, check_list, check_number, check_optional_bool
+from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
 from ..measures.accuracy import original_counts, overall_divergence
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import View
-from ..releases.generalized import OUTSIDE
 from ..rules import SCORES, RuleSet, Thresholds, check_names
 from ..solvers.explain import multipliers_from_counts
 from ..sources.rules import PublishedRules
@@ -70,7 +69,7 @@ def events(view: View) -> np.ndarray:
     # That somebody of a population is not in the release is no value.
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
-        return np.eye(len(values))[:, np.asarray(values.to_flat_index() != OUTSIDE)]
+        return np.eye(len(values))[:, view.inside]
     return np.concatenate(
         [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
     )
@@ -138,7 +137,7 @@ def mine_rules(
     strict: bool = False,
     attributes: int | Iterable[int] | None = None,
 ) -> RuleSet:
-    """Find all rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >.
+    """Find all rules Q => X with P(Q, X) >= support and P(X | Q) >= confidence; with > if `strict`.
 
     Parameters
     ----------
@@ -259,26 +258,26 @@ class Withholding:
 
     def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
         """What is inferred from some of the rules; the search begins with the multipliers of `before`."""
-        some = self.rules if complete else self.rules.at(kept)
-        source = PublishedRules(some, self.scores, self.decimals, non_rules=complete)
+        rules = self.rules if complete else self.rules.at(kept)
+        source = PublishedRules(rules, self.scores, self.decimals, non_rules=complete)
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
     def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
         """Withhold rules, `step` at a time, and try to restore them."""
-        kept = np.ones(len(self.rules), dtype=bool)
+        is_published = np.ones(len(self.rules), dtype=bool)
         if self.rules.complete:
-            post = self.solve(kept, None, complete=True)
+            post = self.solve(is_published, None, complete=True)
             if self.limit.holds(value := self.limit.measured(post)):
                 return self._published(self.rules), self._withheld([], {}), post, value
-        post = self.solve(kept, None)
+        post = self.solve(is_published, None)
         value, order, after = self.limit.measured(post), list[int](), dict[int, float]()
         with progress_bar(None, "withheld", progress) as bar:
-            while not self.limit.holds(value) and kept.any():
+            while not self.limit.holds(value) and is_published.any():
                 gain = self.limit.gains(post)
                 best = np.argsort(-gain, kind="stable")[:step]
-                out = np.flatnonzero(kept)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
-                kept[out] = False
-                post = self.solve(kept, post)
+                out = np.flatnonzero(is_published)[best[(gain[best] > 0) | (gain[best] == gain.max())]]
+                is_published[out] = False
+                post = self.solve(is_published, post)
                 value = self.limit.measured(post)
                 order += out.tolist()
                 after |= dict.fromkeys(out.tolist(), value)
@@ -289,15 +288,15 @@ class Withholding:
                     f"use a {'larger' if self.limit.is_upper else 'smaller'} limit"
                 )
             for rule in reversed(order) if restore else ():
-                kept[rule] = True
-                tried = self.solve(kept, post)
+                is_published[rule] = True
+                tried = self.solve(is_published, post)
                 if self.limit.holds(measured := self.limit.measured(tried)):
                     post, value = tried, measured
                 else:
-                    kept[rule] = False
-                bar.set_postfix_str(f"{int((~kept).sum())} to be withheld")
-        withheld = self._withheld([rule for rule in order if not kept[rule]], after)
-        return self._published(self.rules.at(kept).incomplete()), withheld, post, value
+                    is_published[rule] = False
+                bar.set_postfix_str(f"{int((~is_published).sum())} to be withheld")
+        withheld = self._withheld([rule for rule in order if not is_published[rule]], after)
+        return self._published(self.rules.at(is_published).incomplete()), withheld, post, value
 
     def _published(self, rules: RuleSet) -> RuleSet:
         """The rules with the scores that are published."""
@@ -421,8 +420,8 @@ def sanitize(
     Then the rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on
     log P(x | q) above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the
     number of records that it counts, which is the gain of D to second order. Rules that force zeros come first. Every
-    step starts from the multipliers of the one before. The measure does not include what an adversary infers who knows
-    that rules were withheld by this method.
+    step starts from the multipliers of the one before. The measure does not cover an adversary who knows that rules were
+    withheld by this method.
 
     Published rules, section VII (future work).
 
@@ -442,13 +441,13 @@ def sanitize(
     check_optional_bool(progress, "progress")
     check_bool(restore, "restore")
     if (max_p is None) == (divergence is None):
-        raise StatementError("pass exactly one limit: max_p=..., or divergence=... with original=...")
+        raise StatementError("exactly one limit must be given: max_p, or divergence together with original")
     if not isinstance(scores, str) and scores is not None:
         scores = check_list(scores, "scores", "'confidence' and 'support'")
     if original is not None and divergence is None:
-        raise StatementError("original= is for divergence= only; leave it out with max_p=")
+        raise StatementError("original is used with divergence only; omit it with max_p")
     if divergence is not None and not isinstance(original, pd.DataFrame):
-        raise StatementError("divergence= needs original=, the table of records")
+        raise StatementError("divergence needs original, the table of records")
     if not isinstance(rules, RuleSet):
         raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
     if "measure" in (*rules.qi, *rules.sensitive):
@@ -460,8 +459,7 @@ def sanitize(
         raise StatementError(f"max_p must be a probability above 0, got {max_p!r}")
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
-    if not isinstance(model, MaxEnt):
-        raise StatementError(f"view must be a View, such as a QITable, or a MaxEnt, not {short_repr(view)}")
+    check_instance(model, MaxEnt, "view", "give a View, such as a QITable, or a model of one")
     search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
     kept, withheld, post, value = search.run(step, restore, progress)
     return Sanitized(kept, withheld, post, value, limit)

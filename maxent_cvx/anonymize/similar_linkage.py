@@ -150,12 +150,12 @@ class GroupPatterns:
         """The records of each kind that are in groups; `used` is of kept groups, then of new ones, a pattern each."""
         return np.asarray(self.table.T @ used.reshape(2, -1).sum(axis=0))
 
-    def _program(self, some: np.ndarray) -> tuple[np.ndarray, sp.csc_array, np.ndarray]:
+    def _program(self, doubled: np.ndarray) -> tuple[np.ndarray, sp.csc_array, np.ndarray]:
         """Costs, columns and upper bounds: groups that are kept, new groups of some patterns, records left over."""
         n, kinds = self.table.shape[0], len(self.records)
-        columns = sp.hstack([self.table.T, self.table[some].T, sp.eye_array(kinds)], format="csc")
-        cost = np.concatenate([np.zeros(n), np.full(len(some), COST_OF_NEW), np.ones(kinds)])
-        return cost, columns, np.concatenate([self.there, np.full(len(some), np.inf), self.records])
+        columns = sp.hstack([self.table.T, self.table[doubled].T, sp.eye_array(kinds)], format="csc")
+        cost = np.concatenate([np.zeros(n), np.full(len(doubled), COST_OF_NEW), np.ones(kinds)])
+        return cost, columns, np.concatenate([self.there, np.full(len(doubled), np.inf), self.records])
 
     def _least(self) -> tuple[np.ndarray, np.ndarray]:
         """The fewest records left over, in parts of groups, and what one record more of each kind would cost."""
@@ -170,13 +170,13 @@ class GroupPatterns:
     def _integer(self, used: np.ndarray) -> np.ndarray:
         """Integer numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
         n = self.table.shape[0]
-        some = np.arange(n) if n <= FEW_PATTERNS else np.flatnonzero(used[n:] > 0)
-        cost, columns, most = self._program(some)
+        doubled = np.arange(n) if n <= FEW_PATTERNS else np.flatnonzero(used[n:] > 0)
+        cost, columns, most = self._program(doubled)
         # Of those that stay, not many fewer than the program lets stay: the search is short then.
         low = np.concatenate([np.floor(used[:n] - 1), np.zeros(len(most) - n)]).clip(0)
         result = milp(
             cost,
-            integrality=np.concatenate([np.ones(n + len(some)), np.zeros(len(self.records))]),
+            integrality=np.concatenate([np.ones(n + len(doubled)), np.zeros(len(self.records))]),
             bounds=Bounds(low, most),
             constraints=LinearConstraint(columns, self.records, self.records),
             options={"node_limit": NODES},
@@ -185,7 +185,7 @@ class GroupPatterns:
         if result.x is not None:
             answer = np.zeros(2 * n)
             answer[:n] = np.round(result.x[:n])
-            answer[n + some] = np.round(result.x[n : n + len(some)])
+            answer[n + doubled] = np.round(result.x[n : n + len(doubled)])
         return answer.astype(np.int64) if (self._taken(answer) <= self.records).all() else np.floor(used).astype(int)
 
     def _add(self, members: np.ndarray) -> None:
@@ -221,9 +221,9 @@ class GroupPatterns:
             safe = violation[best] <= 1 + DEVIATION_ROUNDING
             grown.append(groups[best[safe]])
             chains, price_weight = groups[best[~safe]], price_weight[chain[best[~safe]]]
-        width = max(some.shape[1] for some in grown)
+        width = max(patterns.shape[1] for patterns in grown)
         return np.concatenate(
-            [np.pad(some, ((0, 0), (0, width - some.shape[1])), constant_values=-1) for some in grown]
+            [np.pad(patterns, ((0, 0), (0, width - patterns.shape[1])), constant_values=-1) for patterns in grown]
         )
 
     def _offers(self, chains: np.ndarray, prices: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -306,28 +306,28 @@ class Grouping:
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
         """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger."""
         group, n, again = np.full(len(pool), -1), 0, tries
-        left = np.arange(len(pool))
-        while len(left):
-            pile = self.pile(pool[left], size)  # as Anatomy does: one record from each of the largest piles
+        ungrouped = np.arange(len(pool))
+        while len(ungrouped):
+            pile = self.pile(pool[ungrouped], size)  # as Anatomy does: one record from each of the largest piles
             order = np.argsort(pile, kind="stable")
-            left = left[order]
+            ungrouped = ungrouped[order]
             drawn = draw(pile[order], size, self.rng)
             got = np.flatnonzero(drawn >= 0)
             if not len(got):
                 break
-            kept = self.kept(pool[left[got]], drawn[got])
-            safe = got[kept[drawn[got]]]
-            group[left[safe]] = (np.cumsum(kept) - 1 + n)[drawn[safe]]
-            n += int(kept.sum())
-            left = np.delete(left, safe)
-            if kept.all():
+            is_safe = self.kept(pool[ungrouped[got]], drawn[got])
+            safe = got[is_safe[drawn[got]]]
+            group[ungrouped[safe]] = (np.cumsum(is_safe) - 1 + n)[drawn[safe]]
+            n += int(is_safe.sum())
+            ungrouped = np.delete(ungrouped, safe)
+            if is_safe.all():
                 break
             again -= 1  # an unsafe draw is repeated some times before larger groups are tried
             if not again:
                 size, again = size + 1 + size // 4, tries
             if size > max(LARGEST, self.smallest):
                 break
-            left = left if again == tries else self.rng.permutation(left)
+            ungrouped = ungrouped if again == tries else self.rng.permutation(ungrouped)
         return group, n
 
     def kept(self, records: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -373,11 +373,11 @@ def rearrange(grouping: Grouping, work: float) -> bool:
     new = sp.csr_array(patterns.table[np.repeat(np.arange(n), used[n:])])
     row = np.repeat(np.arange(new.shape[0]), np.diff(new.indptr))
     slot_group, slot_kind = (np.repeat(x, new.data.astype(int)) for x in (row, new.indices))
-    left = grouping.rng.permutation(grouping.left)
-    left = left[np.argsort(kind[left], kind="stable")]
+    ungrouped = grouping.rng.permutation(grouping.left)
+    ungrouped = ungrouped[np.argsort(kind[ungrouped], kind="stable")]
     slots = np.argsort(slot_kind, kind="stable")
-    start = np.searchsorted(kind[left], slot_kind[slots])
-    grouping.accept(left[start + rank(slot_kind[slots])], slot_group[slots])
+    start = np.searchsorted(kind[ungrouped], slot_kind[slots])
+    grouping.accept(ungrouped[start + rank(slot_kind[slots])], slot_group[slots])
     return patterns.work >= work
 
 
@@ -393,15 +393,15 @@ TRIES = 3
 def place_left(grouping: Grouping, patience: int) -> None:
     """Take groups apart and draw them anew with some of those who are left over, as long as that places more."""
     among, failed = AMONG, 0
-    while len(left := grouping.left) and failed < 3 * patience:
-        some = grouping.rng.permutation(left)[:AT_A_TIME]
-        pool = np.concatenate([some, _members(grouping, some, among * len(some))])
+    while len(ungrouped := grouping.left) and failed < 3 * patience:
+        batch = grouping.rng.permutation(ungrouped)[:AT_A_TIME]
+        pool = np.concatenate([batch, _members(grouping, batch, among * len(batch))])
         piles = np.bincount(np.unique(grouping.pile(pool, grouping.smallest), return_inverse=True)[1])
         most = max(min(len(piles), len(pool) // int(piles.max()), LARGEST), grouping.smallest)
         grouping.rng.shuffle(pool)
         group, n = grouping.drawn(pool, int(grouping.rng.integers(grouping.smallest, most + 1)), TRIES)
         _join(grouping, pool, group, n)
-        if (group < 0).sum() < len(some):
+        if (group < 0).sum() < len(batch):
             grouping.accept(pool, group)
             failed = 0
         else:
@@ -409,11 +409,11 @@ def place_left(grouping: Grouping, patience: int) -> None:
             among *= 2 if failed % patience == 0 else 1
 
 
-def _members(grouping: Grouping, some: np.ndarray, n: int) -> np.ndarray:
+def _members(grouping: Grouping, batch: np.ndarray, n: int) -> np.ndarray:
     """The records of n groups: some with the most similar signatures, the others any."""
     inside = np.flatnonzero(grouping.group >= 0)
     names, group = np.unique(grouping.group[inside], return_inverse=True)
-    near = np.sort(grouping.signature[some])
+    near = np.sort(grouping.signature[batch])
     at = grouping.signature[inside]
     after = np.searchsorted(near, at)
     gap = np.minimum(np.abs(at - near[np.minimum(after, len(near) - 1)]), np.abs(at - near[np.maximum(after - 1, 0)]))
@@ -430,8 +430,8 @@ def _members(grouping: Grouping, some: np.ndarray, n: int) -> np.ndarray:
 def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> None:
     """Give those who are left over of a pool to one of its new groups each, if that satisfies the criterion then."""
     for _ in range(2 * TRIES):
-        left = np.flatnonzero(group < 0)
-        pairs = np.array(list(_offers(grouping, pool, group, left, n)), dtype=np.int64).reshape(-1, 2)
+        ungrouped = np.flatnonzero(group < 0)
+        pairs = np.array(list(_offers(grouping, pool, group, ungrouped, n)), dtype=np.int64).reshape(-1, 2)
         if not len(pairs):
             return
         who, where = pairs.T
@@ -439,12 +439,12 @@ def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> No
         number[where] = np.arange(len(where))
         inside = np.flatnonzero((group >= 0) & (number[group] >= 0))
         records = np.concatenate([pool[inside], pool[who]])
-        kept = grouping.kept(records, np.concatenate([number[group[inside]], np.arange(len(who))]))
-        group[who[kept]] = where[kept]
+        is_safe = grouping.kept(records, np.concatenate([number[group[inside]], np.arange(len(who))]))
+        group[who[is_safe]] = where[is_safe]
 
 
 def _offers(
-    grouping: Grouping, pool: np.ndarray, group: np.ndarray, left: np.ndarray, n: int
+    grouping: Grouping, pool: np.ndarray, group: np.ndarray, ungrouped: np.ndarray, n: int
 ) -> Iterator[tuple[int, int]]:
     """A random group for each, without its value if that counts, and another for everybody."""
     inside = group >= 0
@@ -452,7 +452,7 @@ def _offers(
     has[group[inside], grouping.value[pool[inside]]] = True
     has &= grouping.criterion.protected
     free = np.ones(n, dtype=bool)
-    for who in grouping.rng.permutation(left):  # few
+    for who in grouping.rng.permutation(ungrouped):  # few
         possible = np.flatnonzero(free & ~has[:, grouping.value[pool[who]]])
         if len(possible):
             chosen = int(grouping.rng.choice(possible))
@@ -467,20 +467,20 @@ def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Halve the signatures repeatedly where their odds are furthest apart: an order, and its parts, smallest first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
-    parts, left = [], [(0, len(order))]
-    while left:
-        low, high = left.pop()
+    parts, pending = [], [(0, len(order))]
+    while pending:
+        low, high = pending.pop()
         parts.append((low, high))
         if high - low == 1:
             continue
-        own = order[low:high]
-        column = odds[own, np.argmax(np.ptp(odds[own], axis=0))]
+        part = order[low:high]
+        column = odds[part, np.argmax(np.ptp(odds[part], axis=0))]
         below = column <= (column.min() + column.max()) / 2
         if below.all():  # signatures with the same odds
-            below = np.arange(len(own)) < len(own) // 2
-        order[low:high] = np.concatenate([own[below], own[~below]])
+            below = np.arange(len(part)) < len(part) // 2
+        order[low:high] = np.concatenate([part[below], part[~below]])
         middle = low + int(below.sum())
-        left += [(low, middle), (middle, high)]
+        pending += [(low, middle), (middle, high)]
     return order, parts[::-1]
 
 
@@ -567,23 +567,26 @@ class Linking:
         out = -(-(most * least - n) // (least - 1))  # without s of them, most - s <= (n - s) / least
         if out > suppress:
             raise TableError(
-                f"{len(too_many)} of the values {'is' if len(too_many) == 1 else 'are'} too frequent to stand once "
-                f"in a group of {least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records "
-                f"make {n // least} groups; r={n // most} is the largest with enough of them, or exempt the most "
-                f"frequent values (exempt={enough}), or leave {out} of its records out (suppress={out}, or more)"
+                f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per group of "
+                f"{least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records make "
+                f"{pluralize(n // least, 'group')}; choose an r of at most {n // most}, exempt the "
+                f"{pluralize(enough, 'most frequent value')}, or suppress at least {pluralize(out, 'record')}"
             )
 
     def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
         """Say who fits nowhere, and what would help."""
-        left = grouping.left
-        often = pd.Series(grouping.value[left]).value_counts()
-        allowed = f", and suppress={suppress} are allowed to be left out" if suppress else ""
-        remedy = "" if works is None else f"; with r={works[0]:g}, condition={works[1]!r} all records fit"
+        ungrouped = grouping.left
+        often = pd.Series(grouping.value[ungrouped]).value_counts()
+        allowed = f", and at most {suppress} may be suppressed" if suppress else ""
+        remedy = (
+            "" if works is None else f"; all records would fit with r = {works[0]:g} and the condition {works[1]!r}"
+        )
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
         return TableError(
-            f"{len(left)} of {len(grouping.value)} records fit into no group that keeps r={grouping.criterion.r:g}{allowed}, "
-            f"of {most_of} most of them: the prior expects these values of too many; taking groups apart did not "
-            f"help{remedy}, or leave them out (suppress={len(left)}), or exempt the value"
+            f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that keeps "
+            f"r = {grouping.criterion.r:g}{allowed}; "
+            f"most of them have {most_of}, which the prior makes likely for too many people, and rearranging the groups "
+            f"did not help{remedy}. Suppress {pluralize(len(ungrouped), 'record')}, or exempt the value"
         )
 
 
@@ -597,12 +600,12 @@ def _check_worlds(grouping: Grouping) -> None:
         densely(grouping.group[inside]), grouping.signature[inside], grouping.value[inside]
     )
     if (unsafe := violation > 1 + ROUNDING).any():
-        those = pluralize(len(unsafe), "group that satisfies", "groups that satisfy")
+        groups = pluralize(len(unsafe), "group that satisfies", "groups that satisfy")
         are = "is" if unsafe.sum() == 1 else "are"
         raise TableError(
-            f"{int(unsafe.sum())} of {those} the condition {criterion.condition!r} {are} not safe: "
-            f"P(t : x) is up to {violation.max() / criterion.r:.4g}, above 1 / {criterion.r:g}; use condition='sound' "
-            "(see maxent_cvx.worlds.delta_condition for what the paper's guarantees)"
+            f"{int(unsafe.sum())} of {groups} the condition {criterion.condition!r} {are} not safe: "
+            f"P(t : x) is up to {violation.max() / criterion.r:.4g}, above 1 / {criterion.r:g}; use the condition 'sound' "
+            "(maxent_cvx.worlds.delta_condition explains what the paper's condition guarantees)"
         )
 
 
@@ -689,7 +692,10 @@ def similar_linkage(
         name = f"_{name}"
     published = table[[*qi, *sa]].assign(**{name: group})[(group > 0).to_numpy()]
     if published.empty:
-        raise TableError(f"suppress={suppress} lets all {len(table)} records be left out, and nothing else helps")
+        raise TableError(
+            f"no record can be published: all {len(table)} would be suppressed, as suppress = {suppress} allows; choose "
+            "a smaller r"
+        )
     return Release.from_buckets(published, qi=qi, sa=sa, bucket=name)
 
 

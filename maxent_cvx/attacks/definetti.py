@@ -45,14 +45,14 @@ class Classifier:
             from sklearn.utils.validation import has_fit_parameter
         except ImportError:
             raise StatementError(
-                f"classifier={short_repr(classifier)} needs scikit-learn, which is not installed: pip install scikit-learn"
+                f"the classifier {short_repr(classifier)} needs scikit-learn, which is not installed: pip install scikit-learn"
             ) from None
         last = classifier.steps[-1][1] if isinstance(classifier, Pipeline) and classifier.steps else classifier
         able = isinstance(classifier, BaseEstimator) and hasattr(classifier, "predict_proba")
         if not able or not has_fit_parameter(last, "sample_weight"):
             raise StatementError(
-                f"classifier={short_repr(classifier)}: a classifier of scikit-learn with predict_proba, whose fit takes "
-                "sample_weight, is expected"
+                "classifier must be a scikit-learn classifier with predict_proba and a fit that takes sample_weight, got "
+                f"{short_repr(classifier)}"
             )
         self.features = release.quasi_identifiers.to_frame(index=False)
         if isinstance(classifier, Pipeline):
@@ -75,7 +75,7 @@ class Classifier:
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(predicted) & (predicted >= 0)).all():
-            raise BadProbability("the classifier predicts something that is not a probability; choose another")
+            raise BadProbability("the classifier predicts numbers that are not probabilities; choose another one")
         p = np.zeros_like(expected)
         p[:, self.model.classes_] = predicted
         with np.errstate(divide="ignore"):
@@ -190,8 +190,8 @@ class BucketWorlds:
         """Which pairs of the groups are of people with quasi-identifiers; their rows, and their values."""
         _, u, v = self.groups.pairs
         known = self.groups.tuples.indices < len(self.release.quasi_identifiers)
-        here = known[u]
-        return here, (np.cumsum(known) - 1)[u[here]], self.groups.values.indices[v[here]]
+        is_known = known[u]
+        return is_known, (np.cumsum(known) - 1)[u[is_known]], self.groups.values.indices[v[is_known]]
 
     @property
     def index(self) -> pd.MultiIndex:
@@ -217,12 +217,12 @@ class BucketWorlds:
         share, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
-                f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: whoever "
-                "is given the values, somebody has one of probability 0; choose a classifier that is less sure"
+                f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: in each of "
+                "them somebody has a value of probability 0; choose a classifier that is less certain"
             )
-        here, row, value = self._pairs
+        is_known, row, value = self._pairs
         p = np.zeros((len(self.records), len(n_s)))
-        p[row, value] = share[here]
+        p[row, value] = share[is_known]
         return p, float(total.sum())
 
 
@@ -243,35 +243,35 @@ def definetti(
 ) -> DeFinettiResult:
     """P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
 
-    People of all buckets are drawn from one unknown distribution (they are exchangeable), so that every bucket tells
-    something about everybody else. The model and everybody's value are estimated in turn, by expectation maximisation:
-    P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from everybody
-    weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, and nobody's
-    sensitive value.
+    People of all buckets are drawn from one unknown distribution (they are exchangeable), so every bucket contains
+    information about everybody else. The model and the values of people are estimated in turn, by expectation
+    maximisation: P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from
+    everybody weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, but
+    nobody's sensitive value.
 
     Parameters
     ----------
     release : Release
-        With exact quasi-identifiers. If all people of a bucket have the same, as in a generalised table, the answer is
-        the baseline; make the release with its `population` then. A counterfeit belongs to a person without known
-        quasi-identifiers.
+        A release with exact quasi-identifiers. If all people of a bucket have the same ones, as in a generalised table,
+        the answer is the baseline; make the release with its `population` in this case. A counterfeit belongs to a person
+        without known quasi-identifiers.
     classifier : scikit-learn classifier, optional
         The model of s given q, with `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
         quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
-        and all else one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), all attributes
-        categorical.
+        and other attributes one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), with all
+        attributes categorical.
     smoothing : float
         For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
         not smoothed.
     iterations : int
         Maximum number of iterations.
     tolerance : float
-        Stop if no probability changes by more.
+        Stop when no probability changes by more than this.
     start : DataFrame, optional
         P(s | bucket, QI tuple) before the first iteration, labelled as the `table` of a result; by default the
         `baseline`, the bucket's shares.
     limit : float
-        Steps that are allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
+        The number of steps allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -286,7 +286,7 @@ def definetti(
     StatementError
         If `release` is not a Release, `classifier` not such a classifier, or scikit-learn is not installed.
     BadProbability
-        If a number is out of range, or `start` or the classifier contains something else than probabilities.
+        If a number is out of range, or `start` or the predictions of the classifier are not probabilities.
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
@@ -303,8 +303,8 @@ def definetti(
 
     Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
     of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. An adversary
-    without the original records can check whether anything was learnt on held-out buckets: are their values likelier
-    where they are than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
+    without the original records can use held-out buckets to check whether anything was learnt: are their values more
+    likely as published than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
 
     The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
@@ -314,7 +314,7 @@ def definetti(
 
     Examples
     --------
-    Buckets of two patients with two of three diseases. That coughing goes with two of them is learnt from the release:
+    Buckets of two patients with two of three diseases. The model learns from the release which two of them cause coughing:
 
     >>> import maxent_cvx as mx, numpy as np, pandas as pd
     >>> rng = np.random.default_rng(0)
@@ -359,17 +359,17 @@ def definetti(
 
 def _started(start: object, like: pd.DataFrame) -> np.ndarray:
     """Read where to start, a table labelled as another."""
-    given = check_dataframe(start, "start")
-    alike = given.index.nlevels == like.index.nlevels and given.columns.nlevels == like.columns.nlevels
-    if not alike or not given.index.equals(like.index) or not given.columns.equals(like.columns):
+    table = check_dataframe(start, "start")
+    alike = table.index.nlevels == like.index.nlevels and table.columns.nlevels == like.columns.nlevels
+    if not alike or not table.index.equals(like.index) or not table.columns.equals(like.columns):
         raise TableError(
             "start must have the rows and columns of a result's table, in its order: those of "
             "definetti(release, iterations=1).table"
         )
     try:
-        p = given.to_numpy(dtype=float)
+        p = table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"start must hold probabilities: {error}") from error
+        raise BadProbability(f"start must contain probabilities: {error}") from error
     if not (p >= 0).all() or not (np.abs(p.sum(axis=1) - 1) <= START_SUM).all():
-        raise BadProbability("start must hold probabilities, each row with the sum 1; at least one does not")
+        raise BadProbability("start must contain probabilities that sum to 1 in each row")
     return p

@@ -16,8 +16,8 @@ from .._utils.tables import check_columns, distinct, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
-from ..releases.base import View, attach
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.base import OUTSIDE, View, attach
+from ..releases.generalized import GroupedRelease
 from ..releases.release import Release
 from ..sources.base import Source
 from ..terms.rows import Rows
@@ -34,16 +34,16 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntersectionResult(AttackResult):
-    """P(s | q, in all releases), beside P(s | q) from the single release that tells most about q.
+    """P(s | q, in all releases), beside P(s | q) from the single release that reveals most about q.
 
-    :meth:`judge` takes the records of people who are in all releases, whom the attack need not know.
+    :meth:`judge` compares with the records of the people in all releases, which the attack does not need.
 
     Attributes
     ----------
     table, baseline : DataFrame
         Probabilities, one row per QI tuple, one column per value.
     records : Series
-        For each QI tuple the number of people in all releases if it is known, else the largest possible one.
+        For each QI tuple, the number of people in all releases if known, else the largest possible number.
     error : float
         0 for an unknown overlap (exact over possible worlds); else a bound on the distance to the maximum-entropy answer.
     bounds : DataFrame
@@ -78,16 +78,16 @@ class IntersectionResult(AttackResult):
     def candidates(self) -> pd.Series:
         """The number of possible values of a person in all releases, by QI tuple."""
         levels = list(range(self.table.index.nlevels))
-        some = self.bounds.loc[self.bounds["high"] > 0]
-        return some.groupby(level=levels, sort=False).size().reindex(self.table.index).rename("values")
+        possible = self.bounds.loc[self.bounds["high"] > 0]
+        return possible.groupby(level=levels, sort=False).size().reindex(self.table.index).rename("values")
 
     @property
     def certain(self) -> pd.Series:
         """The value of a person in all releases, for QI tuples with a single possible value."""
-        one = (self.candidates == 1).to_numpy()
-        likeliest = self.table.to_numpy()[one].argmax(axis=1)
+        is_certain = (self.candidates == 1).to_numpy()
+        likeliest = self.table.to_numpy()[is_certain].argmax(axis=1)
         values = self.table.columns.to_flat_index()[likeliest]
-        return pd.Series(values, self.table.index[one], name=self.table.columns.name)
+        return pd.Series(values, self.table.index[is_certain], name=self.table.columns.name)
 
     @property
     def sentence(self) -> str:
@@ -135,8 +135,8 @@ class Overlap:
             return cls(tuples, None, 0)
         if any(isinstance(release, GroupedRelease) for release in releases):
             raise StatementError(
-                "the QI of generalised records are not published, so that their number in both says nothing of "
-                "anybody; say who is in both, overlap=DataFrame, or nothing, overlap=None"
+                "the exact QI of generalised records are unknown, so the number of people in both releases is not enough; "
+                "pass the people who are in both as a DataFrame, or overlap=None"
             )
         size = min(release.n_records for release in releases)
         if isinstance(overlap, str):
@@ -147,7 +147,7 @@ class Overlap:
         if not isinstance(overlap, tuple | list):
             return cls(tuples, None, check_int(overlap, "overlap", 1, size))
         if len(overlap) != 2:
-            raise StatementError(f"overlap={short_repr(overlap)}: {EXPECTED} is expected")
+            raise StatementError(f"overlap must be {EXPECTED}, got {short_repr(overlap)}")
         least = check_int(overlap[0], "the least overlap", 0, size)
         check_int(overlap[1], "the largest overlap", max(least, 1), size)
         return cls(tuples, None, least)
@@ -156,12 +156,12 @@ class Overlap:
         """Refuse people who are in both and not in one of the releases."""
         fewest = np.min(most, axis=0)
         if self.people is not None:
-            for number, here in enumerate(most, 1):
-                if (few := here < self.people).any():
+            for number, capacity in enumerate(most, 1):
+                if (few := capacity < self.people).any():
                     raise TableError(
                         f"{int(self.people[few].sum())} of the {self.number} people in both have QI that fewer, or no, "
                         f"people of release {number} have: {int(few.sum())} distinct ({join_names(self.tuples.names)}); "
-                        "say of whom both releases are"
+                        "pass the people who are in both releases as a DataFrame"
                     )
         elif self.number > fewest.sum():
             raise TableError(
@@ -169,7 +169,7 @@ class Overlap:
                 "releases; give a smaller overlap"
             )
         if not len(self.tuples):
-            raise TableError("nobody has the same QI in all releases, so that nobody is in all of them")
+            raise TableError("nobody has the same QI in all releases, so nobody can be in all of them")
 
 
 def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
@@ -203,19 +203,19 @@ class RecordClasses:
         """Lay out a release for people with some QI tuples, and for the values of all releases."""
         at = values.get_indexer(release.sensitive_values)
         s, b = release.n_sb.nonzero()
-        held = np.asarray(release.sensitive_values.to_flat_index()[s] != OUTSIDE)
+        is_inside = release.inside[s]
         shape = (len(values), len(release.buckets))
-        n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[held], (at[s[held]], b[held])), shape=shape))
-        there, known = _places(release, tuples)
+        n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[is_inside], (at[s[is_inside]], b[is_inside])), shape=shape))
+        rows, known = _places(release, tuples)
         if isinstance(release, GroupedRelease):
             size = np.asarray(n_sb.sum(axis=0))
             bucket = np.flatnonzero(size).astype(np.int64)
-            n, own = size[bucket], sp.csr_array(release.cover[bucket].T)
+            n, may_be_all = size[bucket], sp.csr_array(release.cover[bucket].T)
         else:
             q, bucket = (np.asarray(code, dtype=np.int64) for code in release.n_qb.nonzero())
-            n, own = release.n_qb.data, sp.csr_array((np.ones(len(q)), (q, np.arange(len(q)))))
-        pick = sp.csr_array((np.ones(len(there)), (there, known)), shape=(len(tuples), own.shape[0]))
-        may_be = sp.csr_array(pick @ own)
+            n, may_be_all = release.n_qb.data, sp.csr_array((np.ones(len(q)), (q, np.arange(len(q)))))
+        pick = sp.csr_array((np.ones(len(rows)), (rows, known)), shape=(len(tuples), may_be_all.shape[0]))
+        may_be = sp.csr_array(pick @ may_be_all)
         most = np.minimum(may_be @ n, pick @ release.n_q).astype(np.int64)
         return cls(n, bucket, may_be, n_sb, most)
 
@@ -234,8 +234,8 @@ def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[n
         places = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
     except TypeError as error:
         raise TableError(f"QI of two releases cannot be compared: {error}; make their columns the same type") from error
-    there = np.flatnonzero(places >= 0)
-    return there, np.asarray(places)[there]
+    rows = np.flatnonzero(places >= 0)
+    return rows, np.asarray(places)[rows]
 
 
 # Records of two releases that may be of one person: the terms, and what is published of them.
@@ -260,11 +260,11 @@ class MatchedRecords(View):
         self.slots, self.overlap = slots, overlap
         self.sensitive_values = pd.RangeIndex(len(values), name="value")
         n_both = np.array([overlap.number]) if overlap.people is None else overlap.people
-        alone = np.array([one.n.sum() - overlap.number for one in slots])
+        alone = np.array([classes.n.sum() - overlap.number for classes in slots])
         self._n_q = np.concatenate([n_both, alone[alone > 0]])
         self.both = np.arange(len(n_both))
         kind = len(n_both) + np.cumsum(alone > 0) - 1
-        none = [len(one.n) for one in slots]
+        none = [len(classes.n) for classes in slots]
         q, u1, u2, s = _pairs(slots)
         parts = [(q if overlap.people is not None else np.zeros_like(q), s, u1, u2, q)]
         for side in np.flatnonzero(alone > 0):
@@ -292,8 +292,8 @@ class MatchedRecords(View):
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """Kinds, values, records of the first release, records of the second."""
         records = {
-            name: ((name,), pd.RangeIndex(len(one.n) + 1, name=name))
-            for name, one in zip(SIDES, self.slots, strict=True)
+            name: ((name,), pd.RangeIndex(len(classes.n) + 1, name=name))
+            for name, classes in zip(SIDES, self.slots, strict=True)
         }
         return {**super().axes, **records}
 
@@ -319,17 +319,17 @@ class PublishedSlots(Source):
         """Emit a row a kind of records, and one row per value of each bucket, but for one per bucket, which follows."""
         for side, slots in zip(SIDES, self.view.slots, strict=True):
             u, s = space.codes[side], space.codes["s"]
-            here = np.flatnonzero(u < len(slots.n))
-            yield self._counted(space, here, u[here], slots.n, f"records of the {side} release")
+            matched = np.flatnonzero(u < len(slots.n))
+            yield self._counted(space, matched, u[matched], slots.n, f"records of the {side} release")
             in_s, in_b = slots.n_sb.nonzero()
             last = np.unique(in_b[::-1], return_index=True)[1]
-            kept = np.ones(len(in_b), dtype=bool)
-            kept[len(in_b) - 1 - last] = False
+            is_kept = np.ones(len(in_b), dtype=bool)
+            is_kept[len(in_b) - 1 - last] = False
             place = sp.csr_array((np.arange(1, len(in_s) + 1), (in_s, in_b)), shape=slots.n_sb.shape)
-            row = np.asarray(place[s[here], slots.bucket[u[here]]]).reshape(-1) - 1
+            row = np.asarray(place[s[matched], slots.bucket[u[matched]]]).reshape(-1) - 1
             counts = np.asarray(slots.n_sb.tocsr()[in_s, in_b]).reshape(-1)
-            rows = self._counted(space, here, row, counts, f"values in buckets of the {side} release")
-            yield rows.at(np.flatnonzero(kept))
+            rows = self._counted(space, matched, row, counts, f"values in buckets of the {side} release")
+            yield rows.at(np.flatnonzero(is_kept))
 
     def _counted(self, space: Space, terms: np.ndarray, row: np.ndarray, counts: np.ndarray, label: str) -> Rows:
         """Say that terms sum to counts of people."""
@@ -341,7 +341,7 @@ class PublishedSlots(Source):
 
 def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """QI tuple, both records and value of those in both: the records that the tuple can be, the values of both."""
-    first, second = (sp.csr_array(one.may_be) for one in slots)
+    first, second = (sp.csr_array(classes.may_be) for classes in slots)
     wide = np.diff(second.indptr)
     row = np.repeat(np.arange(first.shape[0]), np.diff(first.indptr))
     n_pairs = int(wide[row].sum())
@@ -349,8 +349,8 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     n_values = np.diff(by_bucket.indptr)[slots[0].bucket[first.indices]]
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
-            f"{n_pairs} pairs of records may belong to one person, with {size} values in all; {MOST_PAIRS} are allowed: "
-            "ask about fewer people, or use overlap=None, which treats one release after the other"
+            f"{n_pairs} pairs of records may belong to one person, with {size} values in all, but at most {MOST_PAIRS} "
+            "are allowed; pass fewer people, or use overlap=None, which treats one release after the other"
         )
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
@@ -367,8 +367,8 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
     """Record and value of those in one release alone: none of records that are all of people in both."""
     free = np.arange(len(slots.n))
     if overlap.people is not None:
-        taken = (overlap.people == slots.may_be @ slots.n).astype(float)
-        free = np.flatnonzero(taken @ slots.may_be == 0)
+        exhausted = (overlap.people == slots.may_be @ slots.n).astype(float)
+        free = np.flatnonzero(exhausted @ slots.may_be == 0)
     by_bucket = slots.n_sb.tocsc()
     many = np.diff(by_bucket.indptr)[slots.bucket[free]]
     s = by_bucket.indices[ranges(by_bucket.indptr[slots.bucket[free]], many)].astype(np.int64)
@@ -395,9 +395,9 @@ def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: 
     weight[view.both] = each / each.sum(axis=1, keepdims=True)
     prior = QIDistribution(pd.DataFrame(weight, pd.RangeIndex(len(weight), name="kind"), view.sensitive_values))
     post = MaxEnt(view, prior=prior).add(PublishedSlots(view)).solve()
-    here = view.tuple_of >= 0
+    in_overlap = view.tuple_of >= 0
     x = np.zeros((len(overlap.tuples), len(values)))
-    np.add.at(x, (view.tuple_of[here], view.terms()["s"][here]), post.counts[here])
+    np.add.at(x, (view.tuple_of[in_overlap], view.terms()["s"][in_overlap]), post.counts[in_overlap])
     n = x.sum(axis=1, keepdims=True)
     p = x / np.where(n > 0, n, 1.0)
     low, high = _shares(slots, overlap)
@@ -415,10 +415,10 @@ def _error(bound: float, overlap: Overlap, n: np.ndarray) -> float:
 
 def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tuple[np.ndarray, np.ndarray]:
     """Bounds on shares of those in both, from the buckets of each QI tuple alone."""
-    can = np.all([one.shares() > 0 for one in slots], axis=0)
+    can = np.all([classes.shares() > 0 for classes in slots], axis=0)
     if overlap.people is None:
         return 1.0 * (can & (can.sum(axis=1, keepdims=True) == 1)), 1.0 * can
-    most = np.min([_most(one) for one in slots], axis=0)
+    most = np.min([_most(classes) for classes in slots], axis=0)
     high = np.where(can, np.minimum(most / overlap.people[:, None], 1.0), 0.0)
     return np.maximum(1.0 - (high.sum(axis=1, keepdims=True) - high), 0.0) * can, high
 
@@ -428,8 +428,8 @@ def _most(slots: RecordClasses) -> np.ndarray:
     most = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
     q, u = slots.may_be.nonzero()
     by_bucket = slots.n_sb.T.tocsr()
-    held = by_bucket[slots.bucket[u]].tocoo()
-    np.add.at(most, (q[held.row], held.col), np.minimum(held.data, slots.n[u[held.row]]))
+    counts = by_bucket[slots.bucket[u]].tocoo()
+    np.add.at(most, (q[counts.row], counts.col), np.minimum(counts.data, slots.n[u[counts.row]]))
     return most
 
 
@@ -450,14 +450,14 @@ def intersection(
         Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`,
         see :meth:`maxent_cvx.Release.from_generalized`, since exact QI link them.
     overlap : optional
-        Who is in both. None: only the person in question is known to be; this answer is exact over possible worlds, for
-        any number of releases. For two releases also a number of people; ``(least, most)``, which is answered for the
-        least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
+        The people in both. None: only the person in question is known to be in both; this answer is exact over possible
+        worlds, for any number of releases. For two releases, also a number of people; ``(least, most)``, answered for
+        the least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
         person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
         pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
         those in the releases; for generalised releases, which group similar people, those in the groups that cover q.
-        With equal numbers all possible worlds are equally likely.
+        With equal numbers, all possible worlds are equally likely.
 
     Returns
     -------
@@ -474,7 +474,7 @@ def intersection(
     Infeasible
         If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
-        If the answer to a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
+        If the answer for a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
 
     Notes
     -----
@@ -517,25 +517,27 @@ def intersection(
     28  AIDS     0.0   1.0
         Ulcer    0.0   1.0
     """
-    held = _checked(releases)
-    values = _values(held)
-    known = Overlap.read(overlap, held)
-    slots = [RecordClasses.of(release, known.tuples, values) for release in held]
-    known.check([one.most for one in slots])
-    if known.number and len(held) > 2:
-        raise StatementError("an overlap can be given for two releases only; with more, use overlap=None")
-    if known.number and any(isinstance(one, Release) and one.with_counterfeits.any() for one in held):
+    checked = _checked(releases)
+    values = _values(checked)
+    known = Overlap.read(overlap, checked)
+    slots = [RecordClasses.of(release, known.tuples, values) for release in checked]
+    known.check([classes.most for classes in slots])
+    if known.number and len(checked) > 2:
+        raise StatementError("overlap can be given for two releases only; use overlap=None for more")
+    if known.number and any(isinstance(release, Release) and release.with_counterfeits.any() for release in checked):
         raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
-    alone = [one.shares() for one in slots]
-    pi = _prior(prior, values, slots, alone if any(isinstance(one, GroupedRelease) for one in held) else None)
+    alone = [classes.shares() for classes in slots]
+    pi = _prior(
+        prior, values, slots, alone if any(isinstance(release, GroupedRelease) for release in checked) else None
+    )
     possible = np.all([share > 0 for share in alone], axis=0)
-    some = possible.any(axis=1)
-    if known.people is not None and not some.all():
+    has_value = possible.any(axis=1)
+    if known.people is not None and not has_value.all():
         raise Infeasible(
-            f"{int(known.people[~some].sum())} people in the overlap have groups without a common value; their values "
+            f"{int(known.people[~has_value].sum())} people in the overlap have groups without a common value; their values "
             "have changed, or others are in both"
         )
-    if not some.any():
+    if not has_value.any():
         raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
     linkage = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
     return _result(linkage, known, slots, alone, possible, values)
@@ -556,43 +558,43 @@ def _result(
     values: pd.Index,
 ) -> IntersectionResult:  # fmt: skip
     """Label what was found, without QI tuples that nobody in all releases can have."""
-    some = np.asarray(linkage.p.sum(axis=1) > 0)
-    index = known.tuples[some] if known.tuples.nlevels > 1 else known.tuples[some].get_level_values(0)
+    has_value = np.asarray(linkage.p.sum(axis=1) > 0)
+    index = known.tuples[has_value] if known.tuples.nlevels > 1 else known.tuples[has_value].get_level_values(0)
     surest = np.max(alone, axis=2).argmax(axis=0)
     best = np.take_along_axis(np.array(alone), surest[None, :, None], axis=0)[0]
-    most = np.min([one.most for one in slots], axis=0)
+    most = np.min([classes.most for classes in slots], axis=0)
     n = most if known.people is None else known.people
-    row, column = np.nonzero(possible[some])
-    ends = {"low": linkage.low[some][row, column], "high": linkage.high[some][row, column]}
-    bounds = pd.DataFrame(ends, attach(known.tuples[some], row, values, column))
-    table, baseline = (pd.DataFrame(p[some], index, values) for p in (linkage.p, best))
-    records = pd.Series(n[some].astype(np.int64), index, name="records")
-    impossible = known.tuples[~some & (most > 0)]
+    row, column = np.nonzero(possible[has_value])
+    ends = {"low": linkage.low[has_value][row, column], "high": linkage.high[has_value][row, column]}
+    bounds = pd.DataFrame(ends, attach(known.tuples[has_value], row, values, column))
+    table, baseline = (pd.DataFrame(p[has_value], index, values) for p in (linkage.p, best))
+    records = pd.Series(n[has_value].astype(np.int64), index, name="records")
+    impossible = known.tuples[~has_value & (most > 0)]
     return IntersectionResult(table, baseline, records, linkage.error, bounds, impossible, known.people is not None)
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:
     """Check that these are releases of the same attributes."""
-    held = check_list(releases, "releases", "two releases or more")
-    if len(held) < 2:
-        raise StatementError(f"at least two releases are needed, got {len(held)}")
-    for number, release in enumerate(held, 1):
+    checked = check_list(releases, "releases", "two releases or more")
+    if len(checked) < 2:
+        raise StatementError(f"at least two releases are needed, got {len(checked)}")
+    for number, release in enumerate(checked, 1):
         check_instance(release, (Release, GroupedRelease), f"release {number}")
-        for what, mine, first in (
-            ("QI", set(release.qi), set(held[0].qi)),
-            ("sensitive values", release.sensitive, held[0].sensitive),
+        for role, labels, first in (
+            ("QI", set(release.qi), set(checked[0].qi)),
+            ("sensitive values", release.sensitive, checked[0].sensitive),
         ):
-            if mine != first:
+            if labels != first:
                 raise TableError(
-                    f"the {what} of release {number} are {join_names(sorted(mine))}, those of release 1 "
+                    f"the {role} of release {number} are {join_names(sorted(labels))}, those of release 1 "
                     f"{join_names(sorted(first))}; rename columns, or leave out those that only one has"
                 )
-        if isinstance(release, Release) and release.generalized:
+        if release.generalized:
             raise TableError(
                 f"release {number} is generalised, and the exact QI of its people are unknown; make it with "
                 "Release.from_generalized(table, ..., population=...)"
             )
-    return held
+    return checked
 
 
 def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
@@ -607,14 +609,14 @@ def _prior(
 ) -> np.ndarray:
     """pi(s) of every value: given, or the shares of records; of groups of people who are alike, one row per QI tuple."""
     if prior is None and alike is not None:
-        n = [one.may_be @ one.n for one in slots]
-        held = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)
-        return np.asarray(held / np.maximum(np.sum(n, axis=0), 1)[:, None])
+        n = [classes.may_be @ classes.n for classes in slots]
+        expected = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)
+        return np.asarray(expected / np.maximum(np.sum(n, axis=0), 1)[:, None])
     if prior is None:
-        n = np.sum([np.asarray(one.n_sb.sum(axis=1)) for one in slots], axis=0)
+        n = np.sum([np.asarray(classes.n_sb.sum(axis=1)) for classes in slots], axis=0)
         return np.asarray(n / n.sum())
     if not isinstance(prior, pd.Series | Mapping):
         raise StatementError(f"prior must be a Series or a dictionary {{value: frequency}}, not {short_repr(prior)}")
-    given = dict(prior)
-    weights = [check_positive(given[check_label(s, "value of the prior", given)], "prior") for s in values]
+    frequencies = dict(prior)
+    weights = [check_positive(frequencies[check_label(s, "value of the prior", frequencies)], "prior") for s in values]
     return np.array(weights) / np.sum(weights)

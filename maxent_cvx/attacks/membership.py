@@ -17,7 +17,8 @@ from .._utils.tables import check_columns, check_no_count, choose, counted, sort
 from .._utils.validation import check_instance, check_mapping, check_positive, check_str
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE, GroupedRelease, groups_of, read_hierarchies
+from ..releases.base import OUTSIDE
+from ..releases.generalized import GroupedRelease, groups_of, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..sources.queries import AnsweredQueries
@@ -118,16 +119,16 @@ class AggregatesResult(AttackResult):
     def _counts(self, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores that occur, rising; people without and with the target value who have each."""
         rounded, number = np.unique(np.rint(self.scores.to_numpy() / SAME), return_inverse=True)
-        held = [self.truth[group, has].to_numpy() for has in (False, True)]
-        without, having = (np.bincount(number, count, len(rounded)) for count in held)
+        weights = [self.truth[group, has].to_numpy() for has in (False, True)]
+        without, having = (np.bincount(number, count, len(rounded)) for count in weights)
         return rounded * SAME, without, having
 
     def _curve(self, group: str) -> pd.DataFrame:
         """From nobody to everybody."""
         score, without, having = self._counts(group)
-        some = without + having > 0
-        rates = [np.concatenate([[0.0], np.cumsum(n[some][::-1]) / n.sum()]) for n in (without, having)]
-        threshold = np.concatenate([[np.inf], score[some][::-1]])
+        is_populated = without + having > 0
+        rates = [np.concatenate([[0.0], np.cumsum(n[is_populated][::-1]) / n.sum()]) for n in (without, having)]
+        threshold = np.concatenate([[np.inf], score[is_populated][::-1]])
         return pd.DataFrame(
             {"group": group, "threshold": threshold, "false_positive": rates[0], "true_positive": rates[1]}
         )
@@ -156,8 +157,8 @@ def aggregates(
     """P(s | q) ~ exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
 
     The attacker knows the QI of everybody in the data, and published counts. The more counts are published, the more
-    they tell about individuals, and not only about people who are like them. The same function of q is applied to
-    people who are not in the data: how much better it is for people in the data is the cost of being in the data.
+    they reveal about individuals, and not only about similar people. The same function of q is applied to people who are
+    not in the data: its better performance for people in the data is the cost of being in the data.
 
     Parameters
     ----------
@@ -165,14 +166,14 @@ def aggregates(
         Counts of the people in the data, by QI and the sensitive attribute.
     population : DataFrame
         One row per person: the attributes in the queries, the sensitive attribute, and `members`. The attack uses the
-        set of sensitive values; who has which is only used to judge it.
+        set of sensitive values; the values of individuals are used for the evaluation only.
     target : dict
         The sensitive attribute and the value, or list of values, to infer: ``{"Disease": "HIV"}``.
     members : str, optional
         A boolean column, True for people in the data; by default everybody is.
     sd : float
-        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter by the likelihood of a
-        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, that of the noise.
+        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter through the likelihood of a
+        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, use that of the noise.
 
     Returns
     -------
@@ -193,8 +194,8 @@ def aggregates(
     answers alone. With as many linearly independent queries as people, scores are the people's values: linear
     reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003). Annamalai, Gadotti
     and Rocher, "A linear reconstruction approach for attribute inference attacks against synthetic data", USENIX
-    Security 2024, apply it to marginals of synthetic data; they also distinguish between what is learnt about a person
-    and about a population.
+    Security 2024, apply it to marginals of synthetic data; they also distinguish inferences about a person from those
+    about a population.
 
     Examples
     --------
@@ -214,22 +215,22 @@ def aggregates(
     """
     check_instance(answers, AnsweredQueries, "answers")
     if answers.of != "count":
-        raise StatementError(f"answers must be counts, got of={answers.of!r}")
+        raise StatementError(f"answers must be counts, got answers of kind {answers.of!r}")
     check_mapping(target, "target", "{sensitive attribute: value}")
     if len(target) != 1:
         raise StatementError(f"target must have one attribute, {{attribute: value}}, got {len(target)}")
-    ((sa, wanted),) = target.items()
+    ((sa, chosen),) = target.items()
     check_str(sa, "the sensitive attribute")
     check_positive(sd, "sd")
     qi = tuple(dict.fromkeys(str(name) for query in answers.queries for name in query if name != sa))
     if not qi:
-        raise StatementError("the queries contain no quasi-identifier, and so tell the same about everybody")
+        raise StatementError("the queries must contain a quasi-identifier; without one they are the same for everybody")
     roles = {"queries": qi, "target": (sa,)} | ({} if members is None else {"members": (members,)})
     check_columns(population, roles, "the population")
     inside = _inside(population, members)
     _check_asked(answers, population, inside, sa)
     values = pd.Index(sort_distinct(population[[sa]])[1].get_level_values(0), name=sa)
-    is_target = choose(wanted, sa).mask(values, sa)
+    is_target = choose(chosen, sa).mask(values, sa)
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
     p = post.conditional()
@@ -257,12 +258,12 @@ def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.
                 continue
             values = pd.Index(population[name].unique())
             marked = choose(chosen, name).mask(values, name)
-            held = marked & values.isin(population.loc[inside, name])
+            occurs = marked & values.isin(population.loc[inside, name])
             named = not isinstance(chosen, pd.Interval)
-            if (held != marked).any() if named else not held.any():
+            if (occurs != marked).any() if named else not occurs.any():
                 raise TableError(
-                    f"query {number} contains {name}={join_names(values[marked & ~held])}, which nobody in the data has; "
-                    "leave it out, or the query if it then counts nobody"
+                    f"query {number} contains {name}={join_names(values[marked & ~occurs])}, which nobody in the data has; "
+                    "remove it, or the query if nobody else matches it"
                 )
 
 
@@ -292,8 +293,8 @@ def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
     """Which queries have a row: those that say nothing have none, the others are in order."""
     assert answered is not None
     assert queried is not None
-    rest = iter(enumerate(queried))
-    return [next(i for i, other in rest if other == name) for name in answered]
+    unmatched = iter(enumerate(queried))
+    return [next(i for i, other in unmatched if other == name) for name in answered]
 
 
 def _judged(
@@ -305,8 +306,8 @@ def _judged(
     code = sort_distinct(population[list(qi)])[0]
     has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
     truth = {
-        (group, value): np.bincount(code[here & (has == value)], minlength=len(table))
-        for group, here in zip(GROUPS, (inside, ~inside), strict=True)
+        (group, value): np.bincount(code[in_group & (has == value)], minlength=len(table))
+        for group, in_group in zip(GROUPS, (inside, ~inside), strict=True)
         for value in (False, True)
     }
     records = pd.Series(np.bincount(code[inside], minlength=len(table)), table.index, name="people")
@@ -329,9 +330,9 @@ class MembershipResult(AttackResult):
     table, baseline : DataFrame
         Probabilities of False and True, one row per QI tuple of the population.
     records : Series
-        People of the population with it, counts.
+        People of the population with each QI tuple, counts.
     error : float
-        How far P is from the maximum-entropy answer at most; 0 where no two groups cover the same people, and the
+        Bound on the distance of P from the maximum-entropy answer; 0 if no two groups cover the same people, so that the
         answer is exact.
 
     Examples
@@ -380,18 +381,20 @@ class MembershipResult(AttackResult):
         code, tuples = sort_distinct(original[qi])
         at = self.table.index.get_indexer(tuples if len(qi) > 1 else tuples.get_level_values(0))
         if (at < 0).any():
-            raise TableError("people are said to be in the release who are not in the population; pass its people")
+            raise TableError(
+                "some people who are claimed to be in the release are not in the population; pass its people"
+            )
         inside = np.bincount(at[code], minlength=len(self.table))
         n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
         if len(original) != n:
             raise TableError(
-                f"{len(original)} people are said to be in the release, which has {n} records; pass everybody who is "
-                "in it, one row each"
+                f"{len(original)} people are claimed to be in the release, which has {n} records; pass one row for each "
+                "person in it"
             )
         if (few := self.records.to_numpy() < inside).any():
             raise TableError(
-                f"more people are said to be in the release than there are in the population, with {int(few.sum())} "
-                "QI tuples; pass the people who are in the release"
+                f"for {int(few.sum())} QI tuples, more people are claimed to be in the release than are in the population; "
+                "pass the people who are in the release"
             )
         return np.column_stack([self.records.to_numpy() - inside, inside])
 
@@ -405,42 +408,43 @@ def membership(
 ) -> MembershipResult:
     """P(in the release | q) = sum_g P(one of the records of group g | q), of everybody in a population.
 
-    Where no two groups cover the same people, that is n(g) / (people of the population whom g covers), exactly: all
-    choices of people for its records are alike. Where groups overlap, nobody is in two, and the answer is the
-    maximum-entropy one, which the choices meet on the average.
+    If no two groups cover the same people, this is exactly n(g) / (people of the population covered by g): all choices of
+    people for its records are equally likely. If groups overlap, nobody is in two of them, and the answer is the
+    maximum-entropy one, which is correct on average over the choices.
 
     Parameters
     ----------
     release : Release or GroupedRelease
-        Generalised or exact QI; how values are published does not matter.
+        A release with generalised or exact QI; the sensitive values do not matter.
     population : DataFrame, optional
         The exact QI of everybody who may be in the release, one row per person. None if the release was made with its
         population.
     count : str, optional
-        The column of the population that says how many people a row stands for.
+        The column of the population with the number of people that a row stands for.
     hierarchies : dict, optional
-        Of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     MembershipResult
-        By QI tuple of the population; ``delta`` holds the least and the largest. Its baseline is N / population.
+        By QI tuple of the population; ``delta`` is the smallest and the largest probability. The baseline is
+        N / population.
 
     Raises
     ------
     StatementError
-        If it is not a release, or has a population of its own and another is given, or has none and none is given.
+        If `release` is not a release, or if not exactly one population is given, either in it or as `population`.
     UnknownName, TableError
-        If the population lacks a column, or a group, or all of them, cover fewer people than there are records.
+        If the population lacks a column, or a group, or all groups together, cover fewer people than there are records.
     Infeasible
-        If some groups that overlap cover together fewer people than they have records.
+        If some overlapping groups together cover fewer people than they have records.
 
     Notes
     -----
     Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007: a release is
     (delta_min, delta_max)-present if all these probabilities are between the two. Their groups do not overlap.
 
-    Overlapping groups by possible worlds: people are in group g, or in none, independently, with the probabilities of
+    Possible worlds of overlapping groups: people are in group g, or in none, independently, with the probabilities of
     the maximum-entropy answer, given that every group has its n(g) people. Without that condition one has the answer
     here; the difference fades with the size of groups.
 
@@ -486,13 +490,12 @@ def _groups(
     """The population's QI tuples, their people, the records of each group, and whom it covers."""
     if isinstance(release, GroupedRelease):
         if population is not None or count is not None or hierarchies is not None:
-            raise StatementError("the release contains its population; leave out population, count and hierarchies")
-        inside = np.asarray(release.sensitive_values.to_flat_index() != OUTSIDE)
-        size = np.asarray(release.n_sb[np.flatnonzero(inside)].sum(axis=0))
+            raise StatementError("the release contains its population; omit population, count and hierarchies")
+        size = np.asarray(release.n_sb[np.flatnonzero(release.inside)].sum(axis=0))
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
-        raise StatementError("the release does not contain its population; pass population=, a DataFrame")
+        raise StatementError("the release does not contain its population; pass the population, a DataFrame")
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
     people, alike = counted(population, {"qi": release.qi}, count, "the population")
@@ -512,6 +515,6 @@ def _of_overlapping(n_q: np.ndarray, size: np.ndarray, cover: sp.csr_array) -> t
     n_sb = sp.csr_array(size[None, :].astype(np.int64))
     view = GroupedRelease(("number",), ("value",), numbers, n_q, values, groups, n_sb, cover)
     post = MaxEnt(view).solve()
-    if OUTSIDE not in view.sensitive_values:  # as many records as people
+    if view.inside.all():  # as many records as people
         return np.ones(len(n_q)), 0.0
     return 1.0 - post.conditional()[OUTSIDE].to_numpy(), float(post.certificate.bound)

@@ -109,12 +109,12 @@ class People:
     def of(cls, release: Release, population: pd.DataFrame | None, prior: QIDistribution | None) -> Self:
         """Read a release, and from the population the exact QI, and the order, of its people."""
         if release.with_counterfeits.any():
-            raise StatementError("the release has counterfeit records, so that its values are not those of its people")
+            raise StatementError("the release has counterfeit records, so its values are not those of its people")
         view: Release | GroupedRelease = release
         qi = list(release.qi)
         if release.generalized:
             if population is None:
-                raise StatementError("the release has generalised QI: pass population=, the exact QI of its people")
+                raise StatementError("the release has generalised QI; pass the exact QI of its people as population")
             view = Release.from_generalized(_records(release), qi=qi, sa=release.sensitive, population=population[qi])
         tuples = view.quasi_identifiers
         if population is None:
@@ -131,7 +131,7 @@ class People:
                 "release; pass the QI of everybody in the release, one row per person"
             )
         if prior is not None and not isinstance(view, Release):
-            raise StatementError("groups overlap, so that it is not known who is in which: leave out prior=")
+            raise StatementError("groups overlap, so it is unknown who is in which; omit prior")
         block, value = _blocks(view)
         order = np.argsort(block[tuple_of], kind="stable")
         assigned = np.empty(len(order), dtype=np.int64)
@@ -319,7 +319,7 @@ class Cells:
     def of(cls, release: Release, domain: Mapping[str, object] | None, nodes: Hierarchies) -> Self:
         """Read the cells of a release."""
         if not release.generalized:
-            raise StatementError("the release has exact QI: there is nothing to infer about them")
+            raise StatementError("the release has exact QI, so there is nothing to infer about them")
         domain = {} if domain is None else check_mapping(domain, "domain", "{attribute: [values]}")
         for name in domain:
             if name not in release.qi:
@@ -352,27 +352,27 @@ class Cells:
 
 
 def _domain(
-    name: str, labels: pd.Index, given: object, nodes: Mapping[object, frozenset[object]]
+    name: str, labels: pd.Index, domain: object, nodes: Mapping[object, frozenset[object]]
 ) -> tuple[pd.Index, np.ndarray]:
     """The exact values of an attribute, in order, and their probabilities up to a factor."""
-    if isinstance(given, pd.Series):
-        weight = pd.to_numeric(given, errors="coerce").to_numpy(dtype=float)
-        if not len(weight) or not (np.isfinite(weight) & (weight > 0)).all() or not given.index.is_unique:
+    if isinstance(domain, pd.Series):
+        weight = pd.to_numeric(domain, errors="coerce").to_numpy(dtype=float)
+        if not len(weight) or not (np.isfinite(weight) & (weight > 0)).all() or not domain.index.is_unique:
             raise StatementError(
                 f"the domain of {name!r} must be a Series of positive numbers, the probability of each value, with a "
                 "unique index; leave out values that are impossible"
             )
-        code, values = factorize(pd.Series(given.index))
+        code, values = factorize(pd.Series(domain.index))
         ordered = np.empty(len(values))
         ordered[code] = weight
         return values, ordered
-    if given is None:
+    if domain is None:
         exact = _default_domain(name, labels, nodes)
-    elif isinstance(given, list | tuple | range | np.ndarray | pd.Index | ExtensionArray):
-        exact = pd.Series(given)
+    elif isinstance(domain, list | tuple | range | np.ndarray | pd.Index | ExtensionArray):
+        exact = pd.Series(domain)
     else:
         raise StatementError(
-            f"the domain of {name!r} must be a list of its values or a Series, not {short_repr(given)}"
+            f"the domain of {name!r} must be a list of its values or a Series, not {short_repr(domain)}"
         )
     values = factorize(exact)[1]
     return values, np.ones(len(values))
@@ -392,7 +392,7 @@ def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozense
             return pd.Series(range(int(min(ends)), int(max(ends)) + 1))
     elif SUPPRESSED not in texts and not parsed.spans:
         named = [parsed.sets.get(i, [text]) for i, text in enumerate(texts)]
-        return pd.Series(sorted({value for one in named for value in one}))
+        return pd.Series(sorted({value for cell in named for value in cell}))
     raise StatementError(
         f"the possible values of {name!r} do not follow from its cells {join_names(texts)}; "
         f"pass them, domain={{{name!r}: [values]}}"
@@ -567,8 +567,8 @@ def _search(space: Assignments | ExactValues, search: int, rng: np.random.Genera
         if distance <= off or rng.random() < np.exp((off - distance) / TEMPERATURE):
             state, log_weight, off = other, proposed, distance
     raise Inaccurate(
-        f"no table was found in {search} attempts from which the algorithm makes this release: its parameters may be "
-        "others, or such tables are too rare to be sampled; a larger n= searches longer"
+        f"no table was found in {search} attempts from which the algorithm makes this release; its parameters may "
+        "be different, or such tables are too rare to be sampled. A larger n searches longer"
     )
 
 
@@ -583,15 +583,15 @@ def check_one_signature(people: People, prior: QIDistribution) -> None:
     """Similar linkage sees the signatures of its prior: in a bucket with several the symmetry says nothing."""
     view = people.view
     if not isinstance(view, Release):
-        raise StatementError("the release does not say who is in which bucket, as this algorithm does")
+        raise StatementError("the release must show who is in which bucket, as the results of this algorithm do")
     rows = [prior.rows(view.quasi_identifiers, key) for key in prior.attribute_sets]
     signature = np.unique(np.column_stack(rows), axis=0, return_inverse=True)[1].reshape(-1)
     q, b = view.n_qb.nonzero()
     several = np.bincount(np.unique(np.stack([b, signature[q]]), axis=1)[0]) > 1
     if several.any():
         raise GroupTooLarge(
-            f"{pluralize(int(several.sum()), 'bucket')} of {len(several)} put together people whom the prior "
-            "distinguishes, and what their choice tells cannot be computed; with few people pass seeds="
+            f"{pluralize(int(several.sum()), 'bucket')} of {len(several)} contain people whom the prior distinguishes, "
+            "and the information in their grouping cannot be computed exactly; for few people, pass seeds"
         )
 
 
@@ -636,20 +636,20 @@ def _not_made() -> Infeasible:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimalityResult(AttackResult):
-    """P(s | q, release, algorithm), beside what the release tells without its algorithm.
+    """P(s | q, release, algorithm), beside P(s | q, release) without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
         As in :class:`maxent_cvx.attacks.AttackResult`: rows are QI tuples.
     worlds : DataFrame
-        For each bucket: `part`, the same number for buckets about which the algorithm tells something together; how
-        many assignments of values to people the part has (`log10_all`), and from how many of these the algorithm makes
-        the release (`log10_left`, NaN where they were sampled), both as decimal logarithms.
+        For each bucket: `part`, the same number for buckets about which the algorithm gives joint information; the number
+        of assignments of values to people in the part (`log10_all`), and the number of these from which the algorithm
+        makes the release (`log10_left`, NaN if they were sampled), both as decimal logarithms.
 
     Examples
     --------
-    Halves with one value each were refused. Two of six tables have such halves:
+    Halves with one value each were not allowed. Two of six tables have such halves:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -700,26 +700,26 @@ def minimality(
     Parameters
     ----------
     release : Release
-        As it was published.
+        The release as published.
     algorithm : function
-        From a table, with the columns of QI and sensitive values, to a Release; deterministic. If it raises TableError
-        for a table, it publishes nothing for it. A ``functools.partial`` of :func:`maxent_cvx.anonymize.anatomy`, of
+        A deterministic function from a table, with the columns of QI and sensitive values, to a Release. If it raises
+        TableError for a table, it publishes nothing. A ``functools.partial`` of :func:`maxent_cvx.anonymize.anatomy`, of
         :func:`~maxent_cvx.anonymize.mondrian` without `l` and `safe`, or of
         :func:`~maxent_cvx.anonymize.similar_linkage` is recognised, see the notes.
     population : DataFrame, optional
-        The QI of everybody in the release, one row per person: needed if the release has generalised QI. The algorithm
-        gets tables in this order of rows; by default people are sorted.
+        The QI of everybody in the release, one row per person; required if the release has generalised QI. The algorithm
+        is called with rows in this order; by default people are sorted.
     seeds : list of int, optional
-        The algorithm is called with a table and ``seed=``, one of these; all are equally likely.
+        The algorithm is called with a table and one of these seeds as ``seed``; all are equally likely.
     prior : QIDistribution, optional
-        P(s | signature), of one attribute set: what the adversary believes beforehand. The baseline is then what
-        follows from the prior and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
+        P(s | signature) for one attribute set, the adversary's beliefs before the release. The baseline then follows
+        from the prior and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
     limit : int
-        If there are at most so many tables, the algorithm is called on each, and the answer is exact; otherwise tables
-        are sampled. No effect for an algorithm that is recognised.
+        If there are at most `limit` tables, the algorithm is called on each, and the answer is exact; otherwise tables
+        are sampled. Ignored for an algorithm that is recognised.
     n : int
-        Number of tables that are sampled, at least 2,000. Each of the four chains first searches for a table from which
-        the algorithm makes the release, with up to n more calls.
+        Number of sampled tables, at least 2,000. Each of the four chains first searches for a table from which the
+        algorithm makes the release, with up to n more calls.
     seed : int
         Random seed of the sampling.
     progress : bool, optional
@@ -735,10 +735,10 @@ def minimality(
     Infeasible
         If the algorithm makes the release from no table.
     Inaccurate
-        If sampling does not find tables from which it does.
+        If sampling does not find a table from which the algorithm makes the release.
     GroupTooLarge
-        If similar linkage has put people together whom its prior distinguishes; or a bucket is too large for the
-        baseline with a prior.
+        If similar linkage has grouped people whom its prior distinguishes, or a bucket is too large for the baseline
+        with a prior.
     TableError
         If the population does not match the release.
     StatementError
@@ -765,8 +765,8 @@ def minimality(
 
     Examples
     --------
-    Eight people are published as one group, two of whom have HIV. A cut between the ages would have left two people and
-    six, and was refused: both who have it are on one side, in 1 table among the two people and in 15 among the six:
+    Eight people are published as one group, and two of them have HIV. A cut between the ages, into two and six people,
+    was not allowed, so both people with HIV are on one side: in 1 table among the two people, in 15 among the six:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -789,7 +789,9 @@ def minimality(
     if population is not None:
         check_dataframe(population, "population")
         check_columns(population, {"quasi-identifiers of the release": release.qi}, "the population")
-    known = None if seeds is None else [check_int(one, "seeds", 0) for one in check_list(seeds, "seeds", "numbers")]
+    known = (
+        None if seeds is None else [check_int(number, "seeds", 0) for number in check_list(seeds, "seeds", "numbers")]
+    )
     if known is not None and not known:
         raise StatementError("seeds must be a list of at least one number")
     if prior is not None:
@@ -830,7 +832,7 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
     if type(algorithm) is not partial or algorithm.func not in SYMMETRIC:
         return None
     if algorithm.func is mondrian and seeds is not None:
-        raise StatementError("seeds are given, but Mondrian draws nothing at random: leave them out")
+        raise StatementError("seeds must be omitted for Mondrian, which is not random")
     for role, columns in (("qi", release.qi), ("sa", release.sensitive)):
         if role in algorithm.keywords and names(algorithm.keywords[role], role) != columns:
             raise StatementError(
@@ -839,10 +841,10 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
             )
     # No condition at all: safe=None, and l=1, which every group satisfies.
     void = {"safe": (None,), "l": (None, 1)} if algorithm.func is mondrian else {"safe": (None,)}
-    given = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
-    if algorithm.args or seeds is not None or not given.keys() <= SYMMETRIC[algorithm.func]:
+    arguments = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
+    if algorithm.args or seeds is not None or not arguments.keys() <= SYMMETRIC[algorithm.func]:
         return None
-    return given
+    return arguments
 
 
 def _log_orders(release: Release) -> np.ndarray:
@@ -880,11 +882,11 @@ def _minimality_result(
 
 @dataclass(frozen=True)
 class Minimal:
-    """Any algorithm that generalises as little as k records per group allow, along hierarchies.
+    """Any algorithm that generalises along hierarchies as little as possible with k records per group.
 
-    No records of a group can be generalised less, by one level of one attribute, so that all resulting groups have k
-    records: fewer than k records are below any one child of the group's node; or, if the group has fewer than 2 k
-    records, not all of them are. That is all that minimality tells if groups do not overlap.
+    The records of a group cannot be generalised less, by one level of one attribute, such that all resulting groups have
+    k records: fewer than k records are below any one child of the group's node; or, if the group has fewer than 2 k
+    records, not all of them are. If groups do not overlap, minimality reveals nothing else.
 
     Attributes
     ----------
@@ -916,7 +918,7 @@ def minimal_posterior(cells: Cells, a: int, k: int, nodes: Hierarchies) -> np.nd
     for i, name in enumerate(cells.release.qi):  # all attributes: an impossible one makes the release impossible
         if name not in nodes:
             raise StatementError(
-                f"minimality is defined along hierarchies: pass one for {name!r}, hierarchies={{{name!r}: ...}}"
+                f"minimality is defined for hierarchies only; pass the one of {name!r}, hierarchies={{{name!r}: ...}}"
             )
         tree, prior = _tree(cells, i, nodes), cells.prior(i)
         for group, n in enumerate(cells.size.tolist()):
@@ -942,7 +944,7 @@ def _tree(cells: Cells, a: int, nodes: Hierarchies) -> np.ndarray:
     if (apart := (both > 0) & (both < np.minimum(size[:, None], size))).any():
         first, second = (list(values[masks[i]]) for i in np.argwhere(apart)[0])
         raise TableError(
-            f"nodes of the hierarchy of {name!r} overlap, {short_repr(first)} and {short_repr(second)}; expected a tree"
+            f"the hierarchy of {name!r} must be a tree, but its nodes {short_repr(first)} and {short_repr(second)} overlap"
         )
     return masks
 
@@ -972,21 +974,21 @@ def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
     if len(before[-1]) <= n or not before[-1][n]:
         return None
     others = [np.convolve(*pair) for pair in zip(before[:-1], after[-2::-1], strict=True)]
-    sums = [float(np.convolve(count * row, rest)[n]) for row, rest in zip(pmf, others, strict=True)]
+    sums = [float(np.convolve(count * row, distribution)[n]) for row, distribution in zip(pmf, others, strict=True)]
     return np.array(sums) / before[-1][n]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DowncodingResult(AttackResult):
-    """P(exact value of an attribute | generalised record, algorithm), beside what its cell tells alone.
+    """P(exact value of an attribute | generalised record, algorithm), beside that without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
         As in :class:`maxent_cvx.attacks.AttackResult`. Rows are groups, with the sensitive value; the baseline is the
-        distribution that is assumed beforehand, inside the cell.
+        prior distribution, restricted to the cell.
     cells : dict of str to DataFrame
-        For each attribute, which exact values (columns) the cell of each group (rows) stands for.
+        For each attribute, the exact values (columns) that the cell of each group (rows) stands for.
 
     Examples
     --------
@@ -1048,29 +1050,29 @@ def downcoding(
 
         P(table | release) ~ P(table) P(algorithm(table) = release).
 
-    Cells that are as small as an algorithm can make them tell more than that the value is inside (downcoding).
+    If an algorithm makes cells as small as possible, they reveal more than that the value is inside (downcoding).
 
     Parameters
     ----------
     release : Release
-        With generalised QI, without a population.
+        A release with generalised QI, without a population.
     algorithm : function, or Minimal
-        From a table, with the columns of exact QI and sensitive values, to a Release; deterministic. It gets the
-        records in the order of their groups. With :class:`Minimal` all that is known is that the release is minimal in
-        its hierarchies.
+        A deterministic function from a table, with the columns of exact QI and sensitive values, to a Release. It is
+        called with the records in the order of their groups. With :class:`Minimal`, only the minimality of the release
+        in its hierarchies is known.
     of : str, optional
-        The attribute that is inferred; required if there are several.
+        The attribute to infer; required if there are several.
     domain : dict, optional
-        ``{attribute: [values]}``, the possible exact values, equally probable beforehand; or a Series of the
-        probability of each. By default the values of the hierarchy; or all integers between the ends of intervals; or
-        the values that sets name.
+        ``{attribute: [values]}``, the possible exact values, equally probable a priori; or a Series with the probability
+        of each. By default the values of the hierarchy; or all integers between the ends of intervals; or the values in
+        sets.
     hierarchies : dict, optional
-        What nodes stand for, as in :meth:`maxent_cvx.Release.from_generalized`.
+        The values of nodes, as in :meth:`maxent_cvx.Release.from_generalized`.
     limit : int
-        If there are at most so many tables, the algorithm is called on each, and the answer is exact; otherwise tables
+        If there are at most `limit` tables, the algorithm is called on each, and the answer is exact; otherwise tables
         are sampled.
     n : int
-        Number of tables that are sampled, at least 2,000.
+        Number of sampled tables, at least 2,000.
     seed : int
         Random seed of the sampling.
 
@@ -1085,13 +1087,13 @@ def downcoding(
     Infeasible
         If the algorithm makes the release from no table.
     Inaccurate
-        If sampling does not find tables from which it does.
+        If sampling does not find a table from which the algorithm makes the release.
     StatementError
         If the release is not generalised, an argument is out of range, or the domain of an attribute is not known.
     TableError
         If a cell stands for none of the values, or is not a node of a tree of values where one is needed.
     UnknownName
-        If there is no such attribute.
+        If the attribute does not exist.
 
     Notes
     -----
@@ -1099,8 +1101,8 @@ def downcoding(
     chain may not reach all of them, and the standard errors are too small.
 
     With :class:`Minimal`, minimality is a condition on each group alone if groups do not overlap, and the answer is
-    exact. Children of a node that are equally probable beforehand remain so: then only several records together tell
-    something.
+    exact. Children of a node that are equally probable a priori remain so; only several records together are then
+    informative.
 
     References
     ----------
@@ -1108,8 +1110,8 @@ def downcoding(
 
     Examples
     --------
-    Four people between 20 and 29 were not cut into two and two: the second and the third have the same age, and the
-    first and the fourth have those at the ends. Three ages are equally probable beforehand:
+    Four people between 20 and 29 were not cut into two and two: so the second and the third have the same age, and the
+    first and the fourth have the extreme ones. Three ages are equally probable a priori:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -1136,7 +1138,9 @@ def downcoding(
                 raise unknown_name("quasi-identifier (given in hierarchies)", name, release.qi)
     nodes = read_hierarchies(hierarchies)
     if of is None and len(release.qi) > 1:
-        raise StatementError(f"the release has several attributes: pass the one to infer, of={join_names(release.qi)}")
+        raise StatementError(
+            f"the release has several attributes; pass the one to infer (of), {join_names(release.qi)}"
+        )
     if of is not None and of not in release.qi:
         raise unknown_name("quasi-identifier", of, release.qi)
     cells = Cells.of(release, domain, nodes)

@@ -144,12 +144,12 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
                 parent = np.repeat(np.arange(len(sums)), number)
                 value = np.arange(len(parent)) - np.repeat(number.cumsum() - number, number) + least[parent]
                 sums = sums[parent] + value[:, None] * rows.matrix[:, type_]
-                kept = bounds.possible(depth + 1, sums)
-                trail = (type_, value[kept], parent[kept], trail)
-                sums = sums[kept]
+                is_possible = bounds.possible(depth + 1, sums)
+                trail = (type_, value[is_possible], parent[is_possible], trail)
+                sums = sums[is_possible]
             for median in checked.get(depth, ()):  # decided as soon as all its types are
-                kept = median.holds(_tables(trail, len(order), len(sums)))
-                sums, trail = sums[kept], _part(trail, np.flatnonzero(kept))
+                is_possible = median.holds(_tables(trail, len(order), len(sums)))
+                sums, trail = sums[is_possible], _part(trail, np.flatnonzero(is_possible))
             depth += 1
             if depth % STEPS == 0 and depth < len(order):
                 yield np.zeros((0, len(order)), dtype=np.int64)
@@ -232,14 +232,14 @@ def _order(rows: TableRows) -> np.ndarray:
             same = ((row != 0) <= inside).all(axis=1)
             exact[same] = np.maximum(exact[same], np.log1p(np.ptp(row) * n[same] / (high - low + 1)))
     weight = np.abs(rows.matrix[~rows.counts]).max(axis=0, initial=0)
-    left, order = np.ones(inside.shape[1], dtype=bool), []
-    while left.any():
-        size = (inside & left).sum(axis=1)
+    is_unplaced, order = np.ones(inside.shape[1], dtype=bool), []
+    while is_unplaced.any():
+        size = (inside & is_unplaced).sum(axis=1)
         tables = gammaln(size + n) - gammaln(n + 1) - gammaln(np.maximum(size, 1)) - exact
         group = int(np.where(size > 0, tables, np.inf).argmin())
-        types = np.flatnonzero(inside[group] & left)
+        types = np.flatnonzero(inside[group] & is_unplaced)
         order.append(types[np.argsort(-weight[types], kind="stable")])
-        left[types] = False
+        is_unplaced[types] = False
     return np.concatenate(order)
 
 
@@ -302,12 +302,12 @@ class IntegerProgram:
         for places, block in blocks:
             row, column = block.coords
             self._entries.append((row + self._n_rows, places[column], block.data))
-        self._sides.append(np.column_stack([np.broadcast_to(np.asarray(one, float), rows) for one in (low, high)]))
+        self._sides.append(np.column_stack([np.broadcast_to(np.asarray(side, float), rows) for side in (low, high)]))
         self._n_rows += rows
 
     def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
         """Find a point, and None if there is none."""
-        if (left := until - time.perf_counter()) <= 0:
+        if (seconds_left := until - time.perf_counter()) <= 0:
             raise NotDecided("the time is over")
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
         sides, n = np.concatenate(self._sides), len(self.upper)
@@ -323,7 +323,7 @@ class IntegerProgram:
             integrality=np.ones(n, dtype=np.int64),
             bounds=Bounds(np.zeros(n), self.upper.astype(float)),
             constraints=LinearConstraint(matrix, sides[:, 0], sides[:, 1]),
-            options={"time_limit": left, "mip_rel_gap": ANY_GAP},
+            options={"time_limit": seconds_left, "mip_rel_gap": ANY_GAP},
         )
         if answer.status == 2:
             return None
@@ -385,9 +385,9 @@ def _add_clauses(
     """Add that the sum of the two numbers is from least to most, by one clause for each value of the lower one."""
     end = len(levels) - 1
     # The lower one is levels[k + 1] or more, so that the upper one is at most the rest.
-    rest = np.searchsorted(levels, most - levels, side="right") - 1
-    program.add((upper, np.eye(1, len(levels), max(rest[0], 0))), low=1 if rest[0] >= 0 else 2)
-    _add_pairs(program, lower[:end], upper, rest[1:], low=1)
+    partner = np.searchsorted(levels, most - levels, side="right") - 1
+    program.add((upper, np.eye(1, len(levels), max(partner[0], 0))), low=1 if partner[0] >= 0 else 2)
+    _add_pairs(program, lower[:end], upper, partner[1:], low=1)
     # The lower one is levels[k] or less, so that the upper one is not below the rest.
     short = np.searchsorted(levels, least - levels, side="left") - 1
     _add_pairs(program, lower, upper, short, high=1)
@@ -426,8 +426,8 @@ class Statistic(ReprMixin):
         Number of people: an integer; "<3" or "<=2" for a suppressed cell; (least, most) for a rounded or noisy count,
         None for no limit. By default not published.
     mean, median : float or (float, float), optional
-        Of a numeric attribute, in its unit, or (least, most). The median of an even number of people is the mean of the
-        middle two. If one is published, the group is not empty.
+        Mean and median of a numeric attribute, in its unit, or (least, most). The median of an even number of people is
+        the mean of the middle two. If one is published, the group is not empty.
     of : str, optional
         The attribute of mean and median; by default the only numeric one of the domain.
     decimals : int, optional
@@ -471,30 +471,32 @@ class Statistic(ReprMixin):
         decimals: int | None = None,
     ) -> None:
         described = check_mapping(where, "where", "{attribute: value}")
-        self.where = {check_str(name, "an attribute of where="): choose(one, name) for name, one in described.items()}
+        self.where = {
+            check_str(name, "an attribute of where="): choose(chosen, name) for name, chosen in described.items()
+        }
         self.of = None if of is None else check_str(of, "of")
         places = None if decimals is None else check_int(decimals, "decimals", -MOST_DECIMALS, MOST_DECIMALS)
         self.count = None if count is None else _count(count)
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
         if self.count is None and self.mean is None and self.median is None:
-            raise StatementError("a statistic needs at least one of count=, mean= and median=")
+            raise StatementError("a statistic needs at least one of count, mean and median")
         if self.mean is None and self.median is None and (of is not None or decimals is not None):
-            raise StatementError("of= and decimals= need a mean or a median")
+            raise StatementError("of and decimals need a mean or a median")
 
     @property
     def label(self) -> str:
         """The group as text."""
-        return ", ".join(f"{format_value(name)}={one}" for name, one in self.where.items()) or "everybody"
+        return ", ".join(f"{format_value(name)}={choice}" for name, choice in self.where.items()) or "everybody"
 
     def __repr__(self) -> str:
         parts = []
         if self.count is not None:
             least, most = self.count
             parts.append(pluralize(least, "person", "people") if least == most else f"{_range(least, most)} people")
-        for name, one in (("mean", self.mean), ("median", self.median)):
-            if one is not None:
-                parts.append(f"{name} {_range(*map(float, one))}")
+        for name, interval in (("mean", self.mean), ("median", self.median)):
+            if interval is not None:
+                parts.append(f"{name} {_range(*map(float, interval))}")
         return f"<Statistic: {self.label}: {', '.join(parts)}>"
 
 
@@ -505,8 +507,8 @@ def as_fraction(value: Any) -> Fraction:
 
 def statistics_of(tables: object) -> list[Statistic]:
     """Read what is published: statistics, published tables, or a list of both."""
-    one = isinstance(tables, Statistic | PublishedTable)
-    listed: Iterable[object] = [tables] if one else check_list(tables, "tables", "Statistic and PublishedTable")
+    is_single = isinstance(tables, Statistic | PublishedTable)
+    listed: Iterable[object] = [tables] if is_single else check_list(tables, "tables", "Statistic and PublishedTable")
     statistics: list[Statistic] = []
     for table in listed:
         check_instance(table, (Statistic, PublishedTable), "each of the tables")
@@ -523,7 +525,7 @@ def _cells(table: PublishedTable) -> list[Statistic]:
         table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
     ):
         values = label if isinstance(label, tuple) else (label,)
-        where = {name: one for name, one, over in zip(table.attributes, values, total, strict=True) if not over}
+        where = {name: value for name, value, over in zip(table.attributes, values, total, strict=True) if not over}
         cells.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
     return cells
 
@@ -540,11 +542,11 @@ def _count(count: object) -> tuple[int, int | None]:
         symbol = "".join(count.split())
         low, high = symbol_intervals(symbol, zeros_shown=False).get(symbol, (0.0, math.inf))
         if symbol == OPEN:
-            raise StatementError("count='*' says nothing; leave the cell out")
+            raise StatementError("the count '*' carries no information; omit the cell")
         return int(low), int(high)
     if isinstance(count, tuple | list):
         if len(count) != 2:
-            raise StatementError(f"count={short_repr(count)}: (least, most) people are expected")
+            raise StatementError(f"count must be a number of people or (least, most), got {short_repr(count)}")
         least = 0 if count[0] is None else check_int(count[0], "the least count", 0)
         most = None if count[1] is None else check_int(count[1], "the most people", least)
         return least, most
@@ -556,19 +558,19 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
     """Read a number, printed to so many decimals, or the least and the most."""
     if isinstance(value, tuple | list):
         if len(value) != 2:
-            raise StatementError(f"{what}={short_repr(value)}: a number, or (least, most), is expected")
+            raise StatementError(f"{what} must be a number or (least, most), got {short_repr(value)}")
         if decimals is not None:
-            raise StatementError(f"{what}={short_repr(value)} is an interval already; leave decimals= out")
-        low, high = (_exact(one, what) for one in value)
+            raise StatementError(f"{what} is an interval already, {short_repr(value)}; omit decimals")
+        low, high = (_exact(end, what) for end in value)
         if low > high:
-            raise StatementError(f"{what}={short_repr(value)}: the least comes first")
+            raise StatementError(f"{what} must be (least, most), got {short_repr(value)}")
         return low, high
     exact = _exact(value, what)
     if decimals is None:
         return exact, exact
     unit = Fraction(10) ** -decimals
     if exact % unit:
-        raise StatementError(f"{what}={value} has more than decimals={decimals}")
+        raise StatementError(f"{what} {value} has more than {decimals} decimals; give as many as were published")
     return exact - unit / 2, exact + unit / 2
 
 
@@ -577,7 +579,7 @@ def _exact(value: object, what: str) -> Fraction:
     try:
         return as_fraction(value)
     except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"{what}={short_repr(value)}: a number is expected") from error
+        raise TableError(f"{what} must be a number, got {short_repr(value)}") from error
 
 
 # The records that somebody can have: all combinations of the attributes' values, or those that are listed.
@@ -606,10 +608,12 @@ class RecordTypes:
                 raise TableError("the domain lists a record twice; drop_duplicates() leaves each once")
             _check_size(len(domain))
             return cls(domain.reset_index(drop=True))
-        given = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
-        values = {check_str(name, "an attribute of the domain"): _values(name, one) for name, one in given.items()}
+        levels = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
+        values = {
+            check_str(name, "an attribute of the domain"): _values(name, listed) for name, listed in levels.items()
+        }
         if not values:
-            raise StatementError("the domain has no attribute; give {attribute: values}")
+            raise StatementError("the domain must have at least one attribute, {attribute: values}")
         size = math.prod(map(len, values.values()))
         _check_size(size)
         product = pd.MultiIndex.from_product(list(values.values()), names=list(values))
@@ -642,10 +646,10 @@ class RecordTypes:
         name = self._of(of)
         codes, values = self.levels[name]
         if not _are_numbers(values):
-            raise TableError(f"the values of {name!r} are no numbers, so that they have no mean and no median")
-        exact = [as_fraction(one) for one in values.tolist()]
-        unit = Fraction(1, math.lcm(*(one.denominator for one in exact)))
-        multiples = [int(one / unit) for one in exact]
+            raise TableError(f"{name!r} has no mean and no median, because its values are not numbers")
+        exact = [as_fraction(number) for number in values.tolist()]
+        unit = Fraction(1, math.lcm(*(number.denominator for number in exact)))
+        multiples = [int(number / unit) for number in exact]
         if max(map(abs, multiples)) > LARGEST_NUMBER:
             raise TableError(
                 f"the values of {name!r} are up to {max(map(abs, multiples))} times their common unit {unit}; at most "
@@ -661,7 +665,7 @@ class RecordTypes:
         numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
         if len(numeric) != 1:
             raise StatementError(
-                f"numbers are the values of {join_names(numeric)}; say what a mean or median is of: of=..."
+                f"the numeric attributes are {join_names(numeric)}; give the one that a mean or median is of (of)"
             )
         return numeric[0]
 
@@ -672,17 +676,17 @@ def _values(name: object, values: object) -> list[object]:
     try:
         twice = len(set(domain)) < len(domain)
     except TypeError as error:
-        raise StatementError(f"the values of {name!r} hold something that is no single value: {error}") from error
+        raise StatementError(f"the values of {name!r} must be single values: {error}") from error
     if not domain or twice or pd.Series(domain, dtype=object).isna().any():
-        raise StatementError(f"the values of {name!r}: one at least, each once and none missing, is expected")
+        raise StatementError(f"the domain must list at least one value of {name!r}, each once and none missing")
     return domain
 
 
 def _check_size(size: int) -> None:
     if size > MOST_TYPES:
         raise TableError(
-            f"the domain has {size} types of records; at most {MOST_TYPES} are decided. Use classes of values, or list "
-            "the records that are possible in a DataFrame"
+            f"the domain has {size} types of records, but at most {MOST_TYPES} are supported; use classes of values, or "
+            "list the possible records in a DataFrame"
         )
 
 
@@ -704,8 +708,8 @@ Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 
 def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
     """Build low <= A n <= high, n the people of each type, and the medians."""
-    masks = np.array([types.mask(one) for one in statistics])
-    of_numbers = np.array([one.mean is not None or one.median is not None for one in statistics])
+    masks = np.array([types.mask(statistic) for statistic in statistics])
+    of_numbers = np.array([statistic.mean is not None or statistic.median is not None for statistic in statistics])
     low, high = _counts(statistics, masks)
     low = np.where(of_numbers, np.maximum(low, 1), low)  # a mean or a median is of somebody
     people = _most_people(masks, high)
@@ -733,8 +737,8 @@ def program_of(rows: TableRows) -> IntegerProgram:
     low = np.where(rows.low == -FREE, -np.inf, rows.low.astype(float))
     high = np.where(rows.high == FREE, np.inf, rows.high.astype(float))
     program.add((np.arange(len(rows.upper)), rows.matrix.astype(float)), low=low, high=high)
-    for one in rows.medians:
-        add_median(program, one.types, one.numbers, one.least, one.most, one.count)
+    for median in rows.medians:
+        add_median(program, median.types, median.numbers, median.least, median.most, median.count)
     return program
 
 
@@ -743,8 +747,12 @@ class Checks:
 
     def __init__(self, statistics: Sequence[Statistic], types: RecordTypes) -> None:
         self._each = [
-            (one, types.mask(one), types.numbers(one.of) if one.mean is not None or one.median is not None else None)
-            for one in statistics
+            (
+                statistic,
+                types.mask(statistic),
+                types.numbers(statistic.of) if statistic.mean is not None or statistic.median is not None else None,
+            )
+            for statistic in statistics
         ]
 
     def wrong(self, people: np.ndarray) -> Statistic | None:
@@ -775,8 +783,8 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
     limits = high[limited][index]
     if not covers.any(axis=0).all():
         raise StatementError(
-            "how many people there are is not published; add Statistic({}, count=...), at least a limit, or counts "
-            "of groups that contain everybody together"
+            "the number of people is not published; add a statistic of everybody with a count, at least a limit such as "
+            "<100, or counts of groups that together contain everybody"
         )
     # Groups with weights y >= 0 that sum to 1 or more for every type have at least as many people as there are.
     patterns = np.unique(covers, axis=1).astype(float)
@@ -786,13 +794,13 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
         # The weights are rounded: divided by the least sum they are enough, and the limit is not too small.
         total = min(total, weight @ limits / least * (1 + 1e-9))
     if (people := int(total)) > MOST_PEOPLE:
-        raise TableError(f"there may be {people} people; of at most {MOST_PEOPLE} is it decided: a block at a time")
+        raise TableError(f"at most {MOST_PEOPLE} people are supported, got {people}; reconstruct one block at a time")
     return people
 
 
 def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least and the most people of each statistic, by all that are about the same people."""
-    counts = [one.count or (0, None) for one in statistics]
+    counts = [statistic.count or (0, None) for statistic in statistics]
     low = np.array([least for least, _ in counts], dtype=float)
     high = np.array([math.inf if most is None else most for _, most in counts])
     _, same = np.unique(masks, axis=0, return_inverse=True)
@@ -851,7 +859,7 @@ def _mean(
 
 def _impossible(statistic: Statistic, what: str) -> StatementError:
     return StatementError(
-        f"{statistic!r}: no {what} of so many such numbers is exactly this; was it rounded? say so, decimals=..."
+        f"{statistic!r}: no {what} of so many such numbers is exactly this; if it was rounded, give its decimals"
     )
 
 
@@ -889,10 +897,10 @@ def search(
     def enumerate_until(end: float) -> bool:
         """Enumerate tables; whether there are no others."""
         for people in tables or ():
-            for one in people[: limit + 1]:
-                if one.tobytes() not in solutions:
-                    check(one)
-                    solutions[one.tobytes()] = one
+            for solution in people[: limit + 1]:
+                if solution.tobytes() not in solutions:
+                    check(solution)
+                    solutions[solution.tobytes()] = solution
             if len(solutions) > limit or time.perf_counter() - begun > end:
                 return False
         return tables is not None
@@ -930,8 +938,8 @@ def search(
 
 def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
     """Look for further solutions, up to the limit; say whether there are no others."""
-    for one in solutions.values():
-        _add_other(program, one, len(one))
+    for solution in solutions.values():
+        _add_other(program, solution, len(solution))
     while len(solutions) <= limit:
         other = solve(program, None)
         if other is None:
@@ -973,36 +981,36 @@ def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reconstruction(AttackResult):
-    """P(k people have a record): over all assignments of records to people that the tables leave possible.
+    """P(k people have a record), over all assignments of records to people that are consistent with the tables.
 
     A solution is a multiset of records. Assignments are worlds as in :mod:`maxent_cvx.worlds`: which person has which
-    record. All are taken to be equally likely, so that a solution of n_1, n_2, ... people weighs N! / (n_1! n_2! ...).
+    record. They are assumed equally likely, so a solution of n_1, n_2, ... people has the weight N! / (n_1! n_2! ...).
 
     Attributes
     ----------
     table : DataFrame
-        P(k people have the record), a row for each record of any solution that is listed, a column for each k.
+        P(k people have the record): one row for each record in any listed solution, one column for each k.
     baseline : DataFrame
-        The same if the shares of each attribute's values in the solutions were known and nothing else; the last column
-        is of k people or more.
+        The same if only the shares of each attribute's values in the solutions were known; the last column is for k
+        people or more.
     records : Series
-        How many people have the record, on average.
+        The mean number of people with the record.
     error : float
-        0 if the solutions are complete, and 1 otherwise: probabilities are of those that are listed.
+        0 if the solutions are complete, and 1 otherwise, as probabilities then refer to the listed solutions only.
     solutions : list of DataFrame
         The records of each, one row per person.
     complete : bool
-        Whether there are no others.
+        Whether all solutions are listed.
     certain : DataFrame
         The records that are in every solution, listed or not, one row per person; empty if that was not decided.
     decided : bool
-        Whether it was decided, in the time that there was, what is certain.
+        Whether it was decided within the time limit which records are certain.
     stopped : str
         The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
 
     Examples
     --------
-    Three people of mean age 20 and median age 21, of whom all women, two or three, are 21:
+    Three people with mean age 20 and median age 21; the two or three women among them are all 21:
 
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
@@ -1035,7 +1043,7 @@ class Reconstruction(AttackResult):
     @property
     def sentence(self) -> str:
         """The result as a sentence."""
-        sizes = sorted({len(one) for one in self.solutions})
+        sizes = sorted({len(solution) for solution in self.solutions})
         people = pluralize(sizes[0], "person", "people") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} people"
         listed = pluralize(len(self.solutions), "solution")
         if self.unique:
@@ -1059,7 +1067,7 @@ class Reconstruction(AttackResult):
         Returns
         -------
         Judgement
-            Its `baseline` uses only how many people have each value of each attribute.
+            The `baseline` uses only the number of people with each value of each attribute.
 
         Raises
         ------
@@ -1080,7 +1088,7 @@ class Reconstruction(AttackResult):
         """
         attributes = [str(name) for name in self.table.index.names]
         check_columns(original, {"an attribute": attributes}, "the original records")
-        sizes = sorted({len(one) for one in self.solutions})
+        sizes = sorted({len(solution) for solution in self.solutions})
         if self.complete and len(original) not in sizes:
             raise TableError(
                 f"the original records are {len(original)}, and those reconstructed {sizes}; pass the table that was "
@@ -1094,11 +1102,11 @@ class Reconstruction(AttackResult):
         spread = float(((right - without) ** 2).mean() - (right - without).mean() ** 2)
         ks = self.table.columns[1:]
         claims = pd.MultiIndex.from_frame(_frame(self.table.index))
-        there = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
+        is_present = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
         claimed = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
-        p, is_true = claimed[claimed > 0], there[claimed > 0]
-        pairs, held = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
-        calibration = score_attack(pairs, pairs, held.astype(float)).calibration
+        p, is_true = claimed[claimed > 0], is_present[claimed > 0]
+        pairs, outcomes = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
+        calibration = score_attack(pairs, pairs, outcomes.astype(float)).calibration
         return Judgement(float(right.mean()), float(without.mean()), math.sqrt(max(spread, 0.0) / n), n, calibration)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -1136,18 +1144,18 @@ def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
     """Make tables of the people that were found, by type of record."""
     weights = _weights(solutions.people)
     independent = Independent.of(types, solutions.people, weights)
-    some = np.flatnonzero(solutions.people.any(axis=0))
-    people, records = solutions.people[:, some], types.iloc[some]
+    occurring = np.flatnonzero(solutions.people.any(axis=0))
+    people, records = solutions.people[:, occurring], types.iloc[occurring]
     index = _labels(records)
     ks = pd.RangeIndex(int(solutions.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
-    at_least = np.array([independent.at_least(records, np.full(len(some), k)) for k in ks]).T
+    at_least = np.array([independent.at_least(records, np.full(len(occurring), k)) for k in ks]).T
     return Reconstruction(
         table=pd.DataFrame(table, index, ks),
-        baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(some))], index, ks),
+        baseline=pd.DataFrame(at_least - np.c_[at_least[:, 1:], np.zeros(len(occurring))], index, ks),
         records=pd.Series(weights @ people, index, name="people"),
         error=0.0 if not solutions.stopped else 1.0,
-        solutions=[_records(types, one) for one in solutions.people],
+        solutions=[_records(types, solution) for solution in solutions.people],
         complete=not solutions.stopped,
         certain=_records(types, solutions.certain),
         decided=solutions.decided,
@@ -1236,8 +1244,8 @@ def reconstruct(
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.attacks import Statistic
 
-    Four people, with one suppressed cell. The sum of all ages and that of the women's, 140 / 3 = 46.7, leave 25 years
-    for the man, and the median leaves 74 for the eldest woman, whatever the ages of the other two:
+    Four people, with one suppressed cell. The mean age of everybody and that of the women, 140 / 3 = 46.7, imply 25 years
+    for the man, and the median implies 74 for the oldest woman, whatever the ages of the other two:
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
@@ -1270,13 +1278,13 @@ def reconstruct(
             solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
-            f"in {seconds:.3g} seconds no records were found, nor a proof that there are none; increase time_limit=, or "
-            "use a smaller domain"
+            f"in {seconds:.3g} seconds neither records were found nor a proof that there are none; increase the time "
+            "limit, or use a smaller domain"
         ) from error
     if solutions is None:
         raise Infeasible(
-            "no records match all tables; check whether numbers are rounded, decimals=..., or noisy, "
-            "count=(least, most), and whether the domain lacks values"
+            "no records match all tables; check whether the numbers are rounded (decimals) or noisy (counts would then "
+            "be intervals), and whether the domain lacks values"
         )
     return reconstruction_of(types.frame, solutions)
 
@@ -1307,8 +1315,8 @@ def tabulate(
     decimals : int, optional
         Decimals of means and medians, halves rounded up; None for exact ones.
     noise : int
-        Uniform integers from -noise to noise are added to every published count. Readers know this, so that each count
-        becomes an interval of 2 noise + 1 counts. Means and medians have no noise.
+        Uniform integers from -noise to noise are added to every published count. As this is public, each count becomes an
+        interval of 2 noise + 1 counts. Means and medians are published without noise.
     seed : int
         Random seed of the noise.
 
@@ -1343,7 +1351,9 @@ def tabulate(
     check_dataframe(original, "the original records")
     of = None if of is None else check_str(of, "of")
     groups = [
-        group for one in check_list(by, "by", "attributes or {attribute: values}") for group in _groups(original, one)
+        group
+        for grouping in check_list(by, "by", "attributes or {attribute: values}")
+        for group in _groups(original, grouping)
     ]
     if not groups:
         raise StatementError("by=[] contains no table; use [[]] for one of everybody")
@@ -1352,7 +1362,9 @@ def tabulate(
     least_printed = 0 if suppressed is None else _least_printed(suppressed)
     width = check_int(noise, "noise", 0)
     rng = np.random.default_rng(check_int(seed, "seed", 0))
-    numbers = None if of is None else [as_fraction(one) for one in as_numbers(original[of], f"column {of!r}").tolist()]
+    numbers = (
+        None if of is None else [as_fraction(number) for number in as_numbers(original[of], f"column {of!r}").tolist()]
+    )
     statistics = []
     for where, only_counted in groups:
         rows = np.flatnonzero(_described(original, where))
@@ -1381,15 +1393,17 @@ def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object],
         return [(dict(by), True)]
     attributes = () if isinstance(by, list | tuple) and not by else names(by, "by")  # type: ignore[arg-type]
     check_columns(original, {"by": attributes}, "the original records")
-    values = [sorted(original[name].unique().tolist(), key=lambda one: (str(type(one)), one)) for name in attributes]
-    return [(dict(zip(attributes, one, strict=True)), False) for one in itertools.product(*values)]
+    values = [
+        sorted(original[name].unique().tolist(), key=lambda value: (str(type(value)), value)) for name in attributes
+    ]
+    return [(dict(zip(attributes, combination, strict=True)), False) for combination in itertools.product(*values)]
 
 
 def _described(original: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
     """Mark the people of a group; a value that nobody has is no error."""
     chosen = np.ones(len(original), dtype=bool)
-    for name, one in where.items():
-        choice = choose(one, name)
+    for name, listed in where.items():
+        choice = choose(listed, name)
         column = original[name]
         if choice.interval is None:
             chosen &= column.isin(list(choice.values or ())).to_numpy()
@@ -1411,7 +1425,7 @@ def _least_printed(suppressed: str) -> int:
     symbol = "".join(check_str(suppressed, "suppressed").split())
     most = symbol_intervals(symbol, zeros_shown=False)[symbol][1]
     if math.isinf(most):
-        raise StatementError(f"suppressed={short_repr(suppressed)}: a limit such as '<3' is expected")
+        raise StatementError(f"suppressed must be a limit such as '<3', got {short_repr(suppressed)}")
     return int(most) + 1
 
 

@@ -42,12 +42,12 @@ class Judgement(ReprMixin):
     baseline : float
         The same without the attack.
     standard_error : float
-        Of the difference ``right - baseline``, which is paired by person.
+        Standard error of the difference ``right - baseline``, which is paired by person.
     records : int
     calibration : DataFrame
         By tenths of the probability of the likeliest value: the number of `records`; `said`, the mean probability;
         `right`, the share of the records with the value, which is `said` up to its `standard_error` if the attack is
-        calibrated. NaN where there are no records.
+        calibrated. NaN without records.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.Data
     tenth = np.minimum((largest * 10 + TENTH_ROUNDING).astype(int), 9)
     weight = truth.sum(axis=1)
     records, sums, right = (
-        np.bincount(tenth, held, 10) for held in (weight, weight * largest, (truth * guess).sum(axis=1))
+        np.bincount(tenth, weights, 10) for weights in (weight, weight * largest, (truth * guess).sum(axis=1))
     )
     with np.errstate(invalid="ignore"):
         share = right / records
@@ -222,10 +222,10 @@ class AttackResult(ReprMixin):
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
         """How many of the original records each row and value has, shaped like the table."""
-        whom, what = list(map(str, self.table.index.names)), list(map(str, self.table.columns.names))
-        check_columns(original, {"of whom": whom, "what is inferred": what}, "the original records")
+        person_columns, value_columns = list(map(str, self.table.index.names)), list(map(str, self.table.columns.names))
+        check_columns(original, {"of whom": person_columns, "what is inferred": value_columns}, "the original records")
         where = []
-        for columns, labels in ((whom, self.table.index), (what, self.table.columns)):
+        for columns, labels in ((person_columns, self.table.index), (value_columns, self.table.columns)):
             code, distinct = sort_distinct(original[columns])
             position = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
             where.append(position[code])

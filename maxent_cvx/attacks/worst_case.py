@@ -23,16 +23,16 @@ __all__ = [
 def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive: object = None) -> pd.DataFrame:
     """Max P(person has value | release, k basic implications) over all people, values and sets of k implications.
 
-    A basic implication is (atom and atom and ...) -> (atom or atom or ...), where an atom is "person has value". "Ann
-    does not have the flu" is one, too: "Ann=Flu -> Ann=HIV". The maximum is over all conjunctions of k of them that are
+    A basic implication is (atom and atom and ...) -> (atom or atom or ...), where an atom is "person has value". It also
+    covers "Ann does not have the flu": "Ann=Flu -> Ann=HIV". The maximum is over all conjunctions of k of them that are
     consistent with the release, whether they are true or not.
 
     Parameters
     ----------
     release : Release
-        Without pseudonyms and counterfeits. All worlds that deal a bucket's values to its people are equally likely.
+        A release without pseudonyms and counterfeits. All assignments of a bucket's values to its people are equally likely.
     k : int or list of int
-        Number of implications that are known; fewer never disclose more.
+        Number of known implications; fewer never disclose more.
     sensitive : list, optional
         The values that must not be inferred; by default all. Implications may be about any value.
 
@@ -41,15 +41,15 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     DataFrame
         One row per `k`: `disclosure`, the largest probability, exact up to rounding to a double (1.0 only if certain);
         `person` and `bucket`, the target, such as "person 1 of bucket 7"; `quasi_identifiers`, the tuple of all people
-        of that bucket, None if they differ; `value`, what is inferred; and `sentences`, a tuple of at most k
-        implications that reach it (there may be others).
+        of that bucket, None if they differ; the inferred `value`; and `sentences`, a tuple of at most k implications that
+        attain it (there may be others).
 
     Raises
     ------
     StatementError
         If `release` is not a Release, or has pseudonyms or counterfeits; or `k` is not an integer or a list of them.
     UnknownName
-        If the release has no such sensitive value.
+        If a sensitive value does not occur in the release.
     GroupTooLarge
         If `k` is above 100 and no value becomes certain with fewer implications.
 
@@ -66,7 +66,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     This is not the worst case over all knowledge: an adversary with a prior, such as the frequency of a disease among
     men and among women, may infer more without any implication, see :func:`maxent_cvx.worlds.linkage`.
 
-    The disclosure is 1 if k is one less than the number of values of a bucket: the person has none of the others.
+    The disclosure is 1 if k is one less than the number of values of a bucket: the person does not have any of the others.
 
     References
     ----------
@@ -106,10 +106,10 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
 
 def numbers_of(value: object, name: str) -> list[int]:
     """Read an integer, or a list of them."""
-    some = [value] if not is_several(value) else check_list(value, name, "whole numbers")
-    if not some:
+    listed = [value] if not is_several(value) else check_list(value, name, "whole numbers")
+    if not listed:
         raise StatementError(f"{name} must be an integer or a list of at least one, got []")
-    return [check_int(one, name, 0) for one in some]
+    return [check_int(number, name, 0) for number in listed]
 
 
 def skyline(
@@ -123,14 +123,14 @@ def skyline(
 ) -> pd.DataFrame:
     """Max P(target has value | release, l values the target lacks, k other people's values, m relatives).
 
-    A relative is a person of whom it is known that, if this person has the value, the target has it, too; relatives are
-    not among the people whose values are known. The maximum is over all knowledge of these sizes that is consistent
-    with the release, whether it is true or not.
+    A relative is a person such that, if the relative has the value, the target is known to have it, too; relatives are
+    not among the people whose values are known. The maximum is over all knowledge of these sizes that is consistent with
+    the release, whether it is true or not.
 
     Parameters
     ----------
     release : Release
-        Without pseudonyms and counterfeits. All worlds that deal a bucket's values to its people are equally likely.
+        A release without pseudonyms and counterfeits. All assignments of a bucket's values to its people are equally likely.
     target : int or list of int
         l: number of values that the target is known not to have.
     others : int or list of int
@@ -154,7 +154,7 @@ def skyline(
     StatementError
         If `release` is not a Release, or has pseudonyms or counterfeits; or a number is not an integer.
     UnknownName
-        If the release has no such sensitive value.
+        If a sensitive value does not occur in the release.
     BadProbability
         If the threshold is not a probability.
 

@@ -84,7 +84,7 @@ def read_records(options: TableOptions) -> Records:
     table = _load(options.table, options.rows)
     qi = () if options.qi is None and options.id is not None else options.qi  # a pseudonym may be all that is known
     if qi is None or options.sa is None:
-        needed = " and ".join(f"--{name}" for name, given in (("qi", qi), ("sa", options.sa)) if given is None)
+        needed = " and ".join(f"--{name}" for name, value in (("qi", qi), ("sa", options.sa)) if value is None)
         raise TableError(
             f"{needed} must be given; the columns of {_name(options.table)} are {', '.join(table.columns)}"
         )
@@ -177,7 +177,9 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
     """The values that are printed as some texts, with commas for combinations; other texts stay texts."""
-    printed: dict[str, object] = {",".join(map(str, one if isinstance(one, tuple) else [one])): one for one in values}
+    printed: dict[str, object] = {
+        ",".join(map(str, value if isinstance(value, tuple) else [value])): value for value in values
+    }
     return [printed.get(text, text) for text in texts]
 
 
@@ -248,14 +250,14 @@ def read_input(options: ExposureOptions) -> CommandInput:
 
 def check_buckets(options: ReleaseOptions | TableOptions) -> None:
     """Refuse several sources of buckets."""
-    given = [
+    sources = [
         name for name in BUCKET_SOURCES if (value := getattr(options, name, None)) is not None and value is not False
     ]
-    if options.is_generalized and "generalized" not in given:
-        given.append("hierarchy" if getattr(options, "hierarchy", ()) else "population")
-    if len(given) > 1:
+    if options.is_generalized and "generalized" not in sources:
+        sources.append("hierarchy" if getattr(options, "hierarchy", ()) else "population")
+    if len(sources) > 1:
         raise TableError(
-            f"{' and '.join(f'--{name}' for name in given)} contradict each other: --bucket names the buckets of the "
+            f"{' and '.join(f'--{name}' for name in sources)} contradict each other: --bucket names the buckets of the "
             "table, --l makes them, and generalized cells are groups themselves; give one"
         )
 
@@ -337,9 +339,9 @@ def _read_series(options: ExposureOptions) -> CommandInput:
         raise TableError(f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one each")
     releases: list[Release] = []
     for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
-        one = with_dataset_defaults(replace(options, table=name, more=(), sa_table=()))
-        records = read_records(one)
-        release, _ = read_release(records, one, sa_table)
+        options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=()))
+        records = read_records(options_of_table)
+        release, _ = read_release(records, options_of_table, sa_table)
         if not isinstance(release, Release):
             raise TableError("--population is for one release; give one TABLE")
         say(f"{name}: {release!r}"[:-1].replace("<", ""))
@@ -370,7 +372,7 @@ def _is_rules(options: ExposureOptions) -> bool:
 def _read_rules(options: ExposureOptions) -> CommandInput:
     """Read association rules, and the people whom they are about."""
     assert options.qi_table is not None
-    roles = {name: list(given) for name in ("qi", "sa") if (given := getattr(options, name)) is not None}
+    roles = {name: list(columns) for name in ("qi", "sa") if (columns := getattr(options, name)) is not None}
     if options.table == DASH:
         with TemporaryDirectory() as folder:  # rules are read from files
             path = Path(folder, "rules.csv")
@@ -466,7 +468,7 @@ def _read_values(text: str) -> list[object]:
             parsed += range(low, high + 1)
         else:
             parsed.append(int(part) if NUMBER.fullmatch(part) else part)
-    return parsed if all(isinstance(one, int) for one in parsed) else [*map(str, parsed)]
+    return parsed if all(isinstance(value, int) for value in parsed) else [*map(str, parsed)]
 
 
 def read_statistics(
@@ -477,7 +479,7 @@ def read_statistics(
     if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
     if table.empty:
-        raise TableError(f"{path!r} has no line after its header")
+        raise TableError(f"{path!r} contains only a header")
     table = table.apply(lambda column: column.str.strip())
     places = dict.fromkeys(STATISTICS[1:], decimals)
     for name in (name for name in STATISTICS[1:] if decimals is None and name in table.columns):

@@ -224,7 +224,7 @@ def with_dataset_defaults(options: T) -> T:
 
         known = known | {"qi": ADULT_QI}
     # Of values that are falsy, 0 is one that was given, and so are no quasi-identifiers: --qi ''.
-    given = {
+    present = {
         name
         for name, value in vars(options).items()
         if value is not None and value is not False and (value != () or name in ("qi", "sa"))
@@ -232,7 +232,7 @@ def with_dataset_defaults(options: T) -> T:
     defaults = {
         name: value
         for name, value in known.items()
-        if name in vars(options) and name not in given and not given & {*INSTEAD.get(name, ())}
+        if name in vars(options) and name not in present and not present & {*INSTEAD.get(name, ())}
     }
     return replace(options, **defaults)
 
@@ -307,12 +307,14 @@ def make_options(namespace: argparse.Namespace) -> Options:
     if isinstance(tables := values.get("table"), tuple):  # several of them
         values |= {"table": tables[0], "more": tables[1:]}
     names = {field.name for field in dataclasses.fields(cls)}
-    given: dict[str, Any] = {name: value for name, value in values.items() if name in names}
+    fields_read: dict[str, Any] = {name: value for name, value in values.items() if name in names}
     repeatable = {
-        name for name in given if given[name] is None and name in ("sensitive", "sa_table", "hierarchy", "top")
+        name
+        for name in fields_read
+        if fields_read[name] is None and name in ("sensitive", "sa_table", "hierarchy", "top")
     }
-    given |= dict.fromkeys(repeatable, ())
-    options = cls(**given)
+    fields_read |= dict.fromkeys(repeatable, ())
+    options = cls(**fields_read)
     # publish refuses options that its method does not use, so it must see which ones the user has given.
     return options if cls is PublishOptions else with_dataset_defaults(options)
 

@@ -70,7 +70,7 @@ def write_result(
     people: Sequence[object] = (),
 ) -> None:
     """Write the answer of ``quantify`` to standard output."""
-    view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    view: Any = post.view
     where = where_of(knowledge)
     attribute = len(knowledge) <= MOST_STATEMENTS
     limit = None
@@ -99,7 +99,7 @@ def write_scores(options: Any, view: Any, table: pd.DataFrame) -> None:
 
 def write_tables(options: Any, **results: object) -> None:
     """Write tables, and other results, to standard output."""
-    document = {key: _rows(one) if isinstance(one, pd.DataFrame) else one for key, one in results.items()}
+    document = {key: _rows(result) if isinstance(result, pd.DataFrame) else result for key, result in results.items()}
     _write(options.tables, 0, document)
 
 
@@ -135,7 +135,10 @@ def _as_tuple(label: object) -> tuple[object, ...]:
 
 def _release(view: Any) -> dict[str, object]:
     """What is published, without anybody's record."""
-    values: list[object] = [",".join(map(str, one)) if isinstance(one, tuple) else one for one in view.sensitive_values]
+    values: list[object] = [
+        ",".join(map(str, combination)) if isinstance(combination, tuple) else combination
+        for combination in view.sensitive_values
+    ]
     counts = [None] * len(values) if view.n_s is None else np.asarray(view.n_s).tolist()
     return {
         "kind": type(view).__name__,
@@ -186,9 +189,9 @@ def _exposure(exposure: Exposure, attribute: bool) -> dict[str, object]:
 def _plain(value: Any) -> Any:
     """What JSON can represent: infinite and missing numbers are null, intervals and sets their text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or value is pd.NA or value is pd.NaT:

@@ -55,7 +55,7 @@ def run(options: PublishOptions) -> None:
     if options.count is not None:
         records = replace(records, table=people_of(records.table, options.count))
     if options.escape_formulas:  # at once, so that all tables and commands use the same names
-        names = ([str(not_a_formula(name)) for name in given] for given in (records.qi, records.sa))
+        names = ([str(not_a_formula(name)) for name in columns] for columns in (records.qi, records.sa))
         records = Records(without_formulas(records.table, options), *names)
         options = replace(options, id=None if options.id is None else str(not_a_formula(options.id)))
     METHODS[method](records, options, files)
@@ -154,7 +154,7 @@ def _write_tables(
         more.append("--counterfeits")
     if before:
         files = [before[0], files[0], before[1], files[1]]
-        tables, more = files[:2], [one for path in files[2:] for one in ("--sa-table", path)] + more
+        tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
         tables, more = files[:1], ["--sa-table", files[1], *more]
     _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
@@ -176,5 +176,7 @@ def _prior(path: str, records: Records) -> QIDistribution:
         raise TableError(f"{path!r} has none of the quasi-identifiers {', '.join(records.qi)}")
     prior = table.set_index(attributes)
     known = records.table[records.sa].drop_duplicates().itertuples(index=False, name=None)
-    values: Any = values_as_printed(list(prior.columns), (one if len(one) > 1 else one[0] for one in known))
+    values: Any = values_as_printed(
+        list(prior.columns), (combination if len(combination) > 1 else combination[0] for combination in known)
+    )
     return QIDistribution(prior.set_axis(pd.Index(values), axis=1), about=f"read from {path}")

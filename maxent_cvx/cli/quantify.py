@@ -20,6 +20,7 @@ from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.base import View
+from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
@@ -123,8 +124,8 @@ def quantify(options: QuantifyOptions) -> int:
         say(f"wrote {options.out}")
     elif options.out:
         table = post.conditional() if question.people is None else post.people()
-        what = "" if question.people is None else f": P({', '.join(source.view.sensitive)} | person)"
-        write(options.out, lambda path: without_formulas(table, options).to_csv(path), what)
+        description = "" if question.people is None else f": P({', '.join(source.view.sensitive)} | person)"
+        write(options.out, lambda path: without_formulas(table, options).to_csv(path), description)
     if options.plot:
         draw(options.plot, plots.posterior(post))
     if options.report:
@@ -152,7 +153,7 @@ def report(options: ReportOptions) -> int:
         if len({*options.tables}) < len(options.tables):
             raise TableError("a TABLE is given twice; the tables of a report must be different")
         each = {name: with_dataset_defaults(replace(options, table=name, more=())) for name in options.tables}
-        questions = {name: Question.read(one, statements) for name, one in each.items()}
+        questions = {name: Question.read(options_of_table, statements) for name, options_of_table in each.items()}
     posts, originals, statuses = {}, {}, list[int]()
     for name, question in questions.items():
         source = question.source
@@ -238,7 +239,7 @@ class Verdict:
 
 def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame | None) -> Verdict:
     """Find who is exposed."""
-    arguments = exposure_kwargs(options, _view(post))
+    arguments = exposure_kwargs(options, post.view)
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
@@ -266,24 +267,24 @@ def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
     return {"sensitive": sensitive, "baseline": _baseline(options.baseline, view), "within": within}
 
 
-def _baseline(given: str | None, view: Any) -> Any:
+def _baseline(source: str | None, view: Any) -> Any:
     """Read the baseline: a name, a posterior, values with their P, or QI with one column per value."""
-    if given is None and view.n_s is None:
+    if source is None and view.n_s is None:
         print(
             f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
         )
         return None
-    if given in (None, "overall", "none"):
-        return None if given == "none" else "overall"
-    if given.endswith(".parquet"):
-        return load_posterior(given)
-    table = read_csv(given)
+    if source in (None, "overall", "none"):
+        return None if source == "none" else "overall"
+    if source.endswith(".parquet"):
+        return load_posterior(source)
+    table = read_csv(source)
     if {*view.sensitive} <= {*table.columns}:
-        return _baseline_by_value(table, view, given)
+        return _baseline_by_value(table, view, source)
     attributes = [name for name in table.columns if name in view.qi]
     if not attributes:
         raise TableError(
-            f"{given!r} has the columns {', '.join(table.columns)}; expected {', '.join(view.sensitive)} and P, or some "
+            f"{source!r} has the columns {', '.join(table.columns)}; expected {', '.join(view.sensitive)} and P, or some "
             f"of {', '.join(view.qi)} and one column per value"
         )
     by_group = table.set_index(attributes)
@@ -294,15 +295,11 @@ def _baseline(given: str | None, view: Any) -> Any:
 def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
     """P by value; the values as the release has them, whatever type the file gave them."""
     shares = numbers_by_value(table, list(view.sensitive), path, "a column of probabilities")
-    printed = [",".join(map(str, one if isinstance(one, tuple) else [one])) for one in shares.index]
+    printed = [",".join(map(str, value if isinstance(value, tuple) else [value])) for value in shares.index]
     values: Any = values_as_printed(printed, view.sensitive_values)
     if len(lost := set(view.sensitive_values) - {*values}) == len(view.sensitive_values):
         raise unknown_name(f"sensitive value (in {path!r})", next(iter(printed)), lost)
     return shares.set_axis(pd.MultiIndex.from_tuples(values) if len(view.sensitive) > 1 else pd.Index(values))
-
-
-def _view(post: AnyPosterior) -> Any:
-    return post.release if isinstance(post, PartitionedPosterior) else post.space.view
 
 
 # -------------------------------------------------------------------------------------------------------- what is printed
@@ -363,9 +360,9 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     size = options.population_size
     if size is None:
         return None
-    if isinstance(post, PartitionedPosterior) or isinstance(post.space.view, ReleaseSeries):
+    if isinstance(post.view, PartitionedRelease | ReleaseSeries):
         raise TableError("--population-size is for one release in memory")
-    if size < (n := post.space.view.n_records):
+    if size < (n := post.view.n_records):
         raise TableError(f"--population-size {size} must be at least the {n} people of the release")
     return size
 
@@ -456,10 +453,10 @@ def write_report(
         about["limit"] = f"nobody may be exposed above P = {limit:g}"
     for post in posts.values():
         _population_size(post, options)
-    given: Any = first if len(posts) == 1 else posts
+    reported: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     make_report(
-        given, path, threshold=threshold, **exposure_kwargs(options, _view(first)), about=about,
+        reported, path, threshold=threshold, **exposure_kwargs(options, first.view), about=about,
         original=next(iter(known.values()), None) if len(posts) == 1 else known or None,
         population=options.population_size, **more,
     )  # fmt: skip

@@ -167,7 +167,7 @@ def check_files(options: Options) -> None:
 def _paths(value: object) -> list[str]:
     """The paths in the value of an option: of hierarchies, which are pairs of an attribute and a file, the file."""
     values = value if isinstance(value, tuple) else (value,)
-    return [text for one in values if isinstance(text := one[1] if isinstance(one, tuple) else one, str)]
+    return [text for option in values if isinstance(text := option[1] if isinstance(option, tuple) else option, str)]
 
 
 def output_files(options: Options) -> list[tuple[str, str]]:

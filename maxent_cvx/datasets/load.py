@@ -35,7 +35,7 @@ def load_hospital() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a patient; Gender and Degree are the quasi-identifiers, Disease is the sensitive attribute.
+        One row per patient; Gender and Degree are the quasi-identifiers, Disease is the sensitive attribute.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def load_patients() -> list[pd.DataFrame]:
     Returns
     -------
     list of DataFrame
-        A table a release, a row a patient; patients in both have the same pseudonym, and the same disease.
+        One table per release, one row per patient; patients in both have the same pseudonym and the same disease.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     Parameters
     ----------
     complete : bool
-        Leave out the rows that miss a value. False needs `path`: the package carries complete rows only.
+        Leave out rows with missing values. False needs `path`: the package contains complete rows only.
     path : path, optional
         UCI's adult.data or adult.test, to read all its columns instead.
 
@@ -92,7 +92,7 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     Raises
     ------
     TableError
-        If incomplete rows are asked for without a file, or the file is not UCI's.
+        If `complete` is False without a file, or the file is not UCI's.
     StatementError
         If `complete` is neither True nor False.
 

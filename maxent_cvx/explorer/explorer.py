@@ -54,8 +54,8 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
         ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
         cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
         rows.append(f'<tr><th scope="row">{escaped(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
-    who, what = named(tuple(answer.shown.index.names)), named(view.sensitive)
-    name = escape(isolated(f"P({what} | {who})"))
+    who, values = named(tuple(answer.shown.index.names)), named(view.sensitive)
+    name = escape(isolated(f"P({values} | {who})"))
     return (
         f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
         f'<div><table aria-label="{name}"><thead><tr><th scope="col">{escaped(who)}</th><th scope="col">people</th>'
@@ -72,9 +72,9 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     below = "" if answer.interval is None else interval
     n_left_out = shown.shape[1] - len(possible(answer))
     left_out = f" {n_left_out} values that are impossible for these groups are omitted." if n_left_out else ""
-    what = escaped(named(answer.post.space.view.sensitive))
+    values = escaped(named(answer.post.space.view.sensitive))
     return (
-        f"{before}P({what}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
+        f"{before}P({values}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
         f"{threshold:g}.{left_out}"
     )
 
@@ -270,7 +270,7 @@ class Explorer:
         return self._page.box
 
     def figure(self) -> Figure:
-        """Plot the current posterior, with the verdict below it; shown where there are no sliders.
+        """Plot the current posterior, with the verdict below it; displayed where sliders are not available.
 
         Returns
         -------
@@ -340,7 +340,7 @@ def explore(
     max_rows: int = 20,
     time_limit: float = 10.0,
 ) -> Explorer:
-    """Change the adversary's knowledge interactively, and see P(s | q), its intervals and who is exposed.
+    """Explore interactively how the adversary's knowledge changes P(s | q), its intervals and the exposed people.
 
     In a notebook there are sliders for the value and the vagueness of each statement, for the number of known associations
     and for the threshold, and check boxes for other knowledge. If statements contradict each other, the page says which.
@@ -378,7 +378,7 @@ def explore(
     BadProbability
         If the threshold is not between 0 and 1.
     UnknownName, TableError
-        If there is no such statement; if the original records lack a column or are not the people of the release.
+        If a statement does not exist; if the original records lack a column or are not the people of the release.
 
     Examples
     --------

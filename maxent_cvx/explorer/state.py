@@ -21,7 +21,7 @@ from ..measures.exposure import Exposure, exposed, sensitive_events
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE
 from ..solvers.monitor import Iteration
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -239,7 +239,7 @@ class Answer:
     def exposing(self, threshold: float) -> np.ndarray:
         """Mark the columns of which a probability from the threshold on exposes somebody."""
         values = self.post.space.view.sensitive_values
-        inside = values.delete(np.flatnonzero(values.to_flat_index() == OUTSIDE))
+        inside = values[self.post.view.inside]
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
         counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold]
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
@@ -319,9 +319,9 @@ class Assumptions:
         """The largest K+ and K- of a slider."""
         if self.mined is None:
             return 0, 0
-        there = len(self.mined.positive), len(self.mined.negative) if self.mined.has_negative else 0
+        available = len(self.mined.positive), len(self.mined.negative) if self.mined.has_negative else 0
         begun = self.start.positive, self.start.negative
-        return min(there[0], max(LARGEST_K, begun[0])), min(there[1], max(LARGEST_K, begun[1]))
+        return min(available[0], max(LARGEST_K, begun[0])), min(available[1], max(LARGEST_K, begun[1]))
 
     def model_at(self, state: State) -> MaxEnt:
         """The model of a state of the controls."""
@@ -331,10 +331,10 @@ class Assumptions:
             model.remove(label)
         for label, setting in moved.items():
             if label in self.adjustable and setting.known:
-                one = self.adjustable[label]
+                statement = self.adjustable[label]
                 with warnings.catch_warnings():  # two statements may have come to say the same
                     warnings.simplefilter("ignore", RepeatedStatement)
-                    model.add(one.at(setting), label=label if one.has_own_label else None)
+                    model.add(statement.at(setting), label=label if statement.has_own_label else None)
         return model
 
     def _with_associations(self, positive: int, negative: int) -> MaxEnt:
@@ -362,36 +362,40 @@ def assumptions_of(
     model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
 ) -> Assumptions:
     """Read what can be changed in a model."""
-    knowledge = {label: one for label, one in model.knowledge.items() if not isinstance(one, PriorZeros)}
+    knowledge = {label: source for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)}
     for label in chosen or ():
         check_label(label, "label of the model's knowledge", knowledge)
-    strongest = [label for label, one in knowledge.items() if isinstance(one, StrongestAssociations)]
+    strongest = [label for label, source in knowledge.items() if isinstance(source, StrongestAssociations)]
     replaced = strongest[0] if len(strongest) == 1 else None
-    wanted = list(knowledge)[:MOST_STATEMENTS] if chosen is None else chosen
-    adjusted = {label: adjustable(label, knowledge[label]) for label in wanted}
-    sliders = {label: one for label, one in adjusted.items() if one is not None}
-    others = {label: one for label, one in knowledge.items() if label not in sliders and label != replaced}
+    labels = list(knowledge)[:MOST_STATEMENTS] if chosen is None else chosen
+    adjusted = {label: adjustable(label, knowledge[label]) for label in labels}
+    sliders = {label: source for label, source in adjusted.items() if source is not None}
+    others = {label: source for label, source in knowledge.items() if label not in sliders and label != replaced}
     mined = _mined(model, None if replaced is None else knowledge[replaced], original, min_support)
     positive, negative = _k(None if replaced is None else knowledge[replaced], mined)
-    settings = {label: one.start for label, one in sliders.items()} | dict.fromkeys(others, Setting())
+    settings = {label: source.start for label, source in sliders.items()} | dict.fromkeys(others, Setting())
     return Assumptions(model, sliders, others, mined, replaced, State(settings, positive, negative, threshold))
 
 
-def _mined(model: MaxEnt, held: Source | None, original: pd.DataFrame | None, min_support: int) -> Associations | None:
+def _mined(
+    model: MaxEnt, source: Source | None, original: pd.DataFrame | None, min_support: int
+) -> Associations | None:
     """The associations that the model's own are the strongest of; or those of the original records."""
     qi, sa = model.view.qi, model.view.sensitive
-    if isinstance(held, StrongestAssociations):
-        if isinstance(held.original, Associations):
-            return held.original
-        return mine_associations(held.original, qi=qi, sa=sa, min_support=held.min_support, attributes=held.attributes)
+    if isinstance(source, StrongestAssociations):
+        if isinstance(source.original, Associations):
+            return source.original
+        return mine_associations(
+            source.original, qi=qi, sa=sa, min_support=source.min_support, attributes=source.attributes
+        )
     return None if original is None else mine_associations(original, qi=qi, sa=sa, min_support=min_support)
 
 
-def _k(held: Source | None, mined: Associations | None) -> tuple[int, int]:
+def _k(source: Source | None, mined: Associations | None) -> tuple[int, int]:
     """K+ and K- of the model's own strongest associations; None stands for all."""
-    if not isinstance(held, StrongestAssociations) or mined is None:
+    if not isinstance(source, StrongestAssociations) or mined is None:
         return 0, 0
-    positive, negative = held.positive, held.negative
+    positive, negative = source.positive, source.negative
     return (
         len(mined.positive) if positive is None else positive,
         len(mined.negative) if negative is None else negative,
@@ -406,10 +410,12 @@ def typed(assumptions: Assumptions, state: State) -> str:
     for label, setting in state.settings.items():
         if not setting.known:
             continue
-        one = assumptions.adjustable.get(label)
-        source = assumptions.others[label] if one is None else one.at(setting)
-        was = assumptions.others[label] if one is None else one.statement
-        lines.append(_added(label, source, was, own=one.has_own_label if one else label != source.label))
+        statement = assumptions.adjustable.get(label)
+        source = assumptions.others[label] if statement is None else statement.at(setting)
+        was = assumptions.others[label] if statement is None else statement.statement
+        lines.append(
+            _added(label, source, was, has_own_label=statement.has_own_label if statement else label != source.label)
+        )
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
     if any("explored.knowledge" in line for line in lines):
@@ -418,19 +424,19 @@ def typed(assumptions: Assumptions, state: State) -> str:
     return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 
 
-def _added(label: str, source: Source, was: Source, own: bool) -> str:
+def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
     """The line that adds one source."""
-    named = f", label={label!r}" if own else ""
+    named = f", label={label!r}" if has_own_label else ""
     if isinstance(source, Statement) and _is_text(source):
         return f"model.add({str(source)!r}{named})"
-    held = f"explored.knowledge[{label!r}]"
+    expression = f"explored.knowledge[{label!r}]"
     if isinstance(source, Statement) and isinstance(was, Statement) and source != was:
         sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
-        held = f"replace({held}, {sides})"
+        expression = f"replace({expression}, {sides})"
         if (cost := source.penalty) is not None:
             arguments = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
-            held = f"mx.soft(replace({held}, penalty=None), {arguments})"
-    return f"model.add({held}{named})"
+            expression = f"mx.soft(replace({expression}, penalty=None), {arguments})"
+    return f"model.add({expression}{named})"
 
 
 def _is_text(statement: Statement) -> bool:
@@ -446,13 +452,13 @@ def _associations(assumptions: Assumptions, state: State) -> str:
     mined = assumptions.mined
     assert mined is not None
     if assumptions.replaced is not None:
-        held = f"explored.knowledge[{assumptions.replaced!r}]"
+        expression = f"explored.knowledge[{assumptions.replaced!r}]"
         if (state.positive, state.negative) == (assumptions.start.positive, assumptions.start.negative):
-            return f"model.add({held})"
+            return f"model.add({expression})"
         associations = assumptions.model.knowledge[assumptions.replaced]
         is_mined = isinstance(associations, StrongestAssociations) and isinstance(associations.original, Associations)
-        mining = "" if is_mined else f", {held}.min_support, {held}.attributes"
-        return f"model.add(mx.StrongestAssociations({held}.original, {state.positive}, {state.negative}{mining}))"
+        mining = "" if is_mined else f", {expression}.min_support, {expression}.attributes"
+        return f"model.add(mx.StrongestAssociations({expression}.original, {state.positive}, {state.negative}{mining}))"
     minimum = "" if mined.min_support == 3 else f", min_support={mined.min_support}"
     return f"model.add(mx.StrongestAssociations(original, {state.positive}, {state.negative}{minimum}))"
 
@@ -487,17 +493,17 @@ def contradiction(error: NoAnswer) -> tuple[str, list[str]]:
     """Why there is no answer: a sentence, and each conflicting statement."""
     if error.conflict is None or error.conflict.empty:
         return f"There is no answer: {error.message}", []
-    rest = "the release permits" if len(error.conflict) == 1 else "the others permit"
-    one_by_one = [_clash(str(label), row, rest) for label, row in error.conflict.iterrows()]
+    permits = "the release permits" if len(error.conflict) == 1 else "the others permit"
+    one_by_one = [_clash(str(label), row, permits) for label, row in error.conflict.iterrows()]
     if len(one_by_one) == 1:
         return "Contradiction: the release rules out this statement.", one_by_one
     return f"Contradiction: these {len(one_by_one)} statements cannot all be true.", one_by_one
 
 
-def _clash(label: str, row: pd.Series, rest: str) -> str:
+def _clash(label: str, row: pd.Series, permits: str) -> str:
     """What the others permit: "P(Flu) = 0.6: the others permit between 0.2 and 0.5"."""
     least, most = row["least"], row["most"]
     if not (math.isfinite(least) and math.isfinite(most)):
         return label
     can_be = f"{most:.3g}" if most - least < 1e-9 else f"between {least:.3g} and {most:.3g}"
-    return f"{label}: {rest} {can_be}"
+    return f"{label}: {permits} {can_be}"

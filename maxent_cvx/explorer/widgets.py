@@ -52,7 +52,7 @@ class Controls:
         self._ticks: dict[str, Any] = {}
         self._sliders: dict[tuple[str, str], Slider] = {}
         self._general: dict[str, Slider] = {}
-        blocks = [self._statement(one) for one in assumptions.adjustable.values()]
+        blocks = [self._statement(statement) for statement in assumptions.adjustable.values()]
         blocks += [self._tick(label) for label in assumptions.others]
         blocks = [heading("Background knowledge"), *blocks] if blocks else []
         if any(assumptions.most):
@@ -82,13 +82,16 @@ class Controls:
         if state != self.state:
             self.show(state)
 
-    def _statement(self, one: Adjustable) -> Any:
+    def _statement(self, statement: Adjustable) -> Any:
         """A tick, and below it sliders for the value and the vagueness."""
-        what = str(one.what)
-        rows = [self._tick(one.label), self._slider(one.label, "value", "value", f"value of {what}", one.values)]
-        if one.vagueness is not None:
-            word = "vagueness" if one.statement.penalty is None else "std. deviation"
-            rows.append(self._slider(one.label, "vagueness", word, f"{word} of {what}", one.vagueness))
+        text = str(statement.what)
+        rows = [
+            self._tick(statement.label),
+            self._slider(statement.label, "value", "value", f"value of {text}", statement.values),
+        ]
+        if statement.vagueness is not None:
+            word = "vagueness" if statement.statement.penalty is None else "std. deviation"
+            rows.append(self._slider(statement.label, "vagueness", word, f"{word} of {text}", statement.vagueness))
         box = ipywidgets.VBox(rows)
         box.add_class("maxent-statement")
         return box
@@ -129,9 +132,9 @@ class Controls:
         """Put every widget where the state says, and write on each tick what it now stands for."""
         for label, setting in state.settings.items():
             tick = self._ticks[label]
-            one = self.assumptions.adjustable.get(label)
-            text = label if one is None else str(one.at(setting))
-            named = f"{label}: {text}" if one and one.has_own_label else text
+            statement = self.assumptions.adjustable.get(label)
+            text = label if statement is None else str(statement.at(setting))
+            named = f"{label}: {text}" if statement and statement.has_own_label else text
             tick.value, tick.description = setting.known, isolated(named)
             for field in ("value", "vagueness"):
                 if (label, field) in self._sliders:

@@ -97,7 +97,7 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
     if sums["undecided"] and math.isfinite(sums["divergence"]):
         raise Inaccurate(
             f"{pluralize(sums['undecided'], 'probability', 'probabilities')} of true values cannot be distinguished from 0 "
-            f"within the certified error {bound:.1e}, so that the divergence may be infinite; solve the release in "
+            f"within the certified error {bound:.1e}, so the divergence may be infinite; solve the release in "
             "memory, or with a smaller tolerance such as 1e-12"
         )
     return sums["divergence"] / post.release.n_records / math.log(base)
@@ -231,7 +231,7 @@ def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
 def check_base(base: float) -> None:
     """Check the base of a logarithm."""
     if not isinstance(base, numbers.Real) or isinstance(base, bool) or not 1 < base < math.inf:
-        raise BadProbability(f"base={short_repr(base)}: the base of the logarithm must be a finite number above 1")
+        raise BadProbability(f"base, that of the logarithm, must be a finite number above 1, got {short_repr(base)}")
 
 
 def top_differences(

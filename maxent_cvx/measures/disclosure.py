@@ -17,8 +17,8 @@ from .._utils.errors import StatementError
 from .._utils.validation import check_bool, check_in, check_instance, check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.base import View
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE, View
+from ..releases.partitioned import PartitionedRelease
 
 __all__ = [
     "NEGLIGIBLE",
@@ -166,20 +166,20 @@ def add_up(blocks: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: sum(block[name] for block in blocks) for name in blocks[0]}
 
 
-def published(view: View) -> np.ndarray | None:
+def published(view: View | PartitionedRelease) -> np.ndarray | None:
     """Number of people of the release with each value; None if it is not published."""
-    return None if view.n_s is None else view.n_s[np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)]
+    return None if view.n_s is None else view.n_s[view.inside]
 
 
 def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
     """P(s | .) as in ``post.inferences()``, and the people of each row; for a population, given "in the release"."""
     conditional, people = post.inferences()
-    if OUTSIDE not in conditional.columns.to_flat_index():
+    if post.view.inside.all():
         return conditional, people
     inside = 1 - conditional[OUTSIDE].to_numpy()
     possible = inside > NEGLIGIBLE
-    kept = conditional.drop(columns=OUTSIDE)[possible]
-    return kept.div(inside[possible], axis=0), people[possible]
+    table = conditional.drop(columns=OUTSIDE)[possible]
+    return table.div(inside[possible], axis=0), people[possible]
 
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:

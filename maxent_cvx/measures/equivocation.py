@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr
+from .._utils.errors import BadProbability, GroupTooLarge, TableError, short_repr
 from .._utils.formatting import ReprMixin
 from .._utils.tables import as_numbers, numbers_of, one_or_several
-from .._utils.validation import check_int, check_number
+from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
 
@@ -42,11 +42,11 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
     most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
     together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
     for first in range(0, len(widths), together):
-        some = slice(first, min(first + together, len(widths)))
-        at_once = max(min(TABLE // len(units), AT_ONCE // most) // (some.stop - first), 1)
+        at_widths = slice(first, min(first + together, len(widths)))
+        at_once = max(min(TABLE // len(units), AT_ONCE // most) // (at_widths.stop - first), 1)
         for start in range(0, len(p), at_once):
-            those = slice(start, start + at_once)
-            entropies[those, some] = _together(units, p[those], widths[some])
+            rows = slice(start, start + at_once)
+            entropies[rows, at_widths] = _together(units, p[rows], widths[at_widths])
     return entropies
 
 
@@ -146,26 +146,26 @@ def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], eval
             f"the exact curve of {len(units)} distinct values takes too long; use .at(eps), or round the values"
         )
     width = np.array([0, span], dtype=np.int64)
-    entropies, left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
-    while left > 0:
+    entropies, evaluations_left, runs = entropy(width), evaluations - 2, BREAKPOINTS_MOST_RUNS
+    while evaluations_left > 0:
         gap, drop = np.diff(width), -np.diff(entropies)
         open_ = np.flatnonzero((gap > 1) & (drop > SAME))
-        worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, left)]
+        worst = open_[np.argsort(-(gap * drop)[open_], kind="stable")][: min(TOGETHER, evaluations_left)]
         middle = np.sort(width[worst] + gap[worst] // 2)
-        runs -= sum(cost(units, int(one)) for one in middle)
+        runs -= sum(cost(units, int(number)) for number in middle)
         if not len(worst) or runs < 0:
             break
         width, at = np.unique(np.concatenate([width, middle]), return_index=True)
         entropies = np.concatenate([entropies, entropy(middle)])[at]
-        left -= len(middle)
+        evaluations_left -= len(middle)
     return _changes(Steps(width, entropies, (np.diff(width) > 1) & (-np.diff(entropies) > SAME)))
 
 
 def _changes(steps: Steps) -> Steps:
     """Drop the widths at which H does not change, except the ends of undetermined intervals."""
     ends = np.append(steps.is_open, True) | np.insert(steps.is_open, 0, True)
-    kept = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
-    at = np.flatnonzero(kept)
+    is_change = ends | np.insert(-np.diff(steps.entropy) > SAME, 0, True)
+    at = np.flatnonzero(is_change)
     return Steps(steps.width[at], steps.entropy[at], steps.is_open[at[1:] - 1])
 
 
@@ -189,8 +189,8 @@ def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray
     entropy = np.empty(widths.shape)
     at_once = max(OWN_VALUES_TABLE // (widths.shape[1] * (k + 1)), 1)
     for start in range(0, len(p), at_once):
-        some = slice(start, start + at_once)
-        entropy[some] = _least(units[some], p[some], widths[some])
+        rows = slice(start, start + at_once)
+        entropy[rows] = _least(units[rows], p[rows], widths[rows])
     return widths, entropy
 
 
@@ -251,7 +251,7 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
             raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
         if numbers.dtype == np.int64 and abs(least) < EXACT:
             return numbers, numbers - least, Units(0)
-        return numbers, np.array([int(one) - least for one in numbers], dtype=np.int64), Units(0)
+        return numbers, np.array([int(number) - least for number in numbers], dtype=np.int64), Units(0)
     size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
@@ -274,7 +274,7 @@ def widths_asked(at: object) -> list[float]:
     listed = one_or_several(at)
     for eps in listed:
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
+            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
     return list({_name(eps): eps for eps in listed}.values())
 
 
@@ -309,11 +309,11 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
         measured[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
     else:
         for k in np.unique(support):
-            some = np.flatnonzero(support == k)
-            own = np.nonzero(p[some])[1].reshape(-1, k)
-            values = distinct[own]
-            widths, entropy = own_curves(values, np.take_along_axis(p[some], own, axis=1))
-            measured[some] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
+            rows = np.flatnonzero(support == k)
+            columns = np.nonzero(p[rows])[1].reshape(-1, k)
+            values = distinct[columns]
+            widths, entropy = own_curves(values, np.take_along_axis(p[rows], columns, axis=1))
+            measured[rows] = _measured(widths, entropy, values[:, -1] - values[:, 0], unit, of_eps)
     table = pd.DataFrame(measured, columns=["initial", "area", "eps_max", *map(_name, at)])
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
@@ -359,7 +359,7 @@ class Equivocation(ReprMixin):
     step : float or None
         The step of the grid on which the curve is evaluated; None is exactly.
     evaluations : int
-        The most widths at which the entropy is evaluated.
+        Largest number of widths at which the entropy is evaluated.
 
     Examples
     --------
@@ -471,7 +471,7 @@ class Equivocation(ReprMixin):
         return self.step is None and not self._steps.is_open.any()
 
     def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
-        """H(eps), bits; of several eps an array.
+        """H(eps), bits; an array for several eps.
 
         Parameters
         ----------
@@ -481,12 +481,12 @@ class Equivocation(ReprMixin):
         Returns
         -------
         float or ndarray
-            H(eps), bits: a float of one eps, an array of several.
+            H(eps), bits: a float for one eps, an array for several.
 
         Raises
         ------
         BadProbability
-            If an eps is negative, or no finite number.
+            If an eps is negative, or not a finite number.
         GroupTooLarge
             If that takes too long.
 
@@ -498,7 +498,7 @@ class Equivocation(ReprMixin):
         array([1.5  , 1.5  , 0.811, 0.   ])
         """
         listed = one_or_several(eps)
-        widths, at = np.unique([self._width(one) for one in listed], return_inverse=True)
+        widths, at = np.unique([self._width(width) for width in listed], return_inverse=True)
         self._afford(widths)
         entropies = self._entropy(widths)[at]
         return float(entropies[0]) if len(listed) == 1 and listed[0] is eps else entropies
@@ -560,7 +560,7 @@ class Equivocation(ReprMixin):
     def _width(self, eps: object) -> int:
         """How many units wide a window is, at most as wide as all values."""
         if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps={short_repr(eps)}: the width of a window must not be negative")
+            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
         if eps > 2 * self.eps_max:  # type: ignore[operator]
             return self._span
         return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
@@ -613,7 +613,7 @@ def equivocation(
 ) -> Equivocation:
     """H(eps) = least entropy, in bits, over all ways to cover the values by windows of width eps.
 
-    H(0) is Shannon's entropy, which takes 50 or 107 for as uncertain as 77 or 80; the area under H(eps) does not.
+    H(0) is Shannon's entropy, for which "50 or 107" is as uncertain as "77 or 80"; for the area under H(eps) it is not.
 
     Parameters
     ----------
@@ -638,18 +638,18 @@ def equivocation(
     Raises
     ------
     TableError
-        If values are no finite numbers, or not as many as probabilities.
+        If the values are not finite numbers, or their number is not that of the probabilities.
     BadProbability
-        If probabilities are missing, are none, or do not sum to 1; or the step is not above 0.
+        If probabilities are missing, are invalid, or do not sum to 1; or the step is not above 0.
     StatementError
         If `evaluations` is not an integer of at least 2.
 
     Notes
     -----
     Confidential Attribute Equivocation, sections 3 and 4; the display in section 3 says "maximised", the text and the
-    appendix "minimum". O(n w) for one eps, n values of which a window holds w: 100,000 values and windows of a
-    thousand take a second. Values, and eps, are compared in fifteen significant digits of the largest possible value,
-    whole numbers exactly: 0.8 and 0.5 are within 0.3 of each other.
+    appendix "minimum". O(n w) for one eps, with n values and at most w of them in a window: 100,000 values and windows of
+    a thousand take a second. Values and eps are compared in fifteen significant digits of the largest possible value,
+    integers exactly: 0.8 and 0.5 are within 0.3 of each other.
 
     Examples
     --------
@@ -688,12 +688,12 @@ def equivocation(
         )
     slack = COARSE if getattr(probabilities, "dtype", None) in (np.float32, np.float16) else ROUNDING
     if len(p) and ((p < 0).any() or abs(p.sum() - 1) > slack):
-        what = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
+        violation = f"the smallest is {p.min():.12g}" if (p < 0).any() else f"they sum to {p.sum():.12g}"
         raise BadProbability(
-            f"probabilities must not be negative and must sum to 1, but {what}; divide them by their sum"
+            f"probabilities must not be negative and must sum to 1, but {violation}; divide them by their sum"
         )
     if step is not None and check_number(step, "step") <= 0:
-        raise BadProbability(f"step={step!r}: the step must be above 0, or None for the exact curve")
+        raise BadProbability(f"step must be above 0, or None for the exact curve, got {step!r}")
     possible = p > 0
     numbers, units, unit = in_units(numbers[possible], "values")
     p = p[possible] / p.sum()
@@ -717,19 +717,19 @@ def individual_equivocation(
     Parameters
     ----------
     post : Posterior
-        Of any release and knowledge; one sensitive attribute.
+        A posterior with one sensitive attribute.
     at : float or several
-        eps for which H(eps) is wanted too, one column each.
+        Values of eps at which H(eps) is computed, too, one column each.
     values : dict or Series, optional
         The number that each sensitive value stands for; by default the values are numbers themselves.
 
     Returns
     -------
     DataFrame
-        Indexed as ``post.inferences()``: how many `people` a row is; `initial`, H(0), bits; `area`, bits x the unit
-        of the values; `eps_max`, the distance of the largest and smallest value that is possible; `disclosure_risk`,
-        1 / H(0), infinite where the value is certain; and "H(eps)" for the eps that are asked for. Probabilities
-        below 1e-9 count as zero. The mean area, weighted by people, is that of a release.
+        Indexed as ``post.inferences()``: the number of `people` in a row; `initial`, H(0), bits; `area`, bits x the unit
+        of the values; `eps_max`, the distance between the largest and the smallest possible value; `disclosure_risk`,
+        1 / H(0), infinite where the value is certain; and "H(eps)" for every eps in `at`. Probabilities below 1e-9 count
+        as zero. The area of a release is the mean area, weighted by people.
 
     Raises
     ------
@@ -744,9 +744,9 @@ def individual_equivocation(
 
     Notes
     -----
-    As :func:`equivocation`, exactly, for all people at once: O(k^4) for each of them, k being how many values are
-    possible for the person; or O(v^2 d) with v values of the release and d distinct differences, if that is less. Of a
-    population (:class:`maxent_cvx.GroupedRelease`) those in the release are measured.
+    As :func:`equivocation`, exactly, for all people at once: O(k^4) for a person with k possible values; or O(v^2 d) with
+    v values of the release and d distinct differences, if that is less. For a population
+    (:class:`maxent_cvx.GroupedRelease`), the people in the release are measured.
 
     Examples
     --------
@@ -760,8 +760,7 @@ def individual_equivocation(
     20        2      1.0   2.0      2.0   0.0
     30        2      1.0  57.0     57.0   1.0
     """
-    if not isinstance(post, Posterior):
-        raise StatementError(f"post must be a Posterior, not {short_repr(post)}")
+    check_instance(post, Posterior, "post")
     conditional, people = of_those_inside(post)
     if conditional.columns.nlevels > 1:
         raise TableError("equivocation is defined for one sensitive attribute, but the release has several")

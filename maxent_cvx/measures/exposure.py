@@ -47,7 +47,7 @@ from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, positions
-from ..releases.generalized import OUTSIDE, read_hierarchies
+from ..releases.generalized import read_hierarchies
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from .accuracy import original_counts
@@ -415,14 +415,12 @@ def exposed(
                 'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
             )
         values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
-        n_s, is_population = post.release.n_s, False
     else:
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
-        n_s = published(post.space.view)
-        is_population = OUTSIDE in post.space.view.sensitive_values.to_flat_index()
-    if taken := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
-        raise TableError(f"an attribute is called {taken[0]!r}, like a column of the exposed groups; rename it")
+    n_s, is_population = published(post.view), not post.view.inside.all()
+    if clash := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
+        raise TableError(f"an attribute is called {clash[0]!r}, like a column of the exposed groups; rename it")
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
@@ -576,7 +574,7 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
         if combination not in values:
             raise unknown_name(f"combination of {names}", combination, values)
     if not combinations:
-        raise StatementError("sensitive is empty; give at least one value, or leave it out to judge all values")
+        raise StatementError("sensitive must contain at least one value; omit it to consider all values")
     return _each(values, np.asarray(values.isin(combinations)))
 
 
@@ -593,7 +591,11 @@ def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
         return None
     codes, labels = zip(*(pd.factorize(values.get_level_values(i)) for i in range(values.nlevels)), strict=True)
     starts = np.cumsum([0, *map(len, labels)])
-    names = [f"{name}={format_value(value)}" for name, own in zip(values.names, labels, strict=True) for value in own]
+    names = [
+        f"{name}={format_value(value)}"
+        for name, values_of_name in zip(values.names, labels, strict=True)
+        for value in values_of_name
+    ]
     event = np.concatenate([code + start for code, start in zip(codes, starts, strict=False)])
     return _grouped(pd.Index(names), np.tile(np.arange(len(values)), values.nlevels), event, len(values))
 
@@ -611,7 +613,7 @@ def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: i
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
     """Values of some attributes, each event added up over the values of the others."""
     if not chosen:
-        raise StatementError("sensitive is an empty dictionary; name an attribute, or leave it out to judge all values")
+        raise StatementError("sensitive must contain at least one attribute; omit it to consider all values")
     mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
     for attribute, listed in chosen.items():
         if attribute not in names:
@@ -666,8 +668,8 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
     if (scale := scale_of(every.labels)) is None:
         if within is not None and not is_zero:
             raise StatementError(
-                f"within={short_repr(within)}: the values of {attribute!r} are neither numbers, dates nor an ordered "
-                "Categorical; convert them, or use 0 to compare for equality"
+                f"within must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered Categorical, "
+                f"got {short_repr(within)}; convert the values, or use 0 to compare for equality"
             )
         return events, None
     radius = scale.default_radius() if within is None else scale.read_radius(within)
@@ -695,15 +697,17 @@ class Scale:
             return check_float(within, "within", 0.0, error=StatementError)
         if not isinstance(within, str | datetime.timedelta | np.timedelta64):
             raise StatementError(
-                f"within={short_repr(within)}: the sensitive values are dates or times, so within must be a duration "
-                "such as '30 days' or pandas.Timedelta(days=30)"
+                "within must be a duration such as '30 days', because the sensitive values are dates or times, got "
+                f"{short_repr(within)}"
             )
         try:
             seconds = pd.Timedelta(within).total_seconds()
         except (ValueError, OverflowError) as error:
-            raise StatementError(f"within={short_repr(within)} is not a duration such as '30 days': {error}") from error
+            raise StatementError(
+                f"within must be a duration such as '30 days', not {short_repr(within)}: {error}"
+            ) from error
         if not seconds >= 0:
-            raise StatementError(f"within={short_repr(within)}: the duration must not be negative")
+            raise StatementError(f"within must not be negative, got the duration {short_repr(within)}")
         return seconds
 
     def amount(self, difference: float) -> float | pd.Timedelta:
@@ -846,9 +850,9 @@ class Intervals:
         total, before, n = self._cumulative(p), self._cumulative(p0), len(self.order)
         # One binary search for all rows: row i is shifted by 2 i, so that the concatenation of the rows is sorted.
         shift = 2.0 * np.arange(len(p))[:, None]
-        wanted = total[:, :-1] + max(least, 0.0)
-        stop = np.searchsorted((total + shift).ravel(), (wanted + shift).ravel() - ROUNDING, "left")
-        stop = stop.reshape(wanted.shape) - np.arange(len(p))[:, None] * (n + 1)
+        target = total[:, :-1] + max(least, 0.0)
+        stop = np.searchsorted((total + shift).ravel(), (target + shift).ravel() - ROUNDING, "left")
+        stop = stop.reshape(target.shape) - np.arange(len(p))[:, None] * (n + 1)
         centres = np.flatnonzero(np.isin(self.order, self.centres))
         stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # contains a centre
         possible, stop = stop <= n, np.minimum(stop, n)
@@ -882,9 +886,9 @@ def read_baseline(
         except MaxEntError as error:
             raise type(error)(f"baseline: {error}") from None
         return Baseline(p, off, "in the baseline")
-    view: Any = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+    view = post.view
     if isinstance(baseline, str) and baseline == "overall":
-        n_s = view.n_s if isinstance(post, PartitionedPosterior) else published(view)
+        n_s = published(view)
         if n_s is None:
             raise StatementError(
                 f'baseline="overall": the {view.noun} does not publish how many people have each value; '
@@ -932,9 +936,9 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
 
 def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
     """Put the levels of labels in the order of some names, if they have exactly these names."""
-    wanted = list(names)
-    if index.nlevels > 1 and None not in index.names and {*index.names} == {*wanted}:
-        return index.reorder_levels(wanted)  # type: ignore[attr-defined]
+    order = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
+        return index.reorder_levels(order)  # type: ignore[attr-defined]
     return index
 
 
@@ -974,7 +978,7 @@ def _baseline_by_group(
 
 def certified_error(post: Posterior | PartitionedPosterior) -> float:
     """How far a P(s | q) may be from the maximum-entropy one; of a population P(s | q, in the release)."""
-    if isinstance(post, Posterior) and OUTSIDE in post.space.view.sensitive_values.to_flat_index():
+    if isinstance(post, Posterior) and not post.view.inside.all():
         return float(inferred(post)[2].off.max(initial=0.0))
     return min(post.certificate.bound, 1.0)
 
@@ -1045,8 +1049,8 @@ class ExposureRule:
             if self.baseline is None or len(self.baseline.p) == 1:
                 yield rows, self
             else:
-                own = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
-                yield rows, replace(self, baseline=own)
+                baseline = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
+                yield rows, replace(self, baseline=baseline)
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
         """P of the events that count, -1 for others, shape (rows, events)."""

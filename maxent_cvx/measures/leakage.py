@@ -13,7 +13,7 @@ from .._utils.errors import BadProbability, StatementError, TableError, join_nam
 from .._utils.validation import check_float, check_in, check_instance, check_number
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE
 from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
 
 __all__ = [
@@ -60,12 +60,12 @@ class Beliefs:
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
     """P(s | .) of all who are distinguishable, how many people each row is, and the same with its errors."""
     table, people = of_those_inside(post)
-    everybody, columns = post.inferences()[0], post.space.view.sensitive_values
+    everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
     off.flat[np.unique(post.space.cells)] = min(post.certificate.bound, 1.0)  # where there is no term, it is 0
-    if OUTSIDE in columns.to_flat_index():
+    if not post.view.inside.all():
         inside = 1 - everybody[OUTSIDE].to_numpy()
-        off = off[:, columns.to_flat_index() != OUTSIDE][inside > NEGLIGIBLE]
+        off = off[:, post.view.inside][inside > NEGLIGIBLE]
         inside = inside[inside > NEGLIGIBLE, None]
         with np.errstate(divide="ignore"):
             off = np.where(inside > off, np.minimum(2 * off / np.maximum(inside - off, 0), 1.0), 1.0)
@@ -273,8 +273,8 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
         price, worth = np.take_along_axis(p0, order, axis=1), np.take_along_axis(p1, order, axis=1)
-        left = budget - (np.cumsum(price, axis=1) - price)
-        share = np.clip(np.where(price > 0, left / price, 1.0), 0.0, 1.0)
+        remaining = budget - (np.cumsum(price, axis=1) - price)
+        share = np.clip(np.where(price > 0, remaining / price, 1.0), 0.0, 1.0)
     return np.asarray((share * worth).sum(axis=1))
 
 
@@ -361,7 +361,7 @@ def leakage(
     rho1, d : float
         Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
     distance : {"auto", "equal", "ordered"}
-        Of t, as in :func:`disclosure`.
+        The ground distance of t, as in :func:`disclosure`.
 
     Returns
     -------
@@ -403,15 +403,15 @@ def leakage(
 
     Notes
     -----
-    What is within a posterior's certificate of 0, and below 1e-9, counts as 0. Rounding of these measures, in the last
-    digits, is not in `low` and `high`. Both sides of a vulnerability are averaged over the people of `post`.
+    Probabilities below 1e-9 that are within the certified error of 0 count as 0. `low` and `high` do not include rounding
+    errors of the measures in the last digits. Both vulnerabilities are averaged over the people of `post`.
 
-    pyCANON, which takes the shares in equivalence classes for P1, leaves ratios of 0 out of its delta, where ours is
-    infinite. Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
+    pyCANON, which uses the shares in equivalence classes as P1, ignores ratios of 0 in its delta, while ours is infinite.
+    Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
 
     Examples
     --------
-    What a release says beyond the shares of each disease, if one knows that no man has breast cancer:
+    The information in a release beyond the share of each disease, if it is known that no man has breast cancer:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()

@@ -14,12 +14,12 @@ from scipy.special import betaln, expit, gammaln, hyp2f1, logit
 
 from .._utils.errors import StatementError, TableError, pluralize, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import check_columns, check_no_count, names, sort_distinct
+from .._utils.tables import REPEAT, check_columns, check_no_count, names, sort_distinct
 from .._utils.validation import check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.base import View
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.base import OUTSIDE, View
+from ..releases.generalized import GroupedRelease
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.series import ReleaseSeries
@@ -40,10 +40,8 @@ __all__ = [
 
 def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
     """Count the records of every class, and the population's people, if a population is given as a table."""
-    if isinstance(published, Posterior):
-        published = published.space.view
-    elif isinstance(published, PartitionedPosterior):
-        published = published.release
+    if isinstance(published, Posterior | PartitionedPosterior):
+        published = published.view
     if isinstance(published, pd.DataFrame):
         if qi is None:
             raise StatementError("the quasi-identifiers of the table must be given (qi)")
@@ -70,7 +68,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
     """Groups of a generalised release, and how many of its population each covers."""
     if population is not None:
-        raise StatementError("the release has its own population; leave population out")
+        raise StatementError("the release contains its population; omit population")
     inside = np.asarray(release.buckets != OUTSIDE)
     records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
     table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)
@@ -83,8 +81,8 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(classes.index.names):
             raise StatementError(
-                f"the population has the quasi-identifiers {list(tuples.names)}, and the records "
-                f"{list(classes.index.names)}; they must be the same"
+                f"the quasi-identifiers of the population, {list(tuples.names)}, must be those of the records, "
+                f"{list(classes.index.names)}"
             )
         tuples = tuples.reorder_levels(list(classes.index.names)) if tuples.nlevels > 1 else tuples
     else:
@@ -104,8 +102,7 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
 def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.ndarray, pd.MultiIndex]:
     """Number the distinct quasi-identifiers of a table with one row per person."""
     check_columns(table, {"qi": qi}, what)
-    repeat = "repeat the rows, table.loc[table.index.repeat(table[{name!r}])].drop(columns={name!r})"
-    check_no_count(table, {"qi": qi}, f"{what}, with one row per person,", repeat)
+    check_no_count(table, {"qi": qi}, what, REPEAT)
     return sort_distinct(table[list(qi)])
 
 
@@ -213,7 +210,7 @@ OF_SAMPLE = 6
 
 @dataclass(frozen=True, eq=False)
 class Reidentification(ReprMixin):
-    """Risks that a record is linked with the person whom it belongs to.
+    """Risks that a record is linked with its person.
 
     Attributes
     ----------
@@ -270,9 +267,9 @@ def share_unique(records: np.ndarray, n_population: int) -> float:
     size = np.arange(1, int(records.max()) + 1)
     share = np.bincount(records)[1:] / len(records)
     # i n / N times the probability that the other i - 1 are among those who are not drawn.
-    others, left = np.arange(len(size) - 1), float(n_population - 1)
+    others, n_others = np.arange(len(size) - 1), float(n_population - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        missed = np.clip((n_population - n - others) / np.maximum(left - others, 1), 0.0, 1.0)
+        missed = np.clip((n_population - n - others) / np.maximum(n_others - others, 1), 0.0, 1.0)
         none = np.exp(np.concatenate([[0.0], np.cumsum(np.log(missed))]))
     of_one = size * n / n_population * none
     return float(share[0] * of_one[0] / (share @ of_one))

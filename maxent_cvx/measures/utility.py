@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
+from .._utils.errors import BadProbability, StatementError, TableError, join_names
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
-from ..releases.generalized import OUTSIDE, GroupedRelease, Hierarchies, covers, read_hierarchies
+from ..releases.generalized import GroupedRelease, Hierarchies, covers, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -70,33 +71,33 @@ def marginal_distance(
     Parameters
     ----------
     published : Release or Posterior
-        P* is estimated as in :func:`query_error`: of a release with n(q, b) n(s, b) / n(b) in each bucket, and a
-        generalised value has equal shares of the exact values that it covers.
+        P* is estimated as in :func:`query_error`: for a release by n(q, b) n(s, b) / n(b) in each bucket; a generalised
+        value has equal shares of the exact values that it covers.
     original : DataFrame
         The records.
     attributes : str or several, optional
         The QI attributes to compare; by default all.
     hierarchies : dict, optional
-        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised attributes, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     DataFrame
         One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
-        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both from 0, the
-        same, to 1, nothing in common.
+        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both are from 0 (equal)
+        to 1 (nothing in common).
 
     Raises
     ------
     UnknownName, TableError
-        If the original lacks a column, has another number of records, or holds other values.
+        If the original lacks a column, or its number of records or its values differ from those of the release.
     StatementError
         If `published` is neither a release nor a posterior, or an attribute is not one of its quasi-identifiers.
 
     Notes
     -----
-    Gibbs and Su (2002), On choosing and bounding probability metrics. Where quasi-identifiers are published as they
-    are, the marginals of single attributes agree, and those with the sensitive values say what was lost.
+    Gibbs and Su (2002), On choosing and bounding probability metrics. If exact quasi-identifiers are published, the
+    marginals of single attributes agree, and those with the sensitive values show the loss.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def marginal_distance(
     Degree, Disease            0.358      0.416
     """
     check_instance(published, (Release, Posterior), "published")
-    view = published.space.view if isinstance(published, Posterior) else published
+    view: Any = getattr(published, "view", published)
     nodes = read_hierarchies(hierarchies)
     qi = view.qi if attributes is None else names(attributes, "attributes")
     data = Microdata(original, qi, view.sensitive)
@@ -121,18 +122,18 @@ def marginal_distance(
         raise StatementError(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
-    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
+    inside = view.inside
     estimate = estimated_counts(published)[:, inside]
-    n = round(float(estimate.sum())) if isinstance(view, GroupedRelease) else view.n_records
+    n = view.n_records if inside.all() else round(float(estimate.sum()))
     if n != len(original):
-        raise TableError(f"the {view.noun} is of {n} people, and the original of {len(original)}; pass all records")
+        raise TableError(f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records")
     s, values = data.values()
     known = view.sensitive_values[inside]
     place = pd.Index(known.to_flat_index()).get_indexer(values.to_flat_index())
     if (place < 0).any():
         raise TableError(
-            f"the original has {join_names(values[place < 0])}, which the {view.noun} has not; pass the table that it was "
-            "made of"
+            f"the original contains {join_names(values[place < 0])}, but the {view.noun} does not; pass the table from "
+            "which it was made"
         )
     s, sensitive = place[s], ", ".join(view.sensitive)
     marginals = {}
@@ -190,34 +191,34 @@ def query_error(
     Parameters
     ----------
     published : Release or Posterior
-        The estimate is the sum of N P(q, s) over the query; of a release, with the maximum-entropy answer
-        n(q, b) n(s, b) / n(b) in each bucket. A generalised value has equal shares of the exact values it covers.
+        The estimate is the sum of N P(q, s) over the query; for a release, N P(q, s) is the sum of n(q, b) n(s, b) / n(b)
+        over buckets, the maximum-entropy answer. A generalised value has equal shares of the exact values it covers.
     original : DataFrame
         The records.
     queries : int
-        How many. Queries that count no record are drawn again.
+        Number of queries. Queries that count no record are drawn again.
     attributes : str or several, optional
-        The QI attributes to ask about; by default all.
+        The QI attributes in the queries; by default all.
     dimensions : int, optional
-        How many of them a query names, at random; by default up to all, equally often.
+        Number of randomly chosen QI attributes per query; by default every number up to all, equally often.
     selectivity : float
         The share s of all records that a query would count if attributes were independent and values equally frequent:
-        of an attribute's ``|A|`` values ``ceil(|A| s^(1 / (d + 1)))`` are in V, at random, d being the dimensions.
+        V contains ``ceil(|A| s^(1 / (d + 1)))`` random values of the ``|A|`` values of an attribute, with d dimensions.
     seed : int
-        Queries are the same for the same seed.
+        Random seed of the queries.
     hierarchies : dict, optional
-        Of generalised attributes, as of :meth:`maxent_cvx.Release.from_generalized`.
+        Hierarchies of generalised attributes, as in :meth:`maxent_cvx.Release.from_generalized`.
 
     Returns
     -------
     DataFrame
-        One row per query: `attributes` that it names, `actual` and `estimate`, records, and `error`. Compare releases by
-        ``.error.mean()``, or ``.error.median()``, with the same seed.
+        One row per query: its `attributes`, `actual` and `estimate`, records, and `error`. Compare releases by
+        ``.error.mean()`` or ``.error.median()`` with the same seed.
 
     Raises
     ------
     UnknownName, TableError
-        If the original lacks a column, holds other values or fewer people than the release, or hardly any query of this
+        If the original lacks a column, has other values or fewer people than the release, or hardly any query of this
         kind counts anybody.
     StatementError
         If `published` is neither a release nor a posterior, an attribute is not one of its quasi-identifiers, or `queries`,
@@ -243,9 +244,8 @@ def query_error(
     """
     nodes = read_hierarchies(hierarchies)
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
-    view = published.space.view if isinstance(published, Posterior) else published
-    if not isinstance(published, Release | Posterior):
-        raise StatementError(f"published must be a Release or a Posterior, not {short_repr(published)}")
+    check_instance(published, (Release, Posterior), "published")
+    view: Any = getattr(published, "view", published)
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
     qi = view.qi if attributes is None else names(attributes, "attributes")
@@ -260,11 +260,11 @@ def query_error(
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
         raise TableError(
-            f"the {view.noun} is of {view.n_records} people, and the original of {len(original)}; pass all records"
+            f"the {view.noun} contains {view.n_records} people, but the original {len(original)}; pass all records"
         )
     if (place := view.sensitive_values.get_indexer(values)).min() < 0:
         raise TableError(
-            f"the original has sensitive values that the {view.noun} has not; pass the table it was made of"
+            f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
     shape = (len(tuples), len(values))
     actual = np.bincount(q * shape[1] + s, minlength=shape[0] * shape[1]).reshape(shape)
@@ -396,8 +396,8 @@ def risk_utility(
     """
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     if original is not None and isinstance(post, PartitionedPosterior):
-        raise StatementError("a release in partitions cannot be compared with the original records; leave them out")
-    view = post.release if isinstance(post, PartitionedPosterior) else post.space.view
+        raise StatementError("a release in partitions cannot be compared with the original records; omit them")
+    view = post.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
     verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)

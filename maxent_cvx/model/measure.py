@@ -62,11 +62,11 @@ class Measures:
         numbers: dict[str, float] = {}
         for name, of in self.functions.items():
             try:
-                given = of(post)
+                result = of(post)
             except Exception as error:
                 error.add_note(f"raised by the measure {name!r}, {where}")
                 raise
-            for key, number in _numbers(name, given, where):
+            for key, number in _numbers(name, result, where):
                 if key in numbers:
                     raise StatementError(f"two numbers that are measured are called {key!r}, {where}; name them apart")
                 numbers[key] = number
@@ -116,36 +116,36 @@ def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
     needed = [p.name for p in every if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)][1:]
     if not needed:
         return f"the measure {name!r} cannot be called as {name}(post); a function of the posterior is expected"
-    bound = ", ".join(f"{one}=..." for one in needed)
+    bound = ", ".join(f"{parameter}=..." for parameter in needed)
     return (
         f"the measure {name!r} is called as {name}(post), and needs {join_names(needed)}, too; "
         f"bind that, functools.partial({name}, {bound})"
     )
 
 
-def _numbers(name: str, given: object, where: str) -> Iterator[tuple[str, float]]:
+def _numbers(name: str, result: object, where: str) -> Iterator[tuple[str, float]]:
     """Read what a measure gave."""
     subject = f"the measure {name!r}, {where},"
-    if isinstance(given, Mapping | pd.Series):
-        if not len(given):
-            raise StatementError(f"{subject} gives an empty {type(given).__name__}, and no number")
-        for label, number in given.items():
+    if isinstance(result, Mapping | pd.Series):
+        if not len(result):
+            raise StatementError(f"{subject} gives an empty {type(result).__name__}, and no number")
+        for label, number in result.items():
             text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
             yield f"{name}[{text}]", _number(number, f"{subject} for {text},")
         return
     try:
-        yield name, _number(given, subject)
+        yield name, _number(result, subject)
     except StatementError as error:
-        of_it = f"[{given.columns[-1]!r}]" if isinstance(given, pd.DataFrame) and given.size else ""
+        of_it = f"[{result.columns[-1]!r}]" if isinstance(result, pd.DataFrame) and result.size else ""
         raise StatementError(
             f"{error}, or several in a dictionary or a Series; take what is wanted of it, as in "
             f"lambda post: {name}(post){of_it}..."
         ) from None
 
 
-def _number(given: object, what: str) -> float:
+def _number(result: object, what: str) -> float:
     """Read a number; of anything but a number or a text a message shows the type only, since it may hold data."""
-    plain = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    plain = result.item() if isinstance(result, np.ndarray) and result.ndim == 0 else result
     if plain is None or isinstance(plain, Number | str):
         return check_measure(plain, what)
-    raise StatementError(f"{what} gives a {type(given).__name__}: a number is expected")
+    raise StatementError(f"{what} gives a {type(result).__name__}: a number is expected")

@@ -82,16 +82,18 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
     elif isinstance(chosen, str | pd.Series) or not is_several(chosen):
         raise StatementError(expected)
     else:
-        listed = [one if isinstance(one, tuple) else (one,) for one in chosen]
-    if not listed or any(len(one) != len(qi) for one in listed):
+        listed = [labels if isinstance(labels, tuple) else (labels,) for labels in chosen]
+    if not listed or any(len(labels) != len(qi) for labels in listed):
         raise StatementError(expected)
     codes = []
     for i, level in enumerate(tuples.levels):
         try:
-            codes.append(pd.Index(level, dtype=object).get_indexer(pd.Index([one[i] for one in listed], dtype=object)))
+            codes.append(
+                pd.Index(level, dtype=object).get_indexer(pd.Index([labels[i] for labels in listed], dtype=object))
+            )
         except TypeError:  # a list in a tuple, say
             raise StatementError(expected) from None
-    by_codes = pd.MultiIndex.from_arrays([np.asarray(one) for one in tuples.codes])
+    by_codes = pd.MultiIndex.from_arrays([np.asarray(codes_of_level) for codes_of_level in tuples.codes])
     numbers = by_codes.get_indexer(pd.MultiIndex.from_arrays(codes))
     if (unknown := np.flatnonzero(numbers < 0)).size:
         nobody = [listed[i] for i in unknown.tolist()]
@@ -183,10 +185,10 @@ class GroupTable(NamedTuple):
 
 
 class Measured:
-    """A measure of probabilities, people and the numbers of groups, as a function of a table of counts.
+    """A measure of probabilities, people and numbers of groups, as a function of a table of counts.
 
-    A measure that stores something for every group has a method ``between(first, end)``, the same measure for these
-    groups alone, so that only that is sent.
+    A measure with data for every group has a method ``between(first, end)``, which returns the measure for these groups
+    only, so that only their data are sent.
     """
 
     def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
@@ -351,9 +353,9 @@ class PartitionedPosterior(ReprMixin):
     shared : LinearForm
         The rows that partitions share.
     seconds : float
-        Of the solve.
+        Time of the solve.
     pose : callable
-        Makes the problem that was solved again, partition by partition.
+        Rebuilds the solved problem, partition by partition.
 
     Attributes
     ----------
@@ -405,6 +407,11 @@ class PartitionedPosterior(ReprMixin):
         return self._shared.by_label(self._multipliers)
 
     @property
+    def view(self) -> PartitionedRelease:
+        """The release that the posterior is of."""
+        return self.release
+
+    @property
     def names_people(self) -> bool:
         """Whether people are known by name."""
         return len(self._whole.people.names) > 0
@@ -420,7 +427,7 @@ class PartitionedPosterior(ReprMixin):
         Parameters
         ----------
         q : DataFrame, MultiIndex, list of tuples, or dict
-            The QI tuples, of a table its QI columns; or a description of them, ``{"Gender": "male", "Age": 40}``.
+            The QI tuples, or a table with the QI columns; or a description of them, ``{"Gender": "male", "Age": 40}``.
 
         Returns
         -------
@@ -454,12 +461,12 @@ class PartitionedPosterior(ReprMixin):
         Parameters
         ----------
         value, given, who
-            As of :meth:`maxent_cvx.Posterior.prob`.
+            As in :meth:`maxent_cvx.Posterior.prob`.
 
         Returns
         -------
         float
-            A probability; of several people in `who` the expected number with the value.
+            A probability; for several people in `who`, the expected number with the value.
 
         Raises
         ------
@@ -494,7 +501,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         StatementError
-            If nobody is known by name.
+            If the model has no named people.
 
         Examples
         --------
@@ -518,7 +525,7 @@ class PartitionedPosterior(ReprMixin):
         return float(self._reduced(entropy_of, self._whole.marginals(frozenset())))
 
     def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
-        """Measure P(s | .) of all distinguishable groups of people, some at a time, in the partitions.
+        """Measure P(s | .) of all distinguishable groups of people, block by block, in the partitions.
 
         Parameters
         ----------
@@ -526,7 +533,7 @@ class PartitionedPosterior(ReprMixin):
             A function of the probabilities of some groups, shape (groups, sensitive values), the number of people in
             each, and the numbers of the groups: QI tuples as in ``release.quasi_identifiers``, then named people.
         combine : callable
-            From a list of results of `measure` to that of all of these groups together.
+            A function from a list of results of `measure` to the result for all of these groups together.
 
         Returns
         -------
@@ -536,7 +543,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         StatementError
-            If one of them is not callable.
+            If `measure` or `combine` is not callable.
 
         Examples
         --------
@@ -576,8 +583,8 @@ class PartitionedPosterior(ReprMixin):
         StatementError
             If `leave_one_out` is True.
         Inaccurate
-            If the knowledge determines counts in other ways than by statements of 0, or some counts are nearly 0, in a
-            release of more than 1,000,000 counts: which prices are infinite is then found in memory only.
+            In a release of more than 1,000,000 counts, if the knowledge determines counts in other ways than by statements
+            of 0, or some counts are nearly 0: infinite prices can then be found in memory only.
 
         Examples
         --------
@@ -608,7 +615,7 @@ class PartitionedPosterior(ReprMixin):
         return largest_first(prices_of(self._shared, multipliers, n_records))
 
     def top(self, n: int = 20) -> pd.DataFrame:
-        """The surest inferences: the largest P(s | .), one for each group of people.
+        """The most certain inferences: the largest P(s | .), one for each group of people.
 
         Parameters
         ----------
@@ -726,8 +733,8 @@ MOST_SHARED = 20_000
 class PartitionedMaxEnt(ReprMixin):
     """max H(Q, S, B), subject to the release and the knowledge, for a release whose buckets are in partitions.
 
-    Statements mean what they mean in a model of the whole release in memory, and the answer is the same: P(given), and
-    which groups occur, are those of the whole. Statements, sources and functions of the space may use
+    Statements have the same meaning as in a model of the whole release in memory, and the answer is the same: P(given)
+    and the groups that occur are those of the whole release. Statements, sources and functions of the space may use
     ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets,
     convex constraints and priors cannot be divided, and raise an error.
 
@@ -737,12 +744,12 @@ class PartitionedMaxEnt(ReprMixin):
     people : dict of dict, or DataFrame, optional
         The QI values of people who are known by name, as in :class:`maxent_cvx.MaxEnt`.
     client : distributed.Client, optional
-        The Dask client whose workers hold the partitions; by default threads of this process.
+        The Dask client whose workers store the partitions; by default threads of this process.
 
     Raises
     ------
     UnknownName, StatementError
-        If `release` is not in partitions; if nobody in it matches a description, or one is not complete.
+        If `release` is not in partitions; if a description of a person is incomplete, or matches nobody.
 
     Examples
     --------
@@ -771,7 +778,7 @@ class PartitionedMaxEnt(ReprMixin):
         self._held = KnowledgeBase.of(self._space, facts, emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
-        """Add what the adversary knows; if there is an error in any of it, nothing is added.
+        """Add knowledge of the adversary; if any of it is invalid, nothing is added.
 
         Parameters
         ----------
@@ -813,13 +820,13 @@ class PartitionedMaxEnt(ReprMixin):
         if label is not None and len(sources) != 1:
             raise StatementError(f"label={label!r} names one source, but {len(sources)} were given")
         base = self._held.draft()
-        for given in sources:
-            if isinstance(given, Rows):
+        for knowledge in sources:
+            if isinstance(knowledge, Rows):
                 raise StatementError(
-                    f"the rows of {given.label} belong to one space, and cannot be divided among partitions; pass a "
+                    f"the rows of {knowledge.label} belong to one space, and cannot be divided among partitions; pass a "
                     "function that builds them from the space of each: lambda space: ..."
                 )
-            source = read_statement(given) if isinstance(given, str) else as_source(given)
+            source = read_statement(knowledge) if isinstance(knowledge, str) else as_source(knowledge)
             base.add(self._whole.broadcast(source, label), label)
         if (n_rows := sum(group.n_rows for group in base.groups.values())) > MOST_SHARED:
             raise StatementError(
@@ -860,7 +867,7 @@ class PartitionedMaxEnt(ReprMixin):
         return self
 
     def copy(self) -> Self:
-        """Copy the model; adding to one copy leaves the other alone.
+        """Copy the model; later changes of one copy do not affect the other.
 
         Returns
         -------
@@ -890,8 +897,8 @@ class PartitionedMaxEnt(ReprMixin):
         Returns
         -------
         DataFrame
-            One row per source, by label: its kind, how many rows it emits, which quasi-identifiers it labels them by,
-            and the cost of missing soft ones.
+            One row per source, by label: its kind, the number of its rows, the quasi-identifiers in their labels, and the
+            cost of violating soft ones.
 
         Examples
         --------
@@ -934,10 +941,10 @@ class PartitionedMaxEnt(ReprMixin):
         client : distributed.Client, optional
             The Dask client whose workers solve it; by default that of the model, or threads of this process.
         threads : int, optional
-            Without a client: how many partitions are worked on at a time, by default one per processor.
+            Without a client: the number of partitions processed at a time, by default one per processor.
         scratch : str or path, optional
-            Without a client: a folder for results of partitions that are not being worked on, in files that are deleted
-            with the answer. Memory is then that of the partitions at work.
+            Without a client: a folder for the results of partitions that are not being processed, in files that are
+            deleted with the answer. Only the partitions being processed are then in memory.
         allow_inaccurate : bool
             Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
         time_limit : float

@@ -77,7 +77,7 @@ class BroadcastSource(ConstraintGroup):
     def of_patterns(cls, emitted: ConstraintGroup, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
         """Keep the rows of a source that was evaluated for all QI tuples, over the patterns that it uses."""
         n = len(patterns)
-        rows = tuple(replace(one, matrix=sp.csr_array(one.matrix[:, :n]), view=None) for one in emitted.rows)
+        rows = tuple(replace(block, matrix=sp.csr_array(block.matrix[:, :n]), view=None) for block in emitted.rows)
         return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
 
     @property
@@ -116,30 +116,30 @@ class BroadcastSource(ConstraintGroup):
             emitted = emitted.named(self.called)
         if len(emitted.rows) != len(self.rows):
             raise self.differs(f"the number of its blocks of rows, {len(emitted.rows)} and {len(self.rows)},")
-        for here, expected in zip(emitted.rows, self.rows, strict=True):
+        for block, expected in zip(emitted.rows, self.rows, strict=True):
             if (
-                here.label != expected.label
-                or len(here) != len(expected)
-                or not _same_labels(here.index, expected.index)
+                block.label != expected.label
+                or len(block) != len(expected)
+                or not _same_labels(block.index, expected.index)
             ):
-                raise self.differs(f"the rows of {here.label}")
-            if not np.array_equal(here.low, expected.low) or not np.array_equal(here.high, expected.high):
-                raise self.differs(f"the values of {here.label}")
-            if (here.penalty is None) != (expected.penalty is None) or not (
-                here.penalty is None or here.penalty.same_as(expected.penalty)
+                raise self.differs(f"the rows of {block.label}")
+            if not np.array_equal(block.low, expected.low) or not np.array_equal(block.high, expected.high):
+                raise self.differs(f"the values of {block.label}")
+            if (block.penalty is None) != (expected.penalty is None) or not (
+                block.penalty is None or block.penalty.same_as(expected.penalty)
             ):
-                raise self.differs(f"the costs of {here.label}")
+                raise self.differs(f"the costs of {block.label}")
         return emitted.rows
 
     def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
         """The rows over the terms of a partition, some at a time."""
         for rows in self.rows:
             for start in range(0, len(rows), AT_A_TIME):
-                some = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
-                used, place = np.unique(some.matrix.indices, return_inverse=True)
-                of_used = (some.matrix.data, place, some.matrix.indptr)
-                matrix = sp.csr_array(of_used, shape=(len(some), len(used)))
-                yield replace(some, matrix=sp.csr_array(matrix @ joint_of([self.patterns[i] for i in used], space)))
+                batch = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
+                used, place = np.unique(batch.matrix.indices, return_inverse=True)
+                of_used = (batch.matrix.data, place, batch.matrix.indptr)
+                matrix = sp.csr_array(of_used, shape=(len(batch), len(used)))
+                yield replace(batch, matrix=sp.csr_array(matrix @ joint_of([self.patterns[i] for i in used], space)))
 
     @property
     def _name(self) -> str:
@@ -158,10 +158,10 @@ def without_terms(rows: Rows) -> Rows:
     return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
 
 
-def _same_labels(one: pd.Index | None, other: pd.Index | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.equals(other) and list(one.names) == list(other.names)
+def _same_labels(first: pd.Index | None, second: pd.Index | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return first.equals(second) and list(first.names) == list(second.names)
 
 
 def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
@@ -191,7 +191,9 @@ class RawColumns:
         """How large the coefficients of each row are."""
         distinct = self.distinct
         least, most = least_by_row(np.abs(distinct.data), distinct), most_by_row(np.abs(distinct.data), distinct)
-        ends = {row: (min(map(abs, some)), max(map(abs, some))) for row, some in self.typed.items()}
+        ends = {
+            row: (min(map(abs, coefficients)), max(map(abs, coefficients))) for row, coefficients in self.typed.items()
+        }
         return Sizes(least, most, ends)
 
     def scaled(self, sizes: Sizes) -> SharedColumns:
@@ -273,24 +275,26 @@ def emitted_columns(
             spaces = {nothing: spaces[nothing], source.columns: PartSpace.around(part, around[source.columns])}
         for rows in source.emitted_in(spaces[source.columns]):
             if rows.typed:
-                some = tuple(a for a, terms in rows.typed if (terms < n_own).any())
-                typed.update({n: some} if some else {})
+                coefficients = tuple(a for a, terms in rows.typed if (terms < n_own).any())
+                typed.update({n: coefficients} if coefficients else {})
             columns.add(own_columns(rows, n_own))
             n += len(rows)
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     distinct, of_term = columns.collected()
     return RawColumns(
-        compact(sp.csr_array(distinct[order])), of_term, {int(place[row]): some for row, some in typed.items()}
+        compact(sp.csr_array(distinct[order])),
+        of_term,
+        {int(place[row]): coefficients for row, coefficients in typed.items()},
     )
 
 
 def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
     """The coefficients on the first terms."""
     matrix = rows.matrix
-    kept = matrix.indices < n_own
-    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
-    return canonical(sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=(len(rows), n_own)))
+    is_own = matrix.indices < n_own
+    ends = np.concatenate([[0], np.cumsum(is_own)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return canonical(sp.csr_array((matrix.data[is_own], matrix.indices[is_own], ends), shape=(len(rows), n_own)))
 
 
 class ColumnCollector:
@@ -304,7 +308,7 @@ class ColumnCollector:
     def add(self, block: sp.csr_array) -> None:
         """Add a block of rows."""
         self._batch.append(block)
-        if sum(one.nnz for one in self._batch) >= BATCH * len(self.of_term):
+        if sum(matrix.nnz for matrix in self._batch) >= BATCH * len(self.of_term):
             self._collect()
 
     def collected(self) -> tuple[sp.csr_array, np.ndarray]:
@@ -336,7 +340,7 @@ def check_divisible(
     n = len(part.buckets)
     parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
     for source in sources if n > 1 else ():
-        spaces = [PartSpace.around(one, around[source.columns]) for one in parts]
+        spaces = [PartSpace.around(release_part, around[source.columns]) for release_part in parts]
         for whole, *halves in zip(*(source.emitted_in(space) for space in spaces), strict=True):
             of_whole, *pieces = (own_columns(rows, at.n_own) for rows, at in zip((whole, *halves), spaces, strict=True))
             if abs(of_whole - sp.csr_array(sp.hstack(pieces, format="csr"))).sum() > 0:
@@ -577,14 +581,14 @@ def partitioned_problem(
 ) -> PartitionedProblem:
     """Emit all sources in every partition, and scale their rows alike."""
     sources = [*facts, *knowledge]
-    around = {columns: whole.marginals(columns) for columns in {frozenset(), *(one.columns for one in sources)}}
+    around = {columns: whole.marginals(columns) for columns in {frozenset(), *(source.columns for source in sources)}}
     order = in_order(sources, len(facts))
     map_, reduce = whole.executor.map, whole.executor.reduce
-    if of_users := [one for one in sources if not one.patterns and not isinstance(one.source, Statement)]:
+    if of_users := [source for source in sources if not source.patterns and not isinstance(source.source, Statement)]:
         whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(of_users, around)))
-    raw = map_(emitted_columns, whole.parts, common=([one.sent for one in sources], around, order))
+    raw = map_(emitted_columns, whole.parts, common=([source.sent for source in sources], around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
-    rows = [one.without_terms for one in sources]
+    rows = [source.without_terms for source in sources]
     shared = shared_form(rows[: len(facts)], rows[len(facts) :], sizes, whole.release.n_records)
     n_tuples = len(whole.release.quasi_identifiers)
     common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
@@ -595,7 +599,7 @@ def shared_form(
     facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
 ) -> LinearForm:
     """The shared rows over no terms; see :func:`~maxent_cvx.model.system.assemble_system`, which does the same in memory."""
-    first, known = ([rows for one in some for rows in one.rows] for some in (facts, knowledge))
+    first, known = ([rows for group in groups for rows in group.rows] for groups in (facts, knowledge))
     known.sort(key=lambda rows: rows.penalty is not None)
     blocks: list[Rows] = [*first, *known]
     n_facts, n_rows = sum(map(len, first)), sum(map(len, blocks))

@@ -17,12 +17,14 @@ from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import TablePreview, as_html
 from .._utils.tables import group_codes
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
+from ..releases.base import View
 from ..releases.series import ReleaseSeries
 from ..solvers.answer import Status
 from ..solvers.certificate import Certificate, Solution
 from ..solvers.form import LinearForm
 from ..solvers.monitor import within
 from ..sources.statements import Probability
+from ..terms.people import People
 from ..terms.space import Space
 from .explain import certain_table, integer_certain_table, model_of, price_table
 from .measure import Measure
@@ -46,20 +48,21 @@ class Posterior:
     counts : ndarray
         N P(q, s, b), records, one per term.
     certificate : Certificate
-        How far any P(s | q), or P(s | i) of a named person i, can be from the maximum-entropy answer, recomputed from
-        the rows. The posterior over possible worlds is another answer: see the notes of :class:`maxent_cvx.MaxEnt`.
+        Bound on the error of any P(s | q), or P(s | i) for a named person i, relative to the maximum-entropy answer,
+        recomputed from the rows. The posterior over possible worlds may differ: see the notes of
+        :class:`maxent_cvx.MaxEnt`.
     status : Status
         Why the solver stopped.
     solver, iterations : str, int
     compile_seconds, solve_seconds, certify_seconds : float
-        Time to hand the problem over, to solve it, and to certify the answer; the last is not saved.
+        Time to compile the problem, to solve it, and to certify the answer; the last is not saved.
     tolerance : float
         The tolerance that a conic solver was given; NaN for other solvers, and not saved.
     log : DataFrame
         One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
-        (nats of all records), terms proved empty so far, seconds since the start, and how many independent parts of the
-        problem were not solved yet. A solver that takes the parts one after another adds the number of the part; one
-        that reports no iterations has one row per part, with its status. Empty if presolve solved everything.
+        (nats of all records), terms proved empty so far, seconds since the start, and the number of independent parts of
+        the problem not solved yet. A solver that solves the parts one after another adds the number of the part; for one
+        that reports no iterations there is one row per part, with its status. Empty if presolve solved everything.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.
@@ -103,10 +106,20 @@ class Posterior:
     certify_seconds: float = math.nan
     tolerance: float = math.nan
 
+    @property
+    def view(self) -> View:
+        """The release, or another view, that the posterior is of."""
+        return self.space.view
+
+    @property
+    def known_people(self) -> People:
+        """The people whom the adversary knows by name."""
+        return self.space.people
+
     def joint(self) -> pd.Series:
         """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
 
-        Without buckets P(q, s). If people are named, P(i, q, s, b): the first label is "who", and "(others)" for all
+        P(q, s) without buckets. If people are named, P(i, q, s, b): the first label is "who", which is "(others)" for
         unnamed people.
 
         Returns
@@ -198,7 +211,7 @@ class Posterior:
             Probabilities. If people are named, one row per person, and one for the others of every QI tuple; the first
             level of the index is "who", and "(others)" for unnamed people.
         ndarray
-            How many records share each row.
+            The number of people in each row.
 
         Examples
         --------
@@ -282,11 +295,11 @@ class Posterior:
         space : Space
             The terms.
         solution : Solution
-            A certified answer, as the solvers give it.
+            A certified answer of a solver.
         form : LinearForm
             The rows that it satisfies.
         model : MaxEnt, optional
-            What the rows are of.
+            The model of the rows.
 
         Examples
         --------
@@ -354,7 +367,7 @@ class Posterior:
 
     @cached_property
     def penalties(self) -> pd.Series:
-        """The cost of each soft row that the answer misses, nats: a Series by label, empty if all rows are hard.
+        """The cost of each violated soft row, nats: a Series by label, empty if all rows are hard.
 
         Raises
         ------
@@ -363,7 +376,7 @@ class Posterior:
 
         Examples
         --------
-        Of two statements that cannot both hold, the more precise one prevails:
+        If two statements contradict each other, the more precise one prevails:
 
         >>> import maxent_cvx as mx
         >>> hospital = mx.datasets.load_hospital()
@@ -481,7 +494,7 @@ class Posterior:
         StatementError
             If the posterior was loaded from a file without `verify`.
         Infeasible
-            With `integer`: if there is no whole assignment.
+            With `integer`: if no assignment of values to records satisfies the rows.
         NotDecided
             Without `integer`: if the time is over. With it, undecided inferences are listed as such.
 
@@ -514,12 +527,11 @@ class Posterior:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the posterior to a Parquet file, for :func:`load_posterior` and for any other program.
 
-        There is one row per term: its labels, and in records the published ``N P(q,b)`` and ``N P(s,b)`` and the
-        inferred ``N P(q,s,b)``. A complete file replaces an existing one at once, so that nobody ever reads half of it.
-        It contains a checksum, by which damage is detected; the checksum is not a signature, so that a file from
-        somebody else may be forged. The file also contains the knowledge of the model, with which
-        ``load_posterior(path, verify=True)`` certifies the posterior again: do not give it to somebody who must not see
-        what the adversary knows.
+        There is one row per term: its labels and, in records, the published ``N P(q,b)`` and ``N P(s,b)`` and the
+        inferred ``N P(q,s,b)``. An existing file is replaced in one step, when the new one is complete. A checksum
+        detects damage, but is not a signature, so files of unknown origin may be forged. The file also contains the
+        knowledge of the model, with which ``load_posterior(path, verify=True)`` certifies the posterior again: do not
+        share it with people who must not see what the adversary knows.
 
         Parameters
         ----------
@@ -528,8 +540,8 @@ class Posterior:
         Raises
         ------
         TableError
-            If a column has labels that would not come back from a Parquet file as they are, such as tuples or numbers
-            of several types, or if the file cannot be written; an existing file is then unchanged.
+            If a Parquet file cannot store the labels of a column, such as tuples or numbers of several types, or if the
+            file cannot be written; an existing file is then unchanged.
 
         Examples
         --------

@@ -52,7 +52,9 @@ class Program:
         """State the groups of a model."""
         import cvxpy as cp
 
-        constraints = {label: [one.constraint for one in group.stated(space, label)] for label, group in groups.items()}
+        constraints = {
+            label: [statement.constraint for statement in group.stated(space, label)] for label, group in groups.items()
+        }
         costs = {label: group.costs(space, label) for label, group in groups.items()}
         entropy, weights = cp.sum(cp.entr(space.counts)), _weights(space)
         if weights is not None:
@@ -75,7 +77,9 @@ class Program:
         """The problem of the objective and all constraints, in the order of the model."""
         import cvxpy as cp
 
-        return cp.Problem(self.objective, [one for several in self.constraints.values() for one in several])
+        return cp.Problem(
+            self.objective, [constraint for several in self.constraints.values() for constraint in several]
+        )
 
 
 def _weights(space: Space) -> np.ndarray | None:
@@ -121,7 +125,12 @@ def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> Ma
     changed = model.copy() if lacking else model
     for label in lacking:
         changed.remove(label)
-    known = {id(one) for label, several in program.constraints.items() if label not in lacking for one in several}
+    known = {
+        id(constraint)
+        for label, several in program.constraints.items()
+        if label not in lacking
+        for constraint in several
+    }
     added = [constraint for constraint in problem.constraints if id(constraint) not in known]
     if added and changed is model:
         changed = model.copy()
@@ -149,8 +158,8 @@ def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
     entropy = {id(part) for part, _ in summands(program.entropy)}
     of_cost = {id(part): label for label, cost in program.costs.items() for part, _ in summands(cost)}
     seen = {id(part) for part, _ in parts}
-    kept = {label for identity, label in of_cost.items() if identity in seen}
-    whole = all(identity in seen for identity, label in of_cost.items() if label in kept)
+    labels = {label for identity, label in of_cost.items() if identity in seen}
+    whole = all(identity in seen for identity, label in of_cost.items() if label in labels)
     expected = all(
         (id(part) in entropy and factor == 1) or (id(part) in of_cost and factor == -1) for part, factor in parts
     )
@@ -159,7 +168,7 @@ def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
             "the objective of the problem is not the entropy of this model less costs of its soft statements, so that "
             "its solution is no maximum-entropy posterior; use model.objective, or leave out whole costs of it"
         )
-    return kept
+    return labels
 
 
 def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) -> Solution:
@@ -295,9 +304,9 @@ def _latex_rows(rows: Rows) -> list[str]:
         if low == high:
             lines.append(f"& {name} = {low:.6g}")
         else:
-            left = rf"{low:.6g} \le " if np.isfinite(low) else ""
+            lower = rf"{low:.6g} \le " if np.isfinite(low) else ""
             right = rf" \le {high:.6g}" if np.isfinite(high) else ""
-            lines.append(f"& {left}{name}{right}")
+            lines.append(f"& {lower}{name}{right}")
     return lines
 
 
@@ -306,12 +315,12 @@ def _with_values(name: str) -> str:
     match = re.fullmatch(r"P\(([^()|]+?)(?: \| ([^()|]+))?\): (.*)", name)
     if match is None:
         return name
-    of, given = match[1].split(", "), (match[2] or "").split(", ") if match[2] else []
+    of, conditions = match[1].split(", "), (match[2] or "").split(", ") if match[2] else []
     values = match[3].split(", ")
-    if len(values) != len(of) + len(given):
+    if len(values) != len(of) + len(conditions):
         return name
-    pairs = [f"{attribute}={value}" for attribute, value in zip([*of, *given], values, strict=True)]
-    condition = " | " * bool(given) + ", ".join(pairs[len(of) :])
+    pairs = [f"{attribute}={value}" for attribute, value in zip([*of, *conditions], values, strict=True)]
+    condition = " | " * bool(conditions) + ", ".join(pairs[len(of) :])
     return f"P({', '.join(pairs[: len(of)])}{condition})"
 
 

@@ -88,8 +88,8 @@ def unsealed(file: object, what: str, writer: str) -> Any:
             raise TableError(f"cannot read {what}: {error.strerror or error}") from error
     if not _is_whole(data):  # checked before anything is decoded: a damaged file could claim any size
         raise TableError(
-            f"{what} is not as {writer} wrote it: its checksum does not match, so that it is damaged or edited, or "
-            "another program wrote it; save again"
+            f"the checksum of {what} does not match: the file is damaged, was edited, or was written by another program "
+            f"than {writer}; save again"
         )
     with decoding(what, "write the file again"):  # such as a compression that this pyarrow was built without
         pairs = pq.read_metadata(pa.BufferReader(data)).metadata
@@ -313,14 +313,14 @@ def write_value(value: Any, where: str) -> Any:
 def _check_table(table: pd.DataFrame, where: str) -> None:
     """Check that a table has columns with names of their own, and no index."""
     if strange := [name for name in table.columns if not isinstance(name, str)]:
-        raise TableError(f"a column of the table of a {where}, is called {short_repr(strange[0])}; names must be texts")
+        raise TableError(f"the columns of the table of a {where}, must be named by texts, not {short_repr(strange[0])}")
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()]
         raise TableError(f"the table of a {where}, has two columns called {join_names(twice)}; rename one")
     if not table.index.equals(pd.RangeIndex(len(table))):
         raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
     if not len(table.columns):
-        raise TableError(f"the table of a {where}, has no columns; leave it out")
+        raise TableError(f"the table of a {where}, has no columns; omit it")
 
 
 def read_value(written: Any) -> Any:
@@ -352,16 +352,16 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
     entries, numbers, stored = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
-        own = {field.name: getattr(rows, field.name) for field in dataclasses.fields(rows) if field.name not in APART}
-        costs = own.pop(PENALTY)
-        own |= {f"{PENALTY} {name}": getattr(costs, name, None) for name in COSTS}
-        arrays = {name: value for name, value in own.items() if isinstance(value, np.ndarray)}
+        values = {
+            field.name: getattr(rows, field.name) for field in dataclasses.fields(rows) if field.name not in APART
+        }
+        costs = values.pop(PENALTY)
+        values |= {f"{PENALTY} {name}": getattr(costs, name, None) for name in COSTS}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         if odd := [
             name for name, value in arrays.items() if value.shape != (len(rows),) or value.dtype.kind not in "fiub"
         ]:
-            raise TableError(
-                f"{odd[0]} of {rows.label!r} is not a number for each row, which no file of a model can hold"
-            )
+            raise TableError(f"{odd[0]} of {rows.label!r} must be one number per row to be saved")
         numbers.append(pd.DataFrame(arrays).astype(float))
         stored.append(
             {
@@ -371,14 +371,14 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
                 "index": None if rows.index is None else _index_parts(rows.index, rows.label),
                 "typed": None if rows.typed is None else [str(a) for a, _ in rows.typed],
                 "of_view": rows.view is not None,
-                "fields": {k: write_value(v, f"{k} of {rows.label}") for k, v in own.items() if k not in arrays},
+                "fields": {k: write_value(v, f"{k} of {rows.label}") for k, v in values.items() if k not in arrays},
             }
         )
     empty = pd.DataFrame(
         {"row": np.empty(0, int), "term": np.empty(0, int), "coefficient": np.empty(0), "typed": np.empty(0, int)}
     )
     starts = np.cumsum([0, *(len(rows) for rows in blocks)])
-    shifted = [one.assign(row=one["row"] + start) for one, start in zip(entries, starts, strict=False)]
+    shifted = [table.assign(row=table["row"] + start) for table, start in zip(entries, starts, strict=False)]
     sides = pd.concat(numbers, ignore_index=True) if numbers else pd.DataFrame({"low": np.empty(0)})
     return pd.concat([empty, *shifted], ignore_index=True), sides, stored
 
@@ -387,24 +387,24 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
     """Make the rows again that :func:`write_blocks` wrote down, one block after the other."""
     entries, numbers, blocks = stored
     row = entry = 0
-    for one in blocks:
-        first, row = row, row + one["rows"]
-        start, entry = entry, entry + one["entries"]
-        own = entries.iloc[start:entry]
-        place, term, a, typed = (own[name].to_numpy() for name in ("row", "term", "coefficient", "typed"))
-        kept = (typed < 0) | (a != 0)  # a coefficient that was typed and is below the smallest number has no entry
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(place[kept] - first, minlength=one["rows"]))])
-        matrix = sp.csr_array((a[kept], term[kept], indptr), shape=(one["rows"], n_terms))
+    for fields in blocks:
+        first, row = row, row + fields["rows"]
+        start, entry = entry, entry + fields["entries"]
+        own_entries = entries.iloc[start:entry]
+        place, term, a, typed = (own_entries[name].to_numpy() for name in ("row", "term", "coefficient", "typed"))
+        has_entry = (typed < 0) | (a != 0)  # a coefficient that was typed and is below the smallest number has no entry
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(place[has_entry] - first, minlength=fields["rows"]))])
+        matrix = sp.csr_array((a[has_entry], term[has_entry], indptr), shape=(fields["rows"], n_terms))
         matrix.check_format()  # SciPy computes with positions outside of the matrix, and reads anything there
         table = numbers.iloc[first:row]
         yield Rows(
             matrix=matrix,
-            index=None if one["index"] is None else _index(one["index"]),
-            typed=None if one["typed"] is None else _typed(one["typed"], term, typed),
-            view=view if one["of_view"] else None,
+            index=None if fields["index"] is None else _index(fields["index"]),
+            typed=None if fields["typed"] is None else _typed(fields["typed"], term, typed),
+            view=view if fields["of_view"] else None,
             **_soft(
-                {name: table[name].to_numpy().astype(dtype) for name, dtype in one["arrays"].items()}
-                | {name: read_value(value) for name, value in one["fields"].items()}
+                {name: table[name].to_numpy().astype(dtype) for name, dtype in fields["arrays"].items()}
+                | {name: read_value(value) for name, value in fields["fields"].items()}
             ),
         )
 
@@ -412,7 +412,7 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
 def _soft(fields: dict[str, Any]) -> dict[str, Any]:
     """Make the penalty of soft rows again from its numbers."""
     costs = {name: fields.pop(f"{PENALTY} {name}") for name in COSTS}
-    return {**fields, PENALTY: None if all(one is None for one in costs.values()) else Penalty(**costs)}
+    return {**fields, PENALTY: None if all(cost is None for cost in costs.values()) else Penalty(**costs)}
 
 
 def _entries(rows: Rows) -> pd.DataFrame:
@@ -597,11 +597,13 @@ def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
 def _prior(parts: dict[str, Any]) -> QIDistribution:
     """Make a prior again."""
     tables = {}
-    for one in read_value(parts["tables"]):
-        levels = [index_of(one["signatures"][name]) for name in one["signatures"]]
-        index = pd.MultiIndex.from_arrays(levels, names=one["attributes"])
-        columns = index_of(one["values"]["value"]).rename(one["name"])
-        tables[tuple(one["attributes"])] = pd.DataFrame(one["p"].to_numpy(), index=index, columns=columns)
+    for parts_of_table in read_value(parts["tables"]):
+        levels = [index_of(parts_of_table["signatures"][name]) for name in parts_of_table["signatures"]]
+        index = pd.MultiIndex.from_arrays(levels, names=parts_of_table["attributes"])
+        columns = index_of(parts_of_table["values"]["value"]).rename(parts_of_table["name"])
+        tables[tuple(parts_of_table["attributes"])] = pd.DataFrame(
+            parts_of_table["p"].to_numpy(), index=index, columns=columns
+        )
     return QIDistribution(tables, about=parts["about"])
 
 
@@ -614,20 +616,20 @@ def same_system(one: LinearForm, other: LinearForm) -> bool:
     )
 
 
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, sp.csr_array) and isinstance(other, sp.csr_array):
+def _same(first: object, second: object) -> bool:
+    if isinstance(first, sp.csr_array) and isinstance(second, sp.csr_array):
         parts = ("data", "indices", "indptr")
-        return one.shape == other.shape and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
-    if isinstance(one, LinearForm) and isinstance(other, LinearForm):  # the rows before they were rewritten
-        return same_system(one, other)
-    if dataclasses.is_dataclass(one) and type(one) is type(other):
-        names = [field.name for field in dataclasses.fields(one)]
-        return all(_same(getattr(one, name), getattr(other, name)) for name in names)
-    if isinstance(one, SharedColumns) and isinstance(other, SharedColumns):
-        return _same(one.distinct, other.distinct) and np.array_equal(one.of_term, other.of_term)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    return one == other
+        return first.shape == second.shape and all(np.array_equal(getattr(first, p), getattr(second, p)) for p in parts)
+    if isinstance(first, LinearForm) and isinstance(second, LinearForm):  # the rows before they were rewritten
+        return same_system(first, second)
+    if dataclasses.is_dataclass(first) and type(first) is type(second):
+        names = [field.name for field in dataclasses.fields(first)]
+        return all(_same(getattr(first, name), getattr(second, name)) for name in names)
+    if isinstance(first, SharedColumns) and isinstance(second, SharedColumns):
+        return _same(first.distinct, second.distinct) and np.array_equal(first.of_term, second.of_term)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=True)
+    return first == second
 
 
 def write_terms(
@@ -653,15 +655,15 @@ def write_terms(
     again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
     if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
         raise TableError(
-            f"the posterior of this {view.noun} would not come back from the file as it is; please report this, with "
-            "the types of its columns"
+            f"the posterior of this {view.noun} would change by being saved and loaded; please report this, with the "
+            "types of its columns"
         )
     write_beside(target, lambda draft: draft.write_bytes(data))
 
 
-def _count_name(given: object, by: tuple[str, ...]) -> str:
+def _count_name(name: object, by: tuple[str, ...]) -> str:
     """The name of a column of published counts: the given one if it is such a name, or from the roles."""
-    return given if isinstance(given, str) and given.startswith("N P(") else f"N P({','.join(by)})"
+    return name if isinstance(name, str) and name.startswith("N P(") else f"N P({','.join(by)})"
 
 
 def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]:
@@ -694,19 +696,19 @@ def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, An
         return space, counts, metadata["about"], metadata.get("model")
 
 
-def _same_space(one: Space, other: Space) -> bool:
+def _same_space(space: Space, loaded: Space) -> bool:
     """Whether the views are of one class, and the terms have the same labels, codes and published counts."""
-    mine, theirs = one.view.published, other.view.published
-    published = zip(mine.values(), theirs.values(), strict=False)
+    published_first, published_second = space.view.published, loaded.view.published
+    published = zip(published_first.values(), published_second.values(), strict=False)
     return (
-        type(one.view) is type(other.view)
-        and (one.view.qi, one.view.sensitive) == (other.view.qi, other.view.sensitive)
-        and (list(mine), list(one.codes)) == (list(theirs), list(other.codes))
-        and np.array_equal(one.view.n_q, other.view.n_q)
-        and all(np.array_equal(code, other.codes[role]) for role, code in one.codes.items())
-        and all(same_labels(one.view.axes[role][1], other.view.axes[role][1]) for role in one.view.axes)
+        type(space.view) is type(loaded.view)
+        and (space.view.qi, space.view.sensitive) == (loaded.view.qi, loaded.view.sensitive)
+        and (list(published_first), list(space.codes)) == (list(published_second), list(loaded.codes))
+        and np.array_equal(space.view.n_q, loaded.view.n_q)
+        and all(np.array_equal(code, loaded.codes[role]) for role, code in space.codes.items())
+        and all(same_labels(space.view.axes[role][1], loaded.view.axes[role][1]) for role in space.view.axes)
         and all(np.array_equal(first.to_numpy(), second.to_numpy()) for first, second in published)
-        and same_labels(one.people.names, other.people.names)
+        and same_labels(space.people.names, loaded.people.names)
     )
 
 

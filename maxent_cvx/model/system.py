@@ -34,7 +34,7 @@ from .program import Program
 
 #: What to do about contradictory rows of the release, and of knowledge, where rows do not say it themselves.
 PUBLISHED = "correct the published table that is wrong, or make the view without it"
-KNOWLEDGE = "correct it, make it vague with .about(value, eps), or remove it"
+KNOWLEDGE = "correct it, allow a tolerance (+- eps), or remove it"
 
 
 class RowBlocks(Sequence[Rows]):

@@ -74,7 +74,7 @@ def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
         raise TableError(f"{what} must be numbers: {error}") from error
     if (missing := ~np.isfinite(numbers)).any():
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
-        raise TableError(f"{what} must be finite, and are not for {join_names(rows, 3)}; leave these out")
+        raise TableError(f"{what} must be finite, but are not for {join_names(rows, 3)}; drop these rows")
     return numbers
 
 
@@ -200,7 +200,7 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
     figure.draw_without_rendering()  # only a layout tells where things are
     half = 5 * figure.dpi / 72  # half a marker, with some distance
     at = ax.transData.transform(points)
-    taken, inside = [*np.c_[at - half, at + half]], ax.get_window_extent().extents
+    occupied, inside = [*np.c_[at - half, at + half]], ax.get_window_extent().extents
     common: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
     for point, name in zip(points, names, strict=True):
         for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
@@ -211,10 +211,10 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
             )  # fmt: skip
             text.get_window_extent()  # puts the text in its place; the box does not include the line
             box = np.asarray(Text.get_window_extent(text).extents)
-            covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in taken)
+            covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in occupied)
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
                 break
             text.remove()
         else:  # no space is left: better over another label than none
             ax.annotate(name, point, (6, 0), **common, va="center")
-        taken.append(box)
+        occupied.append(box)

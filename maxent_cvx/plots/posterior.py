@@ -82,15 +82,15 @@ def before_and_after(
     Parameters
     ----------
     before, after : Posterior
-        Of the same sensitive attributes: without some knowledge and with it, or of two releases. A value that one of
-        them does not publish has no probability there, 0.
+        Posteriors of the same sensitive attributes: without and with some knowledge, or of two releases. A value that one
+        of them does not publish has probability 0 there.
     who : dict, str or int
-        Whom it is about: QI attribute to value, ``{"Gender": "male"}``; or the name of a person, or a pseudonym, whom
-        both posteriors know.
+        The person or group: QI attribute to value, ``{"Gender": "male"}``; or a name or pseudonym that both posteriors
+        know.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     labels : tuple of two str
-        What the two are called in the legend.
+        The labels of the two in the legend.
     max_rows : int
         If there are more values, those that change most are shown, and the title says so.
 
@@ -102,10 +102,10 @@ def before_and_after(
     Raises
     ------
     StatementError
-        If something is not a Posterior, their sensitive attributes are others, nobody is as described, `labels` are not
-        two texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If an argument is not a Posterior, their sensitive attributes differ, nobody matches `who`, `labels` are not two
+        texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
     UnknownName
-        If there is no such attribute, value or person.
+        If the attribute, value or person does not exist.
 
     Examples
     --------
@@ -123,13 +123,13 @@ def before_and_after(
     for post, name in ((before, "before"), (after, "after")):
         check_instance(post, Posterior, name)
     check_int(max_rows, "max_rows", 1)
-    if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(one, str) for one in labels):
-        raise StatementError("labels must be two texts, of what is before and of what is after")
+    if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(label, str) for label in labels):
+        raise StatementError("labels must be two texts, one for before and one for after")
     attributes = after.space.view.sensitive
     if before.space.view.sensitive != attributes:
         raise StatementError(
-            f"before is about {list(before.space.view.sensitive)}, and after about {list(attributes)}; compare "
-            "posteriors of the same sensitive attributes"
+            f"before has the sensitive attributes {list(before.space.view.sensitive)}, but after has {list(attributes)}; "
+            "compare posteriors of the same sensitive attributes"
         )
     first, second = _inferred(before, who), _inferred(after, who)
     values = second.index.append(first.index.difference(second.index, sort=False))
@@ -161,7 +161,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.inference_channels` returns; the largest change is at the top.
+        The result of :func:`maxent_cvx.inference_channels`; the largest change is at the top.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
@@ -174,8 +174,8 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.inference_channels`, or empty: there is no channel; `max_rows` is no
-        integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If the table is not one of :func:`maxent_cvx.inference_channels`, or is empty; `max_rows` is not an integer of at
+        least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -289,9 +289,9 @@ def _label(labels: object) -> str:
 
 def _write(ax: Axes, p: np.ndarray) -> None:
     """Write every probability in its cell, in what can be read there."""
-    for (i, j), one in np.ndenumerate(p):
-        text = f"{one:.2f}".replace("0.", ".")
-        ax.text(j, i, text, ha="center", va="center", color="white" if one > WHITE_ABOVE else "0.15")
+    for (i, j), probability in np.ndenumerate(p):
+        text = f"{probability:.2f}".replace("0.", ".")
+        ax.text(j, i, text, ha="center", va="center", color="white" if probability > WHITE_ABOVE else "0.15")
 
 
 def intervals(
@@ -300,14 +300,14 @@ def intervals(
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Plot what the rows alone imply, low <= P <= high, as one line per probability, and the estimate as a point on it.
+    """Plot the interval of each probability, low <= P <= high, as a line, and the estimate as a point on it.
 
-    A line is what is certain; where on it the point is, is what maximum entropy adds.
+    The interval follows from the rows alone; the position of the point in it follows from maximum entropy.
 
     Parameters
     ----------
     bounds : DataFrame
-        What :meth:`maxent_cvx.MaxEnt.bounds` returns, of every P(s | q) or of several probabilities.
+        The result of :meth:`maxent_cvx.MaxEnt.bounds`, for every P(s | q) or for several probabilities.
     estimates : Posterior or Series, optional
         The posterior of the same model; or probabilities, by the index of `bounds`.
     ax : Axes, optional
@@ -357,7 +357,7 @@ def _read(bounds: object) -> np.ndarray:
     check_table(bounds, ("low", "high"), "MaxEnt.bounds")
     assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
-        raise TableError("the table of bounds has no rows; give what MaxEnt.bounds returns")
+        raise TableError("the table of bounds is empty; give the result of MaxEnt.bounds")
     ends = as_floats(bounds[["low", "high"]], "low and high")
     if (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low must not be above high")
@@ -398,8 +398,8 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
     at = column.index.get_indexer(index) if column.index.is_unique else np.full(len(index), -1)
     if (at < 0).any():
         raise TableError(
-            f"there is no estimate of {join_names(index[at < 0], 3)}, or of one several; give the posterior of the model "
-            "that was bounded, or one probability for each row of the bounds"
+            f"each row of the bounds needs one estimate, which {join_names(index[at < 0], 3)} does not have; give the "
+            "posterior of the model that was bounded, or one probability for each row of the bounds"
         )
     return as_floats(column.iloc[at], "estimates")
 
@@ -423,8 +423,8 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     Raises
     ------
     StatementError, TableError
-        If there is no table, one has no rows or contains something else than numbers, `records` does not have a row for each of
-        theirs, or `ax` is not a Matplotlib Axes.
+        If `tables` is empty, a table is empty or contains anything but numbers, `records` does not have the rows of the
+        tables, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -440,7 +440,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     """
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
-        raise StatementError("there is no table to plot; give {name: table of probabilities}")
+        raise StatementError("tables must not be empty; give {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (probability, share)) in enumerate(lines.items()):
@@ -485,11 +485,11 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Parameters
     ----------
     table : DataFrame
-        What :meth:`maxent_cvx.Posterior.prices` returns; the dearest statements are at the top.
+        The result of :meth:`maxent_cvx.Posterior.prices`; the largest prices are at the top.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more statements than this, the dearest are shown, and the title says so.
+        With more statements than this, those with the largest prices are shown, and the title says so.
 
     Returns
     -------
@@ -519,10 +519,10 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     edge = 1.15 * float(finite.max(initial=0.0)) or 1.0
     place = np.arange(len(shown))
     with axes_for(ax, LENGTH, EACH * (len(shown) + 0.5)) as drawn:
-        for some, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
-            if some.any():
-                length, label = np.minimum(np.abs(price[some]), edge), f"a larger value: {more} entropy"
-                drawn.barh(place[some], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
+        for rows, color, more in ((price > 0, FOR, "more"), (price < 0, AGAINST, "less")):
+            if rows.any():
+                length, label = np.minimum(np.abs(price[rows]), edge), f"a larger value: {more} entropy"
+                drawn.barh(place[rows], length, color=color, hatch=BARS[color], edgecolor="white", label=label)
         for i in map(int, np.flatnonzero(np.isinf(price))):
             boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
@@ -533,19 +533,19 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         drawn.set_xlim(0, edge)
         drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")
         if len(table) > max_rows:
-            drawn.set_title(f"the {max_rows} dearest of {len(table)} statements")
+            drawn.set_title(f"the {max_rows} largest prices of {len(table)} statements")
         if (price != 0).any():
             legend_beside(drawn)
     return drawn
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Plot what a sweep measured against eps, one line per value; or against the value, one line per eps.
+    """Plot the measure of a sweep against eps, one line per value; or against the value, one line per eps.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.sweep` returns.
+        The result of :func:`maxent_cvx.sweep`.
     measured : str
         The column to draw.
     ax : Axes, optional
@@ -558,7 +558,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     Raises
     ------
     TableError, UnknownName, StatementError
-        If the table is not one of a sweep, which measured nothing of that name; or `ax` is not a Matplotlib Axes.
+        If the table is not one of a sweep, or lacks the column; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -576,9 +576,9 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     check_table(table, (measured,), "sweep", (measured,))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
     with axes_for(ax, *LINES) as drawn:
-        for number, (one, part) in enumerate(table.groupby(each)):
+        for number, (setting, part) in enumerate(table.groupby(each)):
             ordered = part.sort_values(along)
-            label = f"{each} = {one:.4g}"
+            label = f"{each} = {setting:.4g}"
             drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
         drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
         drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))

@@ -52,7 +52,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Parameters
     ----------
     curves : Equivocation, or dict of str to Equivocation
-        What :func:`maxent_cvx.measures.equivocation` returns, by the name that the legend shows.
+        Results of :func:`maxent_cvx.measures.equivocation`, by their names in the legend.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -63,7 +63,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     Raises
     ------
     StatementError, GroupTooLarge
-        If there is no curve, or `ax` is not a Matplotlib Axes; or a curve takes too long.
+        If `curves` is empty, `ax` is not a Matplotlib Axes, or a curve takes too long.
 
     Examples
     --------
@@ -74,7 +74,11 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     ['77 or 80: area 3', '50 or 107: area 57']
     """
     named = {"": curves} if isinstance(curves, Equivocation) else curves
-    if not isinstance(named, Mapping) or not named or any(not isinstance(one, Equivocation) for one in named.values()):
+    if (
+        not isinstance(named, Mapping)
+        or not named
+        or any(not isinstance(curve, Equivocation) for curve in named.values())
+    ):
         raise StatementError("equivocation has no curve to plot; give one, or {name: equivocation(values, p)}")
     curves_of = {name: cae.curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
@@ -108,21 +112,21 @@ def exposure(
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = None,
     within: object = None,
 ) -> Axes:
-    """Plot how many people have P(s | q) >= t while P0(s) < t, for some sensitive s, against the threshold t.
+    """Plot the number of people with P(s | q) >= t and P0(s) < t for some sensitive s, against the threshold t.
 
-    The curve is exact: at each t it is what :func:`maxent_cvx.measures.exposed` counts there. With a baseline it need
-    not fall: a value begins to count where t is above its baseline.
+    The curve is exact: at each t it is the count of :func:`maxent_cvx.measures.exposed`. With a baseline it need not
+    decrease: a value begins to count when t exceeds its baseline.
 
     Parameters
     ----------
     posteriors : Posterior, or dict of str to Posterior
-        What is inferred; several by the name that the legend shows, a line each.
+        What the adversary infers; several posteriors by their names in the legend, one line each.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     sensitive, baseline, within
-        As of :func:`maxent_cvx.measures.exposed`: the values that count, what they are compared with, P0, and how close
-        numbers are to count as the same. Of one posterior the people who would be exposed without the baseline are
-        drawn, too.
+        As in :func:`maxent_cvx.measures.exposed`: the values that count, the baseline P0, and the distance within which
+        numbers count as equal. For a single posterior, the people who would be exposed without the baseline are drawn,
+        too.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def exposure(
     Raises
     ------
     StatementError, UnknownName, TableError, BadProbability
-        If there is not a posterior, `sensitive` or `baseline` does not fit one, or `ax` is not a Matplotlib Axes.
+        If an item is not a posterior, `sensitive` or `baseline` does not fit one, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -178,25 +182,27 @@ def _exposure_steps(
     rows, people = of_those_inside(post)
     judged, intervals = read_events(rows.columns, sensitive, within)
     rule = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
-    right = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
-    left = np.full(right.shape, -1.0)
+    high = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
+    low = np.full(high.shape, -1.0)
     if baseline is not None:
         rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
-        left = np.broadcast_to(rule.least_p0 + ROUNDING, right.shape)
-    left, right = _apart(left, right)
-    weight = np.broadcast_to(people[:, None], left.shape)
-    some = right > left
-    ends = np.unique(np.clip(np.concatenate([left[some], right[some], [0.0, 1.0]]), 0.0, 1.0))
-    return ends, _below(left[some], weight[some], ends) - _below(right[some], weight[some], ends)
+        low = np.broadcast_to(rule.least_p0 + ROUNDING, high.shape)
+    low, high = _apart(low, high)
+    weight = np.broadcast_to(people[:, None], low.shape)
+    is_interval = high > low
+    ends = np.unique(np.clip(np.concatenate([low[is_interval], high[is_interval], [0.0, 1.0]]), 0.0, 1.0))
+    return ends, _below(low[is_interval], weight[is_interval], ends) - _below(
+        high[is_interval], weight[is_interval], ends
+    )
 
 
-def _apart(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of the same union, of which those of a row do not overlap; some are empty."""
-    order = np.argsort(left, axis=1, kind="stable")
-    left, right = np.take_along_axis(left, order, 1), np.take_along_axis(right, order, 1)
-    reached = np.maximum.accumulate(right, axis=1)[:, :-1]
-    left = np.column_stack([left[:, :1], np.maximum(left[:, 1:], reached)])
-    return left, right
+    order = np.argsort(low, axis=1, kind="stable")
+    low, high = np.take_along_axis(low, order, 1), np.take_along_axis(high, order, 1)
+    reached = np.maximum.accumulate(high, axis=1)[:, :-1]
+    low = np.column_stack([low[:, :1], np.maximum(low[:, 1:], reached)])
+    return low, high
 
 
 def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -220,21 +226,21 @@ def risk_utility(
     table : DataFrame
         One row per release, named by the index.
     risk, utility : str
-        The columns of what is large where a release is dangerous, and where it is useful; they label the axes.
+        The columns with the risk and the utility; they label the axes.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     loss : bool
-        Whether `utility` is what is lost, such as the error of queries: the less, the better.
+        Whether `utility` measures a loss, such as the error of queries: smaller is better.
 
     Returns
     -------
     Axes
-        Efficient releases are filled points, joined by steps; the others, to which one of them is preferable, crosses.
+        Efficient releases are filled points, joined by steps; the other ones, which are dominated, are crosses.
 
     Raises
     ------
     TableError
-        If there is no row or no such column, or a value is not a finite number.
+        If the table is empty or lacks a column, or a value is not a finite number.
     StatementError
         If `risk` or `utility` is not a text, `loss` is not a bool, or `ax` is not a Matplotlib Axes.
 
@@ -301,7 +307,7 @@ SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the share of true positives against that of false ones, one line per group; on the diagonal nothing is told.
+    """Plot the true positive rate against the false positive rate, one line per group; the diagonal is chance level.
 
     Parameters
     ----------
@@ -318,7 +324,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table has no such columns, no rows, or something else than shares; or `ax` is not a Matplotlib Axes.
+        If the table lacks a column, is empty, or contains anything but shares; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -363,7 +369,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     base : float
-        Of the score's logarithm, for the label: 2 is bits, ``math.e`` is nats.
+        Base of the logarithm in the scores, for the label: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
@@ -372,7 +378,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If there is no curve, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base
+        If `curves` is empty, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base
         is at most 1.
 
     Examples
@@ -403,12 +409,12 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
-    """Plot the largest disclosure against k, the pieces of knowledge: one line per release, low and late is better.
+    """Plot the largest disclosure against k, the pieces of knowledge: one line per release; lower is better.
 
     Parameters
     ----------
     tables : DataFrame, or dict of str to DataFrame
-        What :func:`maxent_cvx.attacks.worst_case` returns, by the name that the legend shows; or another table with the
+        Results of :func:`maxent_cvx.attacks.worst_case`, by their names in the legend; or other tables with the
         columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a column renamed.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
@@ -420,7 +426,8 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     Raises
     ------
     StatementError, TableError
-        If there is no table, or one lacks a column, rows or numbers; or `ax` is not a Matplotlib Axes.
+        If there is no table, a table is empty or lacks a column, or a value is not a number; or `ax` is not a Matplotlib
+        Axes.
 
     Examples
     --------
@@ -438,7 +445,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     """
     named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to plot; give {name: what attacks.worst_case returns}")
+        raise StatementError("worst_case has no line to plot; give {name: result of attacks.worst_case}")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
@@ -461,6 +468,6 @@ def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
     assert isinstance(table, pd.DataFrame)
     numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
     if not len(numbers):
-        raise TableError("the table has no rows; give what attacks.worst_case returns")
+        raise TableError("the table is empty; give the result of attacks.worst_case")
     k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
     return k, disclosure

@@ -29,7 +29,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.performance_profile` returns.
+        The result of :func:`maxent_cvx.performance_profile`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -56,7 +56,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
     if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
-        raise TableError("the table has no rows, or tau or fraction is missing; give what performance_profile returns")
+        raise TableError("the table is empty, or tau or fraction is missing; give the result of performance_profile")
     from matplotlib.ticker import LogLocator, NullFormatter
 
     end = float(table["tau"].max()) * BEYOND
@@ -84,12 +84,12 @@ LONGEST_NAME = 28
 
 
 def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot how far each solver's answer can be off against the seconds it took; down and to the left is better.
+    """Plot the error bound of each solver's answer against its time, seconds; down and to the left is better.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.compare_solvers` returns. Solvers without an answer are named above.
+        The result of :func:`maxent_cvx.compare_solvers`. Solvers without an answer are listed above.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -100,7 +100,8 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.compare_solvers`, or has no answer; or `ax` is not a Matplotlib Axes.
+        If the table is not one of :func:`maxent_cvx.compare_solvers`, or contains no answer; or `ax` is not a Matplotlib
+        Axes.
 
     Examples
     --------

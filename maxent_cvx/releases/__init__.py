@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .base import BucketView, View
-from .generalized import OUTSIDE, GroupedRelease
+from .base import OUTSIDE, BucketView, View
+from .generalized import GroupedRelease
 from .partitioned import PartitionedRelease
 from .qi_table import QITable
 from .release import Release

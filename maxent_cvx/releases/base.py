@@ -28,17 +28,17 @@ def first_buckets(
     buckets: pd.Index, n_qb: sp.csr_array, n_sb: sp.csr_array, quasi_identifiers: pd.Index, values: pd.Index
 ) -> TablePreview:
     """The first buckets, a row each: how many people, their QI tuples and sensitive values with their numbers."""
-    some = buckets[:SHOWN]
-    of_q, of_s = (counts[:, : len(some)].tocsc() for counts in (n_qb, n_sb))
+    first = buckets[:SHOWN]
+    of_q, of_s = (counts[:, : len(first)].tocsc() for counts in (n_qb, n_sb))
     table = pd.DataFrame(
         {
             "people": np.asarray(of_q.sum(axis=0)),
             ", ".join(map(str, quasi_identifiers.names)) or "quasi-identifiers": [
-                _column(of_q, b, quasi_identifiers) for b in range(len(some))
+                _column(of_q, b, quasi_identifiers) for b in range(len(first))
             ],
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
         },
-        index=some,
+        index=first,
     )
     return TablePreview(table, "buckets", len(buckets))
 
@@ -47,15 +47,15 @@ def first_groups(
     groups: pd.Index, n_sb: sp.csr_array, cover: sp.csr_array, n_q: np.ndarray, values: pd.Index
 ) -> TablePreview:
     """The first groups of a population: records, the people who may be among them, and the sensitive values."""
-    some = groups[:SHOWN]
-    of_s = n_sb[:, : len(some)].tocsc()
+    first = groups[:SHOWN]
+    of_s = n_sb[:, : len(first)].tocsc()
     table = pd.DataFrame(
         {
             "records": np.asarray(of_s.sum(axis=0)),
-            "people covered": cover[: len(some)].astype(bool).astype(np.int64) @ n_q,
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(some))],
+            "people covered": cover[: len(first)].astype(bool).astype(np.int64) @ n_q,
+            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
         },
-        index=some,
+        index=first,
     )
     return TablePreview(table, "groups", len(groups))
 
@@ -67,13 +67,13 @@ def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
 
 def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
     """Releases in a row, a row each: people, how many of them are new or gone, buckets and values."""
-    there = buckets >= 0
-    before = np.vstack([np.zeros_like(there[:1]), there[:-1]])
+    is_present = buckets >= 0
+    before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])
     table = pd.DataFrame(
         {
-            "people": there.sum(axis=1),
-            "new": (there & ~before).sum(axis=1),
-            "gone": (before & ~there).sum(axis=1),
+            "people": is_present.sum(axis=1),
+            "new": (is_present & ~before).sum(axis=1),
+            "gone": (before & ~is_present).sum(axis=1),
             "buckets": [len(release.buckets) for release in releases],
             "values": [len(release.sensitive_values) for release in releases],
         },
@@ -85,19 +85,22 @@ def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
 def listed(labels: list[object], counts: list[int]) -> str:
     """Write labels with their numbers: "Flu (2), HIV"; of many the first, and how many there are."""
     texts = [
-        (", ".join(map(str, one)) if isinstance(one, tuple) else str(one)) + (f" ({n})" if n != 1 else "")
-        for one, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
+        (", ".join(map(str, label)) if isinstance(label, tuple) else str(label)) + (f" ({n})" if n != 1 else "")
+        for label, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
     ]
     return "; ".join(texts) + (f"; ... of {len(labels)}" if len(labels) > LISTED else "")
 
 
 def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
     """The labels with a count in a column."""
-    own = slice(counts.indptr[at], counts.indptr[at + 1])
-    where, n = counts.indices[own], counts.data[own]
+    entries = slice(counts.indptr[at], counts.indptr[at + 1])
+    where, n = counts.indices[entries], counts.data[entries]
     order = np.argsort(where)
     return listed(list(labels[where[order]]), n[order].tolist())
 
+
+#: The sensitive value, and the bucket, of people of a population who are not in the release.
+OUTSIDE = "(not in the release)"
 
 # Views as tables and back: which class a stored view is of, by a name that is written down with it.
 
@@ -127,8 +130,8 @@ def register(kind: T) -> T:
     name = name_of(kind)
     if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
         raise StatementError(
-            f"stored_as={name!r} of {_place(kind)} is that of {_place(other)} already; files could not tell them "
-            "apart: choose another"
+            f"stored_as={name!r} of {_place(kind)} is already used by {_place(other)}, and files could not distinguish "
+            "them; choose another name"
         )
     KINDS[name] = kind
     return kind
@@ -138,7 +141,7 @@ def name_of(kind: type) -> str:
     """The name by which files know a class; a subclass has one of its own."""
     name = vars(kind).get("stored_as", _place(kind))
     if not isinstance(name, str) or not name:
-        raise StatementError(f"stored_as={short_repr(name)} of {_place(kind)}: a text is expected")
+        raise StatementError(f"stored_as of {_place(kind)} must be a text, got {short_repr(name)}")
     return name
 
 
@@ -151,9 +154,7 @@ def stored(view: Serializable) -> dict[str, Any]:
     """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
-        raise TableError(
-            f"the class {_place(kind)} has been defined again since the view was made; make the view again"
-        )
+        raise TableError(f"the class {_place(kind)} was redefined after the view was made; make the view again")
     frames = view.to_frames()
     _check_whole(view, frames)
     return {"kind": name_of(kind), "frames": frames}
@@ -166,8 +167,8 @@ def restored(parts: Mapping[str, Any]) -> Any:
     if name not in KINDS:
         module = str(name).rpartition(".")[0].partition(".<locals>")[0]
         raise TableError(
-            f"it is of a view of the class {name}, which is not known here: import the module that defines it "
-            f"({module or name}) first, or define it, and read again; known are {join_names(KINDS, 20)}"
+            f"it contains a view of the unknown class {name}; import the module that defines it ({module or name}), or "
+            f"define it, and read again. Known classes are {join_names(KINDS, 20)}"
         )
     kind = KINDS[name]
     try:
@@ -197,9 +198,7 @@ def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[A
         if not isinstance(frames[name], sort):
             raise TableError(f"{name!r} of a {kind.__name__} is a {sort.__name__}, not {short_repr(frames[name])}")
         if isinstance(frames[name], list) and not all(isinstance(column, str | Mapping) for column in frames[name]):
-            raise TableError(
-                f"{name!r} of a {kind.__name__} holds something else than names: {short_repr(frames[name])}"
-            )
+            raise TableError(f"{name!r} of a {kind.__name__} must contain names only, not {short_repr(frames[name])}")
     return [frames[name] for name in expected]
 
 
@@ -214,7 +213,7 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
         if column.dtype.kind not in "iu" or ((column < 0) | (column >= size)).any():
-            raise TableError(f"column {name!r} of {what} must hold positions from 0 to {size - 1}")
+            raise TableError(f"column {name!r} of {what} must contain positions from 0 to {size - 1}")
         codes.append(column.astype(np.int64))
     return codes
 
@@ -222,44 +221,45 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
 def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
     """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
     kind = type(view)
-    owner: Any = next(one for one in kind.__mro__ if "to_frames" in vars(one))
+    owner: Any = next(cls for cls in kind.__mro__ if "to_frames" in vars(cls))
     if owner is kind or owner not in KINDS.values():
         return
-    kept = set(vars(owner.from_frames(frames)))
-    derived = {name for one in kind.__mro__ for name, value in vars(one).items() if isinstance(value, cached_property)}
-    if more := sorted(set(vars(view)) - kept - derived):
+    restored = set(vars(owner.from_frames(frames)))
+    derived = {name for cls in kind.__mro__ for name, value in vars(cls).items() if isinstance(value, cached_property)}
+    if more := sorted(set(vars(view)) - restored - derived):
         raise TableError(
-            f"a {kind.__name__} holds {join_names(more)}, which the tables of a {owner.__name__} do not: it would not "
-            f"come back as it is; {kind.__name__} needs a to_frames() and a from_frames(cls, frames) of its own"
+            f"a {kind.__name__} has {join_names(more)}, which the tables of a {owner.__name__} do not contain, so it would "
+            f"not be restored; {kind.__name__} must define to_frames() and from_frames(cls, frames)"
         )
 
 
 class View(ReprMixin, ABC):
-    """What an adversary is handed: everybody's quasi-identifiers, and something of the sensitive values.
+    """The published data: everybody's quasi-identifiers, and information about the sensitive values.
 
-    A term is one combination of a label of each role: P(q, s, b) of a release, P(q, s) where there are no
-    buckets. What a model of a view knows is that marginals of the terms are the counts of `published`, unless the view
-    has sources of its own (``maxent_cvx.sources.published_sources``).
+    A term is a combination of one label per role: P(q, s, b) in a release, P(q, s) in a view without buckets. A model
+    of a view requires that marginals of the terms are the counts in `published`, unless other sources are registered for
+    the view (``maxent_cvx.sources.published_sources``).
 
-    A view of your own is a subclass with `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`, `n_q`,
-    `n_s`, `published` and `terms`, and nothing else; what is wrong with them, a model of it says.
+    A user-defined view is a subclass that defines `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`,
+    `n_q`, `n_s`, `published` and `terms`. They are checked when a model of the view is made.
 
     Attributes
     ----------
     qi, sensitive : tuple of str
         Column names.
     quasi_identifiers : MultiIndex
-        The distinct QI tuples q, sorted, one level an attribute.
+        The distinct QI tuples q, sorted, with one level per attribute.
     sensitive_values : Index
-        The distinct sensitive values s. Of several sensitive attributes s is a combination of their values,
-        and the index has a level for each.
+        The distinct sensitive values s. With several sensitive attributes, s is a combination of their values, and the
+        index has one level per attribute.
     noun : str
-        What it is called in messages.
+        The name of such a view in messages.
     is_conditional : bool
         Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
+    generalized : bool
+        Whether the quasi-identifiers are generalised.
     stored_as : str
-        The name by which files know the class, if it is to be another than its module and its name in there. It is not
-        inherited.
+        The name of the class in files; by default its module and qualified name. It is not inherited.
 
     Examples
     --------
@@ -274,7 +274,8 @@ class View(ReprMixin, ABC):
     release 10 [2, 1, 1, 3, 1, 2] [2 3 2 1 2] ['q', 's', 'bucket']
     QI table 10 [2, 1, 1, 3, 1, 2] None ['q', 's']
 
-    One's own: the numbers of people in each ward and with each disease. It can be saved, too, as a dataclass of tables.
+    A user-defined view with the number of people in each ward and with each disease. As a dataclass of tables it can be
+    saved, too:
 
     >>> import dataclasses, numpy as np, pandas as pd
     >>> @dataclasses.dataclass(frozen=True, eq=False)
@@ -303,6 +304,7 @@ class View(ReprMixin, ABC):
     sensitive_values: pd.Index
     noun: ClassVar[str]
     is_conditional: ClassVar[bool] = False
+    generalized: bool = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Files know every class of views by its name, from its definition on."""
@@ -340,6 +342,11 @@ class View(ReprMixin, ABC):
         """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
 
     @property
+    def inside(self) -> np.ndarray:
+        """Whether each sensitive value is that of people in the release, bool; False for :data:`OUTSIDE` only."""
+        return np.asarray(self.sensitive_values.to_flat_index() != OUTSIDE)
+
+    @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """The roles by which terms are numbered, "q" and "s" first: the columns that play each, and its labels."""
         return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
@@ -347,10 +354,10 @@ class View(ReprMixin, ABC):
     @property
     @abstractmethod
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """The counts that are published, by roles or columns: records of each label of those that occurs, sorted.
+        """The published counts, by roles or columns: records of each label that occurs, sorted.
 
-        One of the tables at least is by "q". A label that no term has cannot be counted, and one that some term has
-        must be: with 0, if nobody has it.
+        At least one of the tables is by "q". Labels without terms must not be counted, and labels with terms must be
+        counted, with 0 if nobody has them.
         """
 
     @abstractmethod
@@ -360,7 +367,7 @@ class View(ReprMixin, ABC):
         Returns
         -------
         dict of str to ndarray of int
-            For every role the position of each term's label in the role's index.
+            For every role, the position of each term's label in the role's index.
 
         Examples
         --------
@@ -372,7 +379,7 @@ class View(ReprMixin, ABC):
         """
 
     def named(self, who: object) -> np.ndarray | None:
-        """Mark the QI tuples of people by their pseudonyms, where the view has these; else None.
+        """Mark the QI tuples of people given by pseudonym, if the view has pseudonyms; else None.
 
         Parameters
         ----------
@@ -396,7 +403,7 @@ class View(ReprMixin, ABC):
         return None
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark QI tuples by something else than a quasi-identifier, if the view knows it by this name; else None.
+        """Mark QI tuples by an additional attribute of the view that is not a quasi-identifier; None if it has none.
 
         Parameters
         ----------
@@ -410,7 +417,7 @@ class View(ReprMixin, ABC):
 
         Examples
         --------
-        A series knows people by the releases that they are in, besides their quasi-identifiers:
+        In a series, people are also described by the releases that contain them:
 
         >>> import maxent_cvx as mx
         >>> tables = mx.datasets.load_patients()
@@ -422,20 +429,20 @@ class View(ReprMixin, ABC):
         return None
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as tables, from which :meth:`from_frames` makes it again.
+        """Write the view as tables, from which :meth:`from_frames` restores it.
 
-        By default the fields of a dataclass, which are to be tables, or anything that JSON can hold.
+        By default the fields of a dataclass, which must be tables, or values that JSON can represent.
 
         Returns
         -------
         dict
-            By name DataFrames, without an index of their own; besides them texts, numbers, True, False and None, and
-            lists, tuples and dictionaries of all of these.
+            DataFrames with a default index by name; also texts, numbers, True, False and None, and lists, tuples and
+            dictionaries of all of these.
 
         Raises
         ------
         TableError
-            If the class is no dataclass, and does not say how.
+            If the class is neither a dataclass nor defines the method.
 
         Examples
         --------
@@ -453,15 +460,15 @@ class View(ReprMixin, ABC):
         if not dataclasses.is_dataclass(self):
             name = type(self).__name__
             raise TableError(
-                f"nothing says how a {name} is written in a file: it needs to_frames(self), which gives a dictionary "
-                "of DataFrames, and the classmethod from_frames(cls, frames), which makes the view of them again. Or "
-                "save the tables post.joint() and post.conditional()"
+                f"a {name} cannot be saved: it must define to_frames(self), which returns a dictionary of DataFrames, and "
+                "the classmethod from_frames(cls, frames), which restores the view. Or save the tables post.joint() and "
+                "post.conditional()"
             )
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the view again of what :meth:`to_frames` gave; by default ``cls(**frames)``.
+        """Restore the view from the result of :meth:`to_frames`; by default ``cls(**frames)``.
 
         Parameters
         ----------
@@ -471,7 +478,7 @@ class View(ReprMixin, ABC):
         Returns
         -------
         View
-            Of this very class.
+            An instance of this class.
 
         Raises
         ------
@@ -480,7 +487,7 @@ class View(ReprMixin, ABC):
 
         Examples
         --------
-        Of a table of people, with what may be sensitive in them:
+        From a table of people and the possible sensitive values:
 
         >>> import maxent_cvx as mx
         >>> table = mx.QITable(mx.datasets.load_hospital(), qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
@@ -505,11 +512,11 @@ class View(ReprMixin, ABC):
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse columns whose names sources would read as another role."""
-    columns = {column for some in players.values() for column in some}
-    for name, some in players.items():
-        if name in columns and some != (name,):
+    columns = {column for columns_of_role in players.values() for column in columns_of_role}
+    for name, columns_of_role in players.items():
+        if name in columns and columns_of_role != (name,):
             raise TableError(
-                f"a column is called {name!r}, which stands for {', '.join(map(repr, some))} here; rename the column"
+                f"a column is called {name!r}, which stands for {', '.join(map(repr, columns_of_role))} here; rename the column"
             )
 
 
@@ -555,10 +562,10 @@ class Persons:
 
 @dataclass(frozen=True, eq=False)
 class BucketView(View):
-    """Within a bucket, QI tuples and sensitive values are both known, their links are not.
+    """Buckets in which QI tuples and sensitive values are published, but not the links between them.
 
-    A :class:`Release` is all buckets that are published; one partition of a large release is some of them. The
-    attributes are those of a Release.
+    A :class:`Release` consists of all published buckets; a partition of a large release, of some of them. The attributes
+    are those of a Release.
     """
 
     qi: tuple[str, ...]
@@ -624,17 +631,17 @@ class BucketView(View):
         }
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write the two tables that Anatomy publishes, for :meth:`from_tables` and for other people.
+        """Write the two tables that Anatomy publishes, which :meth:`from_tables` reads.
 
         Parameters
         ----------
         count : str
-            The name of their columns of counts.
+            The name of the columns of counts.
 
         Returns
         -------
         qi_table, sa_table : DataFrame
-            A row for each QI tuple, and for each sensitive value, of each bucket, sorted by bucket.
+            One row per bucket and QI tuple, and one per bucket and sensitive value, sorted by bucket.
 
         Raises
         ------
@@ -656,7 +663,7 @@ class BucketView(View):
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(
-                f"the release has a column {count!r} already; choose another name for the counts, count=..."
+                f"the release has a column {count!r} already; choose another name for the column of counts"
             )
         qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
         sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
@@ -672,7 +679,7 @@ class BucketView(View):
         Returns
         -------
         people, values : DataFrame
-            As :meth:`from_tables` reads them with ``id``.
+            Tables that :meth:`from_tables` reads with ``id``.
 
         Raises
         ------
@@ -691,7 +698,7 @@ class BucketView(View):
         1   male          2       1
         """
         if self.persons is None:
-            raise TableError("the release has no pseudonyms: it was made without id=")
+            raise TableError("the release has no pseudonyms; make it with their column as id")
         return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
 
     def _tables(self) -> Iterable[TablePreview]:

@@ -20,7 +20,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr, 
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
 from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
-from .base import View, attach, first_groups, from_dict, labels_of, positions
+from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, positions
 
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
@@ -149,10 +149,10 @@ def _between(low: pd.Series, high: pd.Series) -> pd.Series:
 
 def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
     """The columns "name_value" of True and False."""
-    flags = [one for one in map(str, table.columns) if one in table.columns and one.startswith(f"{name}_")]
-    flags = [one for one in flags if pd.api.types.is_bool_dtype(table[one])]
+    flags = [column for column in map(str, table.columns) if column in table.columns and column.startswith(f"{name}_")]
+    flags = [column for column in flags if pd.api.types.is_bool_dtype(table[column])]
     others = [other for other in qi if other != name and other.startswith(f"{name}_") and other not in table.columns]
-    if shared := [one for one in flags if any(one.startswith(f"{other}_") for other in others)]:
+    if shared := [column for column in flags if any(column.startswith(f"{other}_") for other in others)]:
         raise TableError(f"the columns {join_names(shared)} may be of {name!r} or of {join_names(others)}; rename them")
     return flags
 
@@ -160,13 +160,13 @@ def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
 def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
     """The sets of values whose columns are True; a value where it is the only one."""
     codes, rows = pd.factorize(pd.MultiIndex.from_frame(flags))
-    values = [str(one).removeprefix(f"{name}_") for one in flags]
-    sets = [frozenset(value for value, held in zip(values, row, strict=True) if held) for row in rows]
-    if any(not one for one in sets):
+    values = [str(flag).removeprefix(f"{name}_") for flag in flags]
+    sets = [frozenset(value for value, is_member in zip(values, row, strict=True) if is_member) for row in rows]
+    if any(not members for members in sets):
         raise TableError(
             f"the columns of {name!r}, {join_names(flags.columns)}, are all False in some rows; one must be True"
         )
-    cells = pd.Series([next(iter(one)) if len(one) == 1 else one for one in sets], dtype=object)
+    cells = pd.Series([next(iter(members)) if len(members) == 1 else members for members in sets], dtype=object)
     return pd.Series(cells.to_numpy()[codes], index=flags.index, dtype=object)
 
 
@@ -191,7 +191,8 @@ class Domain:
         if self.is_numeric:
             return np.asarray(self.values, dtype=float)
         texts = [
-            one if isinstance(one, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", one) else None for one in self.values
+            value if isinstance(value, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", value) else None
+            for value in self.values
         ]
         return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
 
@@ -203,12 +204,12 @@ class Domain:
     @cached_property
     def texts(self) -> np.ndarray:
         """How each value is written."""
-        return np.array([str(one) for one in self.values], dtype=object)
+        return np.array([str(value) for value in self.values], dtype=object)
 
     @cached_property
     def _quoted(self) -> np.ndarray:
         """How each value is written in a set."""
-        return np.array([format_value(one) for one in self.values], dtype=object)
+        return np.array([format_value(value) for value in self.values], dtype=object)
 
     @cached_property
     def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:
@@ -242,7 +243,9 @@ class Domain:
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers in each interval."""
-        ends = np.array([(one.low, one.high, one.low_in, one.high_in) for one in spans], dtype=float).reshape(-1, 4)
+        ends = np.array([(span.low, span.high, span.low_in, span.high_in) for span in spans], dtype=float).reshape(
+            -1, 4
+        )
         low, high, low_in, high_in = (column[:, None] for column in ends.T)
         x = self.numbers
         return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
@@ -263,11 +266,11 @@ class Domain:
         fits &= sizes >= sum(len(part) for part in parts[::2])
         if len(inner) == 1:
             return fits & (sizes <= len(before) + len(inner[0]) + len(after)), fits
-        one, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
+        padded, many = np.zeros(self.size, dtype=bool), np.zeros(self.size, dtype=bool)
         for j in np.flatnonzero(fits):  # only with several runs of stars
             many[j] = _fits(self.texts[j], parts, padded=False)
-            one[j] = many[j] and _fits(self.texts[j], parts, padded=True)
-        return one, many
+            padded[j] = many[j] and _fits(self.texts[j], parts, padded=True)
+        return padded, many
 
     @cached_property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -370,9 +373,9 @@ def _cover(
 def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
     places_of = {leaf: domain.places(leaf) for leaf in leaves}
-    rest = [leaf for leaf, places in places_of.items() if not places]
-    spans = [*parse([leaf for leaf in rest if isinstance(leaf, str)]).spans.values()]
-    spans += [_span_of(leaf) for leaf in rest if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
+    unlisted = [leaf for leaf, places in places_of.items() if not places]
+    spans = [*parse([leaf for leaf in unlisted if isinstance(leaf, str)]).spans.values()]
+    spans += [_span_of(leaf) for leaf in unlisted if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
     inside = np.array(domain.between(spans).any(axis=0))
     inside[[j for places in places_of.values() for j in places]] = True
     return inside
@@ -384,7 +387,9 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
     for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
         if span.low > span.high and not covered[i].any():
-            raise TableError(f"{cells[i]!r} of {domain.attribute!r} is no interval: its ends are turned round")
+            raise TableError(
+                f"{cells[i]!r} of {domain.attribute!r} is not an interval: its lower end is above its upper"
+            )
         _check_whole(cells[i], span, inside, domain)
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
@@ -392,8 +397,8 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
         if strangers and not covered[i].any():
             if members.any() or str(cells[i]).startswith("{"):
                 raise TableError(
-                    f"the set {cells[i]!r} of {domain.attribute!r} has {join_names(strangers)}, none of the population's "
-                    "values; correct it, or say what it stands for, hierarchies={attribute: {it: [values]}}"
+                    f"the set {cells[i]!r} of {domain.attribute!r} contains {join_names(strangers)}, which nobody in the "
+                    "population has; correct it, or give a hierarchy in which the set is a node"
                 )
         elif not strangers:
             covered[i] = _one_way(cells[i], covered[i], members, "a set", domain)
@@ -406,10 +411,10 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
 def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
     """Take the one reading that covers anything; two that differ are an error."""
     if first.any() and second.any() and (first != second).any():
-        one, other = (join_names(domain.values[mask]) for mask in (first, second))
+        values, others = (join_names(domain.values[mask]) for mask in (first, second))
         raise TableError(
-            f"{cell!r} of {domain.attribute!r} can be read as {one}, and as {kind}, {other}; say which, "
-            f"hierarchies={{{domain.attribute!r}: {{{cell!r}: [values]}}}}"
+            f"{cell!r} of {domain.attribute!r} can be read as {values}, and as {kind}, {others}; give a hierarchy in "
+            f"which {cell!r} is a node with the values that are meant"
         )
     return first if first.any() else second
 
@@ -420,7 +425,7 @@ def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -
         between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
         if between.any():
             raise TableError(
-                f"{cell!r} of {domain.attribute!r} is a range of whole numbers, and the population has "
+                f"{cell!r} of {domain.attribute!r} is a range of integers, but the population contains "
                 f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
                 f"'[{span.low:g}, {span.high + 1:g})'"
             )
@@ -430,11 +435,10 @@ def _stands_for_none(cell: object, domain: Domain) -> TableError:
     """Say that a value covers nobody, and what is accepted."""
     number = re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(cell))
     mean = number and not float(text_of(cell)).is_integer() and not domain.has_fractions
-    note = "; a mean, as microaggregation publishes, is no generalised value" if mean else ""
+    note = "; a mean, as microaggregation publishes, is not a generalised value" if mean else ""
     return TableError(
         f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
-        f"{join_names(domain.values)}; accepted are {ACCEPTED}; or give its hierarchy, "
-        f"hierarchies={{attribute: {{node: [values]}}}}{note}"
+        f"{join_names(domain.values)}; write {ACCEPTED}, or give the hierarchy of {domain.attribute!r}{note}"
     )
 
 
@@ -457,8 +461,8 @@ Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     """Read hierarchies of attributes."""
     parsed: dict[str, Mapping[object, frozenset[object]]] = {}
-    held = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
-    for attribute, hierarchy in held.items():
+    hierarchy_of = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
+    for attribute, hierarchy in hierarchy_of.items():
         if isinstance(hierarchy, str | PathLike):
             parsed[attribute] = _of_table(_of_file(hierarchy, attribute))
         elif isinstance(hierarchy, pd.DataFrame):
@@ -486,8 +490,8 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
     if not rows or len({len(row) for row in rows}) > 1:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
-            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row a value is "
-            "expected, with one column per level"
+            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row per value "
+            "is expected, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 
@@ -501,8 +505,8 @@ def _check_header(table: pd.DataFrame, attribute: str) -> None:
     for name, (_, column) in zip(table.columns, table.items(), strict=True):
         if isinstance(name, str) and (column == name).any():
             raise TableError(
-                f"the hierarchy of {attribute!r} has a column named {name!r}, one of its nodes: a file without a "
-                "header was read with one; pass header=None to pandas.read_csv, or pass the name of the file"
+                f"the hierarchy of {attribute!r} has a column named {name!r}, which is one of its nodes: the file has no "
+                "header, but was read with one; pass header=None to pandas.read_csv, or pass the name of the file"
             )
 
 
@@ -522,9 +526,9 @@ def _has_levels(hierarchy: Mapping[object, object]) -> bool:
     if len(hierarchy) < 2 or set(hierarchy) != set(range(len(hierarchy))):
         return False
     lists = list(hierarchy.values())
-    if not all(isinstance(one, list | tuple | np.ndarray | pd.Series | pd.Index) for one in lists):
+    if not all(isinstance(level, list | tuple | np.ndarray | pd.Series | pd.Index) for level in lists):
         return False
-    return len({len(one) for one in lists}) == 1  # type: ignore[arg-type]
+    return len({len(level) for level in lists}) == 1  # type: ignore[arg-type]
 
 
 def _leaves(
@@ -532,7 +536,7 @@ def _leaves(
 ) -> frozenset[object]:
     """The exact values below a node; one that lists itself is a value, too."""
     if node in above[:-1] or (above and node == above[-1] and node not in _children(below[node])):
-        raise StatementError(f"the hierarchy of {attribute!r} goes round in a circle at {node!r}")
+        raise StatementError(f"the hierarchy of {attribute!r} contains a cycle through {node!r}")
     if node not in below or (above and node == above[-1]):
         return frozenset([node])
     return frozenset().union(*(_leaves(child, below, (*above, node), attribute) for child in _children(below[node])))
@@ -549,8 +553,8 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
         leaves = frozenset().union(*nodes.values())
         if not leaves:
             raise StatementError(
-                f"the hierarchy of {attribute!r} is empty, and says nothing without a population; write its values, or "
-                "give population=, too"
+                f"the hierarchy of {attribute!r} is empty, which is possible only with a population; add its values, or "
+                "give the population"
             )
         numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
         values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
@@ -559,8 +563,6 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
 
 # Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
 
-#: The sensitive value, and the bucket, of people of the population who are not in the release.
-OUTSIDE = "(not in the release)"
 #: Pairs of groups and QI tuples that are looked at at a time.
 CHUNK = 20_000_000
 
@@ -568,7 +570,7 @@ CHUNK = 20_000_000
 class GroupedRelease(View):
     """Groups of a generalised release, and the population (a voter list) that its people are from; terms P(q, s, b).
 
-    A term is possible if the group b covers q and holds s. People of the population who are not in the release have
+    A term is possible if the group b covers q and contains s. People of the population who are not in the release have
     the value "(not in the release)", so that P(s | q) is the probability that somebody with q is in it and has s.
 
     Attributes
@@ -593,7 +595,7 @@ class GroupedRelease(View):
     sensitive_values, buckets : Index
         The values and the groups of the release.
     n_sb, cover : csr_array
-        As above, of the release alone.
+        As above, for the release only.
 
     See Also
     --------
@@ -601,7 +603,7 @@ class GroupedRelease(View):
 
     Examples
     --------
-    Two records of a group of people in their twenties, and a voter list of three such people and a fourth:
+    Two records in a group of people in their twenties, and a voter list of three such people and one older person:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
@@ -679,7 +681,7 @@ class GroupedRelease(View):
         return {role: code[order].astype(np.int64) for role, code in codes.items()}
 
     def members(self) -> sp.csr_array | None:
-        """People of each QI tuple in each group, if that is known: if one group covers each, and is full.
+        """The number of people of each QI tuple in each group, if known: if one group covers each tuple, and is full.
 
         Returns
         -------
@@ -688,7 +690,8 @@ class GroupedRelease(View):
 
         Examples
         --------
-        A release whose groups are known is a :class:`Release`; this one's are not, as the list has a third person:
+        If the members of all groups are known, the release is a :class:`Release`; here they are not, as the list has a third
+        person:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
@@ -785,18 +788,20 @@ def population_groups(
     s, values = distinct(table[list(sa)])
     if OUTSIDE in values:
         raise TableError(
-            f"{OUTSIDE!r} is a value of {sa[0]!r}, and stands for not being in the release; rename the value"
+            f"{OUTSIDE!r} is a value of {sa[0]!r}, but stands for people outside the release here; rename the value"
         )
     n_sb = tally(s, b, (len(values), len(buckets)), each)
     size, able = n_sb.sum(axis=0), cover @ n_q
     if (few := able < size).any():
         raise TableError(
-            f"the group {buckets[int(few.argmax())]!r} holds {int(size[few][0])} records, and the population has "
-            f"{int(able[few][0])} people for it: the records are of other people"
+            f"the group {buckets[int(few.argmax())]!r} contains {int(size[few][0])} records, but only "
+            f"{int(able[few][0])} people of the population match it: the records are of other people"
         )
     within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
     if within < size.sum():
-        raise TableError(f"there are {int(size.sum())} records, and {int(within)} people for them in the population")
+        raise TableError(
+            f"the release contains {int(size.sum())} records, but only {int(within)} people of the population match them"
+        )
     return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
 
@@ -821,6 +826,6 @@ def groups_of(
         if (nobody := ~inside.any(axis=1)).any():
             group = cells.iloc[low + int(nobody.argmax())]
             name = ", ".join(f"{attribute}={label_of(cell)}" for attribute, cell in group.items())
-            raise TableError(f"nobody in the population is covered by the group {name!r}; the records are of others")
+            raise TableError(f"nobody in the population matches the group {name!r}: the records are of other people")
         parts.append(sp.csr_array(inside.astype(float)))
     return tuples, n_q, sp.csr_array(sp.vstack(parts, format="csr"))

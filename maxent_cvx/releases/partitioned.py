@@ -158,23 +158,23 @@ class CountedTuples:
         """Add up those of all partitions; also the number in the whole of each row of every partition, ascending."""
         levels, codes = [], []
         for i in range(several[0].labels.nlevels):
-            own, values = united_values([one.labels.levels[i] for one in several])
+            parts, values = united_values([tuples.labels.levels[i] for tuples in several])
             levels.append(values)
-            pairs = zip(own, several, strict=True)
-            codes.append(np.concatenate([smallest(new)[np.asarray(one.labels.codes[i])] for new, one in pairs]))
+            pairs = zip(parts, several, strict=True)
+            codes.append(np.concatenate([smallest(new)[np.asarray(tuples.labels.codes[i])] for new, tuples in pairs]))
         number = group_codes(codes, [len(values) for values in levels])
         first = np.unique(number, return_index=True)[1]
-        records = np.bincount(number, np.concatenate([one.records for one in several])).astype(np.int64)
+        records = np.bincount(number, np.concatenate([tuples.records for tuples in several])).astype(np.int64)
         labels = multi_index(levels, [code[first] for code in codes], list(several[0].labels.names))
         numbers = smallest(number)
-        ends = np.cumsum([len(one.labels) for one in several])
+        ends = np.cumsum([len(tuples.labels) for tuples in several])
         return cls(labels, records), np.split(numbers, ends[:-1])
 
 
 def recoded(labels: pd.MultiIndex, levels: Sequence[pd.Index]) -> list[np.ndarray]:
     """The codes of labels among values of the whole; -1 for other values."""
     pairs = zip(labels.levels, labels.codes, levels, strict=True)
-    return [values.get_indexer(pd.Index(own))[np.asarray(code)] for own, code, values in pairs]
+    return [values.get_indexer(pd.Index(level))[np.asarray(code)] for level, code, values in pairs]
 
 
 def unshared(index: AnyIndex) -> AnyIndex:
@@ -192,7 +192,7 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasePart(BucketView):
-    """Some buckets of a release, with the QI tuples of these and the sensitive values of the whole.
+    """Some buckets of a release, with their QI tuples and the sensitive values of the whole release.
 
     P(q), P(s) and N are those of the whole, so that statements have the same meaning in every partition.
     """
@@ -235,10 +235,10 @@ class PartSize(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionedRelease(ReprMixin):
-    """A release in partitions of whole buckets, which are made where and when they are needed.
+    """A release in partitions of whole buckets, which are computed where and when they are needed.
 
-    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` of a
-    Dask DataFrame. This process stores the marginals of all partitions together, some bytes per distinct QI tuple.
+    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` for a
+    Dask DataFrame. This process stores only the overall marginals, a few bytes per distinct QI tuple.
 
     Attributes
     ----------
@@ -251,8 +251,7 @@ class PartitionedRelease(ReprMixin):
     n_q, n_s : ndarray
         Records of each.
     makers : tuple
-        One per partition, which makes its part, a ``ReleasePart``, wherever it is called: a function without arguments,
-        or a Dask Delayed.
+        One per partition, a function without arguments or a Dask Delayed, which computes its ``ReleasePart``.
     sizes : tuple of PartSize
         Records, buckets and distinct QI tuples of each partition.
 
@@ -287,6 +286,11 @@ class PartitionedRelease(ReprMixin):
         return int(self.n_q.sum())
 
     @property
+    def inside(self) -> np.ndarray:
+        """Whether each sensitive value is that of people in the release, bool; always True."""
+        return np.ones(len(self.sensitive_values), dtype=bool)
+
+    @property
     def n_buckets(self) -> int:
         """The buckets of all partitions."""
         return sum(size.buckets for size in self.sizes)
@@ -302,7 +306,7 @@ class PartitionedRelease(ReprMixin):
         Returns
         -------
         DataFrame
-            Columns records, buckets and tuples (its distinct QI tuples).
+            Columns records, buckets and tuples (distinct QI tuples).
 
         Examples
         --------
@@ -351,11 +355,11 @@ def divided(release: BucketView, n: int) -> PartitionedRelease:
 def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
     """Some buckets of a release, by their positions."""
     n_qb = release.n_qb[:, buckets].tocsr()
-    own = np.flatnonzero(np.diff(n_qb.indptr))
+    q_numbers = np.flatnonzero(np.diff(n_qb.indptr))
     return ReleasePart(
-        release.qi, release.sensitive, release.bucket, unshared(release.quasi_identifiers[own]),
-        unshared(release.sensitive_values), release.buckets[buckets], n_qb[own].tocsr(),
-        release.n_sb[:, buckets].tocsr(), q_numbers=own, n_q_whole=release.n_q[own], n_s_whole=release.n_s,
+        release.qi, release.sensitive, release.bucket, unshared(release.quasi_identifiers[q_numbers]),
+        unshared(release.sensitive_values), release.buckets[buckets], n_qb[q_numbers].tocsr(),
+        release.n_sb[:, buckets].tocsr(), q_numbers=q_numbers, n_q_whole=release.n_q[q_numbers], n_s_whole=release.n_s,
         n_whole=release.n_records,
     )  # fmt: skip
 
@@ -376,8 +380,8 @@ class Roles:
         """Check the arguments of users."""
         if id is not None:
             raise StatementError(
-                f"id={short_repr(id)} is not available for a release in partitions, which has no pseudonyms; omit it, or "
-                "publish the table in memory, Release.from_buckets(..., id=...)"
+                "id is not available for a release in partitions, which has no pseudonyms; omit it, or make the release "
+                "in memory with Release.from_buckets"
             )
         if count is not None and not isinstance(count, str):
             raise TableError(f"count must be the name of a column, got {short_repr(count)}")
@@ -520,8 +524,8 @@ def checksum(arrays: Sequence[ArrayLike]) -> int:
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
     """The number in the whole of the sensitive value of each row; -1 for another value."""
-    s, own = number_rows(rows)
-    return values.get_indexer(own if isinstance(values, pd.MultiIndex) else own.levels[0])[s]
+    s, labels = number_rows(rows)
+    return values.get_indexer(labels if isinstance(values, pd.MultiIndex) else labels.levels[0])[s]
 
 
 def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Schema:
@@ -635,8 +639,8 @@ class BucketRows:
     @classmethod
     def united(cls, several: Sequence[BucketRows]) -> BucketRows:
         """Those of several pieces."""
-        numbers, place = np.unique(np.concatenate([one.numbers for one in several]), return_inverse=True)
-        rows = np.bincount(place, np.concatenate([one.rows for one in several]), len(numbers))
+        numbers, place = np.unique(np.concatenate([part.numbers for part in several]), return_inverse=True)
+        rows = np.bincount(place, np.concatenate([part.rows for part in several]), len(numbers))
         return cls(numbers, rows.astype(np.int64))
 
     def bounds(self, n: int) -> np.ndarray:
@@ -704,18 +708,18 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     groups: list[Group] = []
     slot, middle = -1, 0.0
     for pieces in [np.flatnonzero(unit == i) for i in pd.unique(unit)]:
-        own = int(rows[pieces].sum())
-        here = int((middle + own / 2) * n / total)
-        middle += own
-        if own * n > MOST_TIMES * total:
+        n_rows = int(rows[pieces].sum())
+        slot_of_bucket = int((middle + n_rows / 2) * n / total)
+        middle += n_rows
+        if n_rows * n > MOST_TIMES * total:
             buckets = BucketRows.united([sizes[int(i)] for i in pieces])
-            groups.append(Group(pieces, buckets.bounds(round(own * n / total))))
+            groups.append(Group(pieces, buckets.bounds(round(n_rows * n / total))))
             slot = -1
-        elif here == slot:
+        elif slot_of_bucket == slot:
             groups[-1] = Group(np.concatenate([groups[-1].pieces, pieces]))
         else:
             groups.append(Group(pieces))
-            slot = here
+            slot = slot_of_bucket
     return groups
 
 
@@ -759,7 +763,7 @@ class ParquetRows:
 def files_of(path: object) -> list[str]:
     """The files of a path, a glob, a folder, or a list of these, each once."""
     several = path if isinstance(path, list | tuple) else [path]
-    files = [file for one in several for file in _files_of_one(str(check_path(one, "path")))]
+    files = [file for name in several for file in _files_of_one(str(check_path(name, "path")))]
     times = Counter(os.path.realpath(file) for file in files)
     if twice := [file for file in files if times[os.path.realpath(file)] > 1]:
         raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
@@ -781,7 +785,7 @@ def _files_of_one(path: str) -> list[str]:
         return [path]
     if not (files := sorted(glob.glob(path, recursive=True))):
         raise TableError(f"there is no file {path!r}")
-    return [file for one in files for file in _files_of_one(one)]
+    return [file for name in files for file in _files_of_one(name)]
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
@@ -801,8 +805,8 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
                     missing[column.path_in_schema] += column.statistics.null_count
             if group.num_rows:
                 groups.append((path, i))
-    if some := {column: count for column, count in missing.items() if count}:
-        raise missing_values(some, total, roles.players, "the table")
+    if counts := {column: count for column, count in missing.items() if count}:
+        raise missing_values(counts, total, roles.players, "the table")
     if not groups:
         raise TableError("the table has no rows; at least one record is needed")
     columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
@@ -869,19 +873,19 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
         folder.remove()
         raise
     schema = common_schema(schemas, next(iter(schemas)).names)
-    return [ParquetRows(tuple((file, (0,)) for file in some), schema, folder) for some in files if some]
+    return [ParquetRows(tuple((file, (0,)) for file in pieces), schema, folder) for pieces in files if pieces]
 
 
 def held(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Concatenate small tables of the same types, up to HELD_ROWS rows."""
-    some: list[pa.Table] = []
+    waiting: list[pa.Table] = []
     for table in tables:
-        if some and (sum(map(len, some)) + len(table) > HELD_ROWS or table.schema != some[0].schema):
-            yield together(some)
-            some = []
-        some.append(table)
-    if some:
-        yield together(some)
+        if waiting and (sum(map(len, waiting)) + len(table) > HELD_ROWS or table.schema != waiting[0].schema):
+            yield together(waiting)
+            waiting = []
+        waiting.append(table)
+    if waiting:
+        yield together(waiting)
 
 
 class DaskTable(Protocol):
@@ -1017,8 +1021,8 @@ def read_together(pieces: list[ParquetRows]) -> ParquetRows:
     """Rows of several pieces as one, with the row groups of a file read at once."""
     groups: dict[str, tuple[int, ...]] = {}
     for piece in pieces:
-        for path, some in piece.pieces:
-            groups[path] = (*groups.get(path, ()), *some)
+        for path, row_groups_of in piece.pieces:
+            groups[path] = (*groups.get(path, ()), *row_groups_of)
     return ParquetRows(tuple(groups.items()), pieces[0].schema)
 
 

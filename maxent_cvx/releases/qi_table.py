@@ -19,26 +19,26 @@ WHOLE = 1e-6
 
 
 class QITable(View):
-    """The people whose QI are known, from a voter list say, and the values that they may have; terms P(q, x).
+    """People with known QI, for example from a voter list, and their possible sensitive values; terms P(q, x).
 
     Parameters
     ----------
     people : DataFrame
-        One row a person, or one per QI tuple with a column `count`. Columns without a role are ignored: the
-        sensitive attribute itself is not read.
+        One row per person, or one per QI tuple with a column `count`. Other columns are ignored, in particular the
+        sensitive attribute itself.
     qi, sa : str or several
-        Column names of the quasi-identifiers, and of what is sensitive.
+        Column names of the quasi-identifiers and of the sensitive attributes.
     sa_values : sequence
-        The domain of the sensitive attribute, known to everybody; of several attributes, tuples.
+        The domain of the sensitive attribute, which is public; tuples for several attributes.
     sa_distribution : Series, optional
-        How many people, or which share of them, have each value, if that is published (SA-constraints).
+        The number or share of people with each value, if published (SA-constraints).
     count : str, optional
-        The column that says how many people have the row's QI.
+        The column with the number of people that have the QI of a row.
 
     Raises
     ------
     UnknownName, TableError
-        If a column is missing, values repeat, or the distribution is not one of these people.
+        If a column is missing, values repeat, or the distribution does not fit these people.
 
     Notes
     -----
@@ -51,7 +51,7 @@ class QITable(View):
     >>> mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
     <QITable: 3 people; 2 distinct (Education), 2 values of 'Salary'>
 
-    If it is published that two of them earn more, everybody does with probability 2/3, as far as one can know:
+    If it is published that two of the three earn more, everybody does with probability 2/3:
 
     >>> told = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
     >>> mx.MaxEnt(told).solve().conditional().round(3)["50K+"].to_dict()
@@ -107,8 +107,8 @@ class QITable(View):
         counts: dict[tuple[str, ...], pd.Series] = {}
         counts["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
         if self._n_s is not None:
-            held = self._n_s > 0
-            counts["s",] = pd.Series(self._n_s[held], self.sensitive_values[held], name="N P(s)")
+            occurs = self._n_s > 0
+            counts["s",] = pd.Series(self._n_s[occurs], self.sensitive_values[occurs], name="N P(s)")
         return counts
 
     @property
@@ -153,29 +153,29 @@ class QITable(View):
             )
         if distribution.index.has_duplicates:
             repeated = distribution.index[distribution.index.duplicated()]
-            raise TableError(f"{what} repeats {join_names(repeated)}; one entry a value is expected")
+            raise TableError(f"{what} repeats {join_names(repeated)}; one entry per value is expected")
         missing, extra = values.difference(distribution.index), distribution.index.difference(values)
         if len(missing) or len(extra):
             mismatch = (
                 f"lacks {join_names(missing)}"
                 if len(missing)
-                else f"has {join_names(extra)}, which is not in sa_values"
+                else f"has {join_names(extra)}, which is not a value that anybody may have"
             )
             raise TableError(f"{what} {mismatch}; one entry for each value is expected")
-        given = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
-        if not (np.isfinite(given) & (given >= 0)).all():
-            raise TableError(f"{what} holds something that is not a number of people: {join_names(distribution)}")
-        people = given * self.n_records if abs(given.sum() - 1) < WHOLE and self.n_records > 1 else given
+        numbers = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
+        if not (np.isfinite(numbers) & (numbers >= 0)).all():
+            raise TableError(f"{what} must contain numbers of people, got {join_names(distribution)}")
+        people = numbers * self.n_records if abs(numbers.sum() - 1) < WHOLE and self.n_records > 1 else numbers
         whole = np.rint(people)
         if (off := np.abs(people - whole) > WHOLE).any() or whole.sum() != self.n_records:
             wrong = (
-                f"is of {people.sum():.12g} people"
+                f"counts {people.sum():.12g} people"
                 if not off.any()
-                else f"has {people[off][0]:.12g} people of {join_names(values[off])}"
+                else f"counts {people[off][0]:.12g} people with {join_names(values[off])}"
             )
             raise TableError(
-                f"{what} {wrong}, and the QI table of {self.n_records}: whole people are expected, all of them; "
-                "of rounded shares add P(value).about(share, eps) to the model instead"
+                f"{what} {wrong}, but must count all {self.n_records} people of the QI table in integers; if it contains "
+                "rounded shares, add them as knowledge with a tolerance, P(value) = share +- eps"
             )
         return whole.astype(np.int64)
 
@@ -191,27 +191,26 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     """Read the values that the sensitive attributes can have, in the order given."""
     named = ", ".join(map(repr, sensitive))
     if isinstance(values, str | pd.DataFrame | Mapping) or not is_several(values):
-        raise TableError(
-            f"sa_values={short_repr(values)}: the values that {named} can have are expected, all that anybody may have, "
-            "in a list"
-        )
+        raise TableError(f"sa_values must be a list of all values that {named} can have, not {short_repr(values)}")
     listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
     if any(isinstance(value, str) and not is_text(value) for value in listed):
-        raise TableError("sa_values: a text contains half a character (a lone surrogate)")
+        raise TableError("sa_values contain half of a surrogate pair, which cannot be encoded; replace it")
     try:
         pd.Series(listed, dtype=object).nunique()
     except (OverflowError, TypeError, ValueError) as error:  # a list, say
-        raise TableError(f"sa_values: something is no single value: {error}") from error
+        raise TableError(f"sa_values must be single values: {error}") from error
     if len(sensitive) == 1:
         if any(isinstance(value, tuple) for value in listed):
-            raise TableError(f"sa_values hold tuples, and only {named} is sensitive; single values are expected")
+            raise TableError(f"sa_values must be single values, not tuples, as only {named} is sensitive")
         index = values.rename(sensitive[0]) if isinstance(values, pd.Index) else pd.Index(listed, name=sensitive[0])
     elif all(isinstance(value, tuple) and len(value) == len(sensitive) for value in listed):
         index = pd.MultiIndex.from_tuples(listed, names=sensitive)
     else:
-        raise TableError(f"sa_values: every value is a tuple ({', '.join(sensitive)}), as these are sensitive")
+        raise TableError(f"sa_values must be tuples ({', '.join(sensitive)}), one value for each sensitive attribute")
     if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
-        raise TableError(f"sa_values={short_repr(listed)}: each value once, none of them missing, and at least one")
+        raise TableError(
+            f"sa_values must contain each value once, none missing and at least one, got {short_repr(listed)}"
+        )
     return index
 
 
@@ -221,6 +220,6 @@ def _by_name(index: pd.Index, sensitive: tuple[str, ...]) -> pd.Index:
         return index
     if set(index.names) != set(sensitive) or len(index.names) != len(sensitive):
         raise TableError(
-            f"the values are labelled by {list(index.names)}, and {list(sensitive)} are sensitive; label them by these"
+            f"the index of the values must have the names {list(sensitive)}, the sensitive attributes, not {list(index.names)}"
         )
     return index.reorder_levels(list(sensitive))

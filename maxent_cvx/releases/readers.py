@@ -71,14 +71,15 @@ class ReleaseColumns:
         """Check that every bucket has people, and as many values."""
         if (differ := (people > values) if self.counterfeits else people != values).any():
             first = int(differ.argmax())
-            remedy = "" if self.counterfeits or people[first] > values[first] else ", or pass counterfeits=True"
+            allowing = ", or allow counterfeits if the publisher added some"
+            remedy = "" if self.counterfeits or people[first] > values[first] else allowing
             raise TableError(
-                f"bucket {join_names([buckets[first]])} holds {int(people[first])} QI tuples and "
-                f"{int(values[first])} sensitive values; the two must be equally many "
-                f"(so in {int(differ.sum())} of {len(buckets)} buckets): check the tables' {self.bucket!r}{remedy}"
+                f"bucket {join_names([buckets[first]])} contains {int(people[first])} QI tuples, but "
+                f"{int(values[first])} sensitive values; the numbers must be equal, and differ in {int(differ.sum())} of "
+                f"{len(buckets)} buckets: check the column {self.bucket!r} of both tables{remedy}"
             )
         if (people == 0).any():
-            raise TableError(f"bucket without records: {join_names(buckets[people == 0])}; leave it out")
+            raise TableError(f"bucket {join_names(buckets[people == 0])} contains no people; remove it from the tables")
 
 
 def record_columns(
@@ -120,7 +121,9 @@ def anatomy_columns(
     if id is not None:
         check_once(qi_table[id])
         if count in qi_table.columns:
-            raise TableError(f"the QI table has pseudonyms and {count!r}: a row is one person then; leave one out")
+            raise TableError(
+                f"the QI table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
+            )
     sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
     if count is not None and n_sb is None and (n_qb is None or id is not None):
         raise unknown_name("column of either table (given as count)", count, [*qi_table, *sa_table])
@@ -151,9 +154,9 @@ def generalized_columns(
     if id is not None:
         check_str(id, "id")
     if len(sa) > 1 and population is not None:
-        raise StatementError(f"with a population one attribute is sensitive, and {join_names(sa)} are; choose one")
+        raise StatementError(f"with a population, only one attribute can be sensitive, got {join_names(sa)}")
     if id is not None and population is not None:
-        raise StatementError("pseudonyms say who is in which group; give id or population, not both")
+        raise StatementError("id and population exclude each other: pseudonyms already tell who is in which group")
     if count is not None:
         check_str(count, "count")
     if isinstance(table, pd.DataFrame):
@@ -194,7 +197,9 @@ def _each(
     if count is None and id is None:
         check_no_count(table, roles, "the table")
     if each is not None and id is not None:
-        raise TableError(f"the table has pseudonyms, and counts in {count!r}: a row is one person then; leave one out")
+        raise TableError(
+            f"the table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
+        )
     return table, each
 
 

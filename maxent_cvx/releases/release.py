@@ -18,26 +18,26 @@ from .readers import anatomy_columns, generalized_columns, record_columns
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(BucketView):
-    """Bucketized data D': within a bucket, QI tuples and sensitive values are both known, their links are not.
+    """Bucketized data D': QI tuples and sensitive values of each bucket, but not the links between them.
 
-    Make one with :meth:`from_buckets` or :meth:`from_tables`; nothing that links a QI tuple to a
-    sensitive value is kept. (Privacy-MaxEnt, section 3.1, Fig. 1.)
+    Make one with :meth:`from_buckets` or :meth:`from_tables`; links between QI tuples and sensitive values are not
+    stored. (Privacy-MaxEnt, section 3.1, Fig. 1.)
 
     Attributes
     ----------
     qi, sensitive, bucket : tuple of str, tuple of str, str
         Column names.
     quasi_identifiers : MultiIndex
-        The distinct QI tuples q, sorted, one level an attribute.
+        The distinct QI tuples q, sorted, with one level per attribute.
     sensitive_values, buckets : Index
-        The distinct sensitive values s and bucket names b, sorted. Of several sensitive attributes s is a
-        combination of their values, and the index has a level for each.
+        The distinct sensitive values s and bucket names b, sorted. With several sensitive attributes, s is a combination
+        of their values, and the index has one level per attribute.
     n_qb, n_sb : csr_array
         Records of q in b (Q x B) and of s in b (S x B), counts.
     persons : Persons or None
-        Who is in it, by pseudonym, if pseudonyms are published: what a :class:`ReleaseSeries` is made of.
+        The people by pseudonym, if pseudonyms are published; a :class:`ReleaseSeries` needs them.
     generalized : bool
-        Whether QI are published generalised only.
+        Whether the QI are generalised.
 
     Examples
     --------
@@ -66,27 +66,27 @@ class Release(BucketView):
         id: str | None = None,
         count: str | None = None,
     ) -> Release:
-        """Publish a table of records whose bucket is known; which row held which value is forgotten.
+        """Make a release from records with known buckets; the links between rows and values are dropped.
 
         Parameters
         ----------
         table : DataFrame
-            One row a person, or so many people as its column `count` says. Within a bucket, row order means nothing.
+            One row per person, or for as many people as in its column `count`. The order of rows is ignored.
         qi, sa, bucket, id
-            Column names, which are checked: each person once, no missing values. `qi` and `sa` may be
-            several; what is sensitive is then every combination of the values of `sa`. With `id`, pseudonyms are
-            published, too, and `qi` may be empty: then the pseudonym is all that is known of a person.
+            Column names. Each person must occur once, without missing values. `qi` and `sa` may be lists; the sensitive
+            values are then the combinations of those of `sa`. With `id`, pseudonyms are published, too, and `qi` may be
+            empty, so that only the pseudonym of a person is known.
         count : str, optional
-            The column that says how many people a row stands for; other columns without a role are ignored.
+            The column with the number of people that a row stands for; other columns without a role are ignored.
 
         Raises
         ------
         UnknownName, TableError
-            If a column is missing, has two roles, or misses values, or a count is not a whole number.
+            If a column is missing, has two roles or missing values, or a count is not an integer.
 
         Examples
         --------
-        Two wards, of two and of three patients, each with its diagnoses in any order:
+        Two wards of two and three patients, with their diagnoses in any order:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> table = pd.DataFrame(
@@ -115,20 +115,20 @@ class Release(BucketView):
         Parameters
         ----------
         qi_table, sa_table : DataFrame
-            Both have the column `bucket`. A row is one record, unless the table has a column `count`.
+            Tables with the column `bucket`. A row is one record, unless the table has a column `count`.
         qi, sa, bucket, count
             Column names.
         id : str, optional
             The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
         counterfeits : bool
-            Whether a bucket may hold more values than people: those of counterfeit records, as in m-invariance.
+            Whether a bucket may contain more values than people, those of counterfeit records, as in m-invariance.
 
         Raises
         ------
         UnknownName
             If a column is missing.
         TableError
-            If a count is not a whole number, or a bucket's two tables do not hold equally many records.
+            If a count is not an integer, or the two tables differ in the number of records of a bucket.
 
         Examples
         --------
@@ -159,35 +159,35 @@ class Release(BucketView):
         Parameters
         ----------
         table : DataFrame
-            One row a person, or so many people as its column `count` says. A generalised value is an exact value, a
-            pandas Interval, a set, a node of a hierarchy, or a text as other tools write them: "[20, 30)", "20-29",
-            "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as of sdcMicro). Of an
-            attribute "Age" without a column, `Age_min` and `Age_max`, or truth values `Age_17` and so on, are read.
+            One row per person, or for as many people as in its column `count`. A generalised value is an exact value, a
+            pandas Interval, a set, a node of a hierarchy, or a text as written by other tools: "[20, 30)", "20-29",
+            "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as in sdcMicro). For an
+            attribute "Age" without a column, `Age_min` and `Age_max`, or boolean columns `Age_17` and so on, are read.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional
-            The exact QI of the people whom the records are of, and maybe of more: a voter list, one row a person.
-            Without it a group's people are known by their generalised QI only, which P(s | q) is then of.
+            The exact QI of the people in the records, and possibly of others, such as a voter list: one row per person.
+            Without it, only the generalised QI of people are known, and q in P(s | q) is generalised.
         hierarchies : dict, optional
-            Of an attribute ``{node: [values or nodes below]}``, or a table with exact values in the first column and
-            what they are generalised to in the others, or the name of ARX's file of one. They count, whatever a node
-            looks like. Without a population, they say which values can be read.
+            For an attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
+            their generalisations in the others, or the name of a hierarchy file of ARX. A node takes precedence over any
+            other reading of its text. Without a population, hierarchies define the possible values.
         count : str, optional
-            The column of `table`, of `population`, or of both, that says how many people a row stands for.
+            The column of `table`, of `population`, or of both, with the number of people that a row stands for.
         id : str, optional
-            The column of pseudonyms, for a :class:`ReleaseSeries`; without `population`.
+            The column of pseudonyms, for a :class:`ReleaseSeries`; not with `population`.
 
         Returns
         -------
         Release or GroupedRelease
-            A Release, if it is known who is in which group: without a population, or if it has just the records'
-            people, each covered by one group.
+            A Release, if it is known who is in which group: without a population, or if the population consists of the
+            people in the records, each covered by one group.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            If a value stands for nobody, or can be read in two ways, a group holds more records than the population has
-            people for it, or a column that looks like a count is not declared.
+            If a value matches nobody, or can be read in two ways, a group contains more records than matching people in
+            the population, or a column looks like a count but is not given as one.
 
         Examples
         --------
@@ -220,11 +220,11 @@ class Release(BucketView):
         partitions: int | None = None,
         id: None = None,
     ) -> PartitionedRelease:
-        """Read Parquet files of records whose bucket is known, a partition at a time, as :meth:`from_buckets` does.
+        """Read Parquet files of records with known buckets, one partition at a time, like :meth:`from_buckets`.
 
-        A partition is whole buckets. Where files, or groups of rows in them, hold whole buckets, they are left as they
-        are and put together; else records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are
-        removed with the release. Files are read again when parts are made, and a change of them is an error then.
+        A partition consists of whole buckets. If files, or row groups in them, contain whole buckets, they are combined as
+        they are; otherwise records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are removed with
+        the release. Files are read again whenever partitions are computed, and must not change in between.
 
         Parameters
         ----------
@@ -233,15 +233,15 @@ class Release(BucketView):
         qi, sa, bucket, count
             As in :meth:`from_buckets`.
         partitions : int, optional
-            About how many; by default one for 250,000 rows.
+            The approximate number of partitions; by default one per 250,000 rows.
         id : None
-            A release in partitions has no pseudonyms.
+            Not available: a release in partitions has no pseudonyms.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As in :meth:`from_buckets`; or a file cannot be read, is given twice, or has a column of another type than
-            the others, so that nobody can say which values are the same.
+            As in :meth:`from_buckets`; or if a file cannot be read or is given twice, or the type of a column differs
+            between files, so that values cannot be compared.
 
         Examples
         --------
@@ -270,26 +270,25 @@ class Release(BucketView):
         count: str | None = None,
         id: None = None,
     ) -> PartitionedRelease:
-        """Read a Dask DataFrame of records whose bucket is known; its partitions stay where they are.
+        """Read a Dask DataFrame of records with known buckets; its partitions stay where they are.
 
-        Where partitions hold whole buckets they are those of the release. Else the table is shuffled by bucket: on
-        the workers, with Dask's shuffle, where there is a client of Dask; without one through temporary files.
+        If partitions contain whole buckets, they become those of the release. Otherwise the table is shuffled by bucket:
+        with Dask's shuffle on the workers if there is a Dask client, else through temporary files.
 
         Parameters
         ----------
         table : dask.dataframe.DataFrame
-            It is computed again when parts are made; ``table.persist()`` keeps it in the workers' memory. A column of
-            objects is one of texts to Dask, so that 1 and "1" are the same, unless its option
-            ``dataframe.convert-string`` is False.
+            It is computed again whenever partitions are; ``table.persist()`` keeps it in the workers' memory. Dask converts
+            object columns to text, so that 1 and "1" are the same, unless its option ``dataframe.convert-string`` is False.
         qi, sa, bucket, count
             As in :meth:`from_buckets`.
         id : None
-            A release in partitions has no pseudonyms.
+            Not available: a release in partitions has no pseudonyms.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As in :meth:`from_buckets`; or a column has another type in another partition.
+            As in :meth:`from_buckets`; or if the type of a column differs between partitions.
 
         Examples
         --------
@@ -303,7 +302,7 @@ class Release(BucketView):
 
     @classmethod
     def from_partitions(cls, release: PartitionedRelease) -> Release:
-        """Make all parts of a small release, and join them in memory.
+        """Compute all partitions of a small release, and combine them in memory.
 
         Parameters
         ----------
@@ -312,12 +311,12 @@ class Release(BucketView):
         Returns
         -------
         Release
-            What :meth:`from_buckets` makes of the whole table.
+            The result of :meth:`from_buckets` for the whole table.
 
         Raises
         ------
         StatementError
-            If it is no release in partitions.
+            If it is not a release in partitions.
 
         Examples
         --------

@@ -12,40 +12,40 @@ import pandas as pd
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
 from .._utils.tables import choose, distinct, multi_index, ranges
-from .._utils.validation import check_int, check_label, is_several
+from .._utils.validation import check_instance, check_int, check_label, is_several
 from .base import View, from_dict, releases_of, restored, stored
 from .release import Release
 
 
 class ReleaseSeries(View):
-    """Releases D'_1, ..., D'_t of people who keep their sensitive values; terms P(i, s), s in MCS(i).
+    """Releases D'_1, ..., D'_t of people whose sensitive values do not change; terms P(i, s), s in MCS(i).
 
-    MCS(i), the maximum common subset, are the values in every bucket that person i is in. Somebody who has another
-    value later is a new person, with a new pseudonym.
+    MCS(i), the maximum common subset, contains the values that occur in every bucket of person i. A person whose value
+    changes needs a new pseudonym.
 
     Parameters
     ----------
     releases : iterable of Release
-        In order of time, made with ``id=``, about the same sensitive attribute; bucketized or generalised, mixed at
-        will. The QI of those that are not generalised, if they have the same ones and everybody is in one of them, are
-        QI of the series.
+        In order of time, made with ``id=``, with the same sensitive attribute; bucketized and generalised ones may be
+        mixed. The QI of the releases that are not generalised become QI of the series, if they are the same in all of
+        them, and everybody is in one of them.
 
     Attributes
     ----------
     releases : tuple of Release
     persons : Index
-        Everybody's pseudonym, sorted.
+        All pseudonyms, sorted.
     buckets : ndarray of int, shape (releases, persons)
-        The position of everybody's bucket in each release; -1 where somebody is not in it.
+        The position of each person's bucket in each release; -1 if the person is not in it.
 
     Raises
     ------
     StatementError
-        If something is no release, or has no pseudonyms.
+        If an item is not a release with pseudonyms.
     TableError
-        If releases do not go together: in their columns, or in somebody's QI.
+        If the columns of the releases, or the QI of a person in them, differ.
     Infeasible
-        If they contradict each other: no value is in all of somebody's buckets.
+        If the releases contradict each other: no value is in all buckets of a person.
 
     Notes
     -----
@@ -85,8 +85,7 @@ class ReleaseSeries(View):
         if texts.has_duplicates:
             twins = list(self.persons[texts == texts[texts.duplicated()][0]])
             raise TableError(
-                f"{self.id} {join_names(twins)} are written alike and are not the same: numbers in one release, texts "
-                "in another; make them the same type"
+                f"{self.id} {join_names(twins)} are numbers in one release and texts in another; convert them to one type"
             )
         self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
@@ -136,22 +135,22 @@ class ReleaseSeries(View):
         block, inside = np.full(len(self.persons), -1), []
         n_blocks = 0
         for bucket_of, release in zip(self.buckets, self.releases, strict=True):
-            here = np.flatnonzero(bucket_of >= 0)
-            bucket, of = bucket_of[here], block[here]
+            persons = np.flatnonzero(bucket_of >= 0)
+            bucket, of = bucket_of[persons], block[persons]
             low, high = np.full(len(release.buckets), len(block)), np.full(len(release.buckets), -2)
             np.minimum.at(low, bucket, of)
             np.maximum.at(high, bucket, of)
             inside.append(low == high)
             fresh = inside[-1] & (low == -1)
             number = n_blocks + np.cumsum(fresh) - 1
-            block[here] = np.where(fresh[bucket], number[bucket], of)
+            block[persons] = np.where(fresh[bucket], number[bucket], of)
             n_blocks += int(fresh.sum())
         alone = block < 0
         block[alone] = n_blocks + np.arange(alone.sum())
         return block, inside
 
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values in the buckets of one release: bucket, value (both as positions) and number, sorted by them.
+        """The values in the buckets of one release: positions of bucket and value, and number, sorted by both.
 
         Parameters
         ----------
@@ -166,7 +165,7 @@ class ReleaseSeries(View):
         Raises
         ------
         StatementError
-            If there is no such release.
+            If the release does not exist.
 
         Examples
         --------
@@ -185,7 +184,7 @@ class ReleaseSeries(View):
         return bucket[order], s[order], number[order]
 
     def mcs(self, person: object) -> list[object]:
-        """MCS(i): the values that somebody may have, by pseudonym (Definition 3.2).
+        """MCS(i): the possible values of the person with a pseudonym (Definition 3.2).
 
         Parameters
         ----------
@@ -216,10 +215,10 @@ class ReleaseSeries(View):
 
     def named(self, who: object) -> np.ndarray:
         """Mark people by pseudonym: one, or several in a list."""
-        wanted = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        for name in wanted:
+        names = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
+        for name in names:
             check_label(name, "person of the series", self.persons)
-        return np.asarray(self.persons.isin(wanted))
+        return np.asarray(self.persons.isin(names))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
         """Mark people by release, which are numbered from 1: those who are in one of some releases."""
@@ -249,7 +248,7 @@ class ReleaseSeries(View):
         Raises
         ------
         StatementError
-            If there is no such release or bucket.
+            If the release or the bucket does not exist.
 
         Examples
         --------
@@ -274,8 +273,9 @@ class ReleaseSeries(View):
             known = of[self._at[u]]
             if (changed := (known >= 0) & (known != now)).any():
                 raise TableError(
-                    f"{self.id} {join_names(self.persons[self._at[u][changed]])} has other QI in release {u + 1} than "
-                    "before: a person's are the same in all releases; give a new pseudonym, or make releases with qi=[]"
+                    f"the QI of {self.id} {join_names(self.persons[self._at[u][changed]])} in release {u + 1} differ from "
+                    "those in an earlier release; a person's QI must stay the same: give a new pseudonym, or make the "
+                    "releases without QI columns"
                 )
             of[self._at[u]] = now
         if not isinstance(every, pd.MultiIndex):
@@ -291,26 +291,25 @@ class ReleaseSeries(View):
         for u in range(len(self.releases)):
             bucket, s, _ = self.values_in(u)
             start = np.searchsorted(bucket, np.arange(len(self.releases[u].buckets) + 1))
-            here = np.flatnonzero(first == u)
-            of = self.buckets[u, here]
+            persons = np.flatnonzero(first == u)
+            of = self.buckets[u, persons]
             width = start[of + 1] - start[of]
-            parts.append((np.repeat(here, width), s[ranges(start[of], width)]))
+            parts.append((np.repeat(persons, width), s[ranges(start[of], width)]))
         q, s = (np.concatenate(part) for part in zip(*parts, strict=True))
-        kept = np.ones(len(q), dtype=bool)
+        is_possible = np.ones(len(q), dtype=bool)
         for u in range(len(self.releases)):
             bucket, value, _ = self.values_in(u)
             inside, at = self.buckets[u, q] >= 0, self.buckets[u, q] * n_values + s
-            kept &= ~inside | np.isin(at, bucket * n_values + value)
-        if (nothing := np.bincount(q[kept], minlength=n) == 0).any():
+            is_possible &= ~inside | np.isin(at, bucket * n_values + value)
+        if (nothing := np.bincount(q[is_possible], minlength=n) == 0).any():
             whom = int(nothing.argmax())
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
             raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
-                f"{join_names(self.persons[nothing])} ({where}); somebody with a new value is a new person: give a new "
-                "pseudonym"
+                f"{join_names(self.persons[nothing])} ({where}); a person whose value has changed needs a new pseudonym"
             )
-        order = np.lexsort((s[kept], q[kept]))
-        return {"q": q[kept][order], "s": s[kept][order]}
+        order = np.lexsort((s[is_possible], q[is_possible]))
+        return {"q": q[is_possible][order], "s": s[is_possible][order]}
 
     def _tables(self) -> Iterable[TablePreview]:
         return [releases_of(self.releases, self.buckets)]
@@ -327,20 +326,19 @@ class ReleaseSeries(View):
 def _check(releases: tuple[Release, ...]) -> None:
     """Check that these are releases with pseudonyms, about the same attribute."""
     if not releases:
-        raise StatementError("a series has at least one release")
+        raise StatementError("a series needs at least one release")
     for u, release in enumerate(releases, 1):
-        if not isinstance(release, Release):
-            raise StatementError(f"release {u} is {short_repr(release)}; a Release made with id= is expected")
+        check_instance(release, Release, f"release {u}", "make it with pseudonyms (id)")
         if release.persons is None:
             raise StatementError(
-                f"release {u} has no pseudonyms, which link releases; make it with id='Pseudonym', say"
+                f"release {u} has no pseudonyms, which link the releases of a series; give their column as id"
             )
-        for what, mine, first in (
+        for role, names, first in (
             ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
             ("sensitive values", release.sensitive, releases[0].sensitive),
         ):
-            if mine != first:
-                raise TableError(f"release {u} has its {what} in {mine!r}, and release 1 in {first!r}; rename one")
+            if names != first:
+                raise TableError(f"release {u} has its {role} in {names!r}, and release 1 in {first!r}; rename one")
 
 
 def _stacked(indices: list[pd.Index]) -> pd.Index:

@@ -81,7 +81,7 @@ class ReportData:
     @property
     def view(self) -> Any:
         """The release."""
-        return self.post.release if isinstance(self.post, PartitionedPosterior) else self.post.space.view
+        return self.post.view
 
     @property
     def in_partitions(self) -> bool:
@@ -91,18 +91,12 @@ class ReportData:
     @property
     def model(self) -> Any:
         """The model that was solved; None for a posterior from a file, or in partitions."""
-        return None if isinstance(self.post, PartitionedPosterior) else self.post.model
-
-    @property
-    def names_people(self) -> bool:
-        """Whether the adversary knows somebody by name."""
-        post = self.post
-        return post.names_people if isinstance(post, PartitionedPosterior) else len(post.space.people) > 0
+        return getattr(self.post, "model", None)
 
     @property
     def n_named(self) -> int:
-        """Number of people that the adversary knows by name; not counted in partitions."""
-        return 0 if isinstance(self.post, PartitionedPosterior) else len(self.post.space.people)
+        """Number of people whom the adversary knows by name."""
+        return len(self.post.known_people)
 
     @property
     def n_statements(self) -> int | None:
@@ -219,19 +213,18 @@ def merge_buckets(release: Release, exposed: Sequence[int] | None) -> tuple[Rele
 
 def _joined(release: Release, into: np.ndarray) -> Release:
     """The release in which bucket b is part of bucket into[b]."""
-    kept, place = np.unique(into, return_inverse=True)
+    parts, place = np.unique(into, return_inverse=True)
     n = len(into)
-    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(kept)))
+    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
     return replace(
-        release, buckets=release.buckets[kept], n_qb=sp.csr_array(release.n_qb @ join),
+        release, buckets=release.buckets[parts], n_qb=sp.csr_array(release.n_qb @ join),
         n_sb=sp.csr_array(release.n_sb @ join), persons=None,
     )  # fmt: skip
 
 
-def solve_again(post: Posterior, release: Release) -> Posterior:
+def solve_again(model: MaxEnt, release: Release) -> Posterior:
     """The posterior of the same adversary for another release of the same people."""
-    model, people = post.model, post.space.people
-    assert model is not None
+    people = model.space.people
     described = pd.DataFrame(
         [tuple(release.quasi_identifiers[q]) for q in people.q], index=people.names, columns=list(release.qi)
     )

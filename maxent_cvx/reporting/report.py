@@ -45,7 +45,7 @@ from ..attacks.worst_case import worst_case
 from ..measures.exposure import Exposure
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.generalized import OUTSIDE, GroupedRelease
+from ..releases.generalized import GroupedRelease
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.release import Release
@@ -120,19 +120,19 @@ def _changes(data: ReportData) -> dict[str, Any]:
             if attributed is not None:
                 needed = attributed[attributed["people"] > 0].head(NAMED)
                 context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
-    post, release = data.post, data.view
+    release = data.view
     can_merge = isinstance(release, Release) and release.persons is None and model is not None
-    if can_merge and isinstance(post, Posterior) and len(post.space) <= LARGEST:
-        context["merging"] = Attempt.of(lambda: _try_merging(data, post, release))
+    if can_merge and len(model.space) <= LARGEST:
+        context["merging"] = Attempt.of(lambda: _try_merging(data, release))
     return context
 
 
-def _try_merging(data: ReportData, post: Posterior, release: Release) -> dict[str, Any]:
+def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
     """Merge the buckets of exposed people with others, up to ROUNDS times, and count again."""
     if len(release.buckets) < 2:
         return {"outcome": "one bucket"}
     # The same people in a single bucket bound what any merging can do.
-    least = data.exposed(solve_again(post, merge_buckets(release, None)[0])).people
+    least = data.exposed(solve_again(data.model, merge_buckets(release, None)[0])).people
     if least >= data.exposure.people:
         return {"outcome": "useless", "least": least}
     merged, exposure, names = release, data.exposure, list[str]()
@@ -144,7 +144,7 @@ def _try_merging(data: ReportData, post: Posterior, release: Release) -> dict[st
         buckets = np.flatnonzero(merged.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()
         merged, more = merge_buckets(merged, buckets)
         names += more
-        exposure = data.exposed(solve_again(post, merged))
+        exposure = data.exposed(solve_again(data.model, merged))
         if exposure.people <= least or len(merged.buckets) < 2:
             break
     outcome = "useless two by two" if exposure.people >= data.exposure.people else "helps"
@@ -224,9 +224,7 @@ def _and(names: Sequence[str]) -> str:
 
 def _people_in(view: Any) -> int:
     """Number of people in the release; for a population those of them who are in it."""
-    if isinstance(view, GroupedRelease):
-        return int(view.n_s[view.sensitive_values.to_flat_index() != OUTSIDE].sum())
-    return int(view.n_records)
+    return int(view.n_records if view.inside.all() else view.n_s[view.inside].sum())
 
 
 def _prices(data: ReportData) -> dict[str, Any]:
@@ -252,7 +250,7 @@ def _attacks(data: ReportData) -> dict[str, Any]:
             is_worst = attack is worst_case
             table = tables.worst_case_table(result, data.sa, rows) if is_worst else tables.plain_table(result, rows)
         results.append({"name": name, "attempt": attempt, "table": table, "is_worst_case": attack is worst_case})
-    return {"results": results, "tables": [one["table"] for one in results if one["table"]]}
+    return {"results": results, "tables": [part["table"] for part in results if part["table"]]}
 
 
 def _reidentification(data: ReportData) -> dict[str, Any]:
@@ -328,10 +326,10 @@ SECTIONS: tuple[tuple[str, str, str, Callable[[ReportData], dict[str, Any]]], ..
 def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
     """Write the report of some posteriors as HTML, which fetches nothing and runs only its own script."""
     first, environment = cases[0], _environment()
-    wanted = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
+    described = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
     sections = [
         Section(name, title, lead, [(data, {"tables": [], **context(data)}) for data in cases])
-        for name, title, lead, context in progress_bar(wanted, "report", progress)
+        for name, title, lead, context in progress_bar(described, "report", progress)
     ]
     summary = tables.summary_table(cases, [_people_in(data.view) for data in cases]) if len(cases) > 1 else None
     names = " and ".join(filter(None, [", ".join(data.name for data in cases[:-1]), cases[-1].name]))
@@ -541,7 +539,7 @@ def report(
     )
     check_optional_bool(progress, "progress")
     if settings.records and original is None:
-        raise StatementError("records=True needs the original records; give them as original")
+        raise StatementError("records can be shown only if the original records are given, as original")
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
     exposures = {data.name: data.exposure for data in cases}  # first: wrong arguments are refused before long work
@@ -568,31 +566,31 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     return named
 
 
-def _originals(given: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
+def _originals(original: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
     """Read the original records of each posterior; one table is for all."""
-    if given is None:
+    if original is None:
         return {}
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(named, check_dataframe(given, "the original records"))
-    for name in given:
+    if not isinstance(original, Mapping):
+        return dict.fromkeys(named, check_dataframe(original, "the original records"))
+    for name in original:
         check_label(name, "name of a posterior (in original)", named)
-    return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in given.items()}
+    return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in original.items()}
 
 
-def _population(given: object) -> object:
+def _population(population: object) -> object:
     """Read the population, or its size."""
-    if given is None or isinstance(given, pd.DataFrame | QITable):
-        return given
-    return check_int(given, "population", 1)
+    if population is None or isinstance(population, pd.DataFrame | QITable):
+        return population
+    return check_int(population, "population", 1)
 
 
-def _read_attacks(given: object) -> dict[str, Attack]:
+def _read_attacks(attacks: object) -> dict[str, Attack]:
     """Read attacks: names of known ones, and functions of the release."""
-    if isinstance(given, Mapping):
+    if isinstance(attacks, Mapping):
         return {check_str(name, "the name of an attack"): check_callable(attack, f"attack {name!r}")
-                for name, attack in given.items()}  # fmt: skip
+                for name, attack in attacks.items()}  # fmt: skip
     chosen: dict[str, Attack] = {}
-    for attack in check_list(given, "attacks", "names or functions"):
+    for attack in check_list(attacks, "attacks", "names or functions"):
         if isinstance(attack, str):
             chosen[attack] = KNOWN[check_in(attack, "an attack", list(KNOWN))]
         else:

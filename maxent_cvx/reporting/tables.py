@@ -22,7 +22,6 @@ from ..attacks.result import AttackResult
 from ..measures.exposure import same_value
 from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
-from ..releases.generalized import OUTSIDE
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
 from .data import ReportData
@@ -193,7 +192,7 @@ def label(value: object) -> str:
 def value_name(sensitive: Sequence[str], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     values = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
-    return ", ".join(f"{as_label(name)} = {as_label(one)}" for name, one in zip(sensitive, values, strict=True))
+    return ", ".join(f"{as_label(name)} = {as_label(part)}" for name, part in zip(sensitive, values, strict=True))
 
 
 def _levels(index: pd.Index, at: int) -> tuple[object, ...]:
@@ -203,9 +202,13 @@ def _levels(index: pd.Index, at: int) -> tuple[object, ...]:
 def group_name(index: pd.Index, at: int) -> str:
     """Write a group: "Gender = female, Degree = junior", or "Iris" for a named person."""
     pairs = [
-        (name, one) for name, one in zip(index.names, _levels(index, at), strict=True) if (name, one) != ("who", OTHERS)
+        (name, part)
+        for name, part in zip(index.names, _levels(index, at), strict=True)
+        if (name, part) != ("who", OTHERS)
     ]
-    return ", ".join(as_label(one) if name == "who" else f"{as_label(name)} = {as_label(one)}" for name, one in pairs)
+    return ", ".join(
+        as_label(part) if name == "who" else f"{as_label(name)} = {as_label(part)}" for name, part in pairs
+    )
 
 
 def _group_columns(index: pd.Index) -> list[Column]:
@@ -216,7 +219,7 @@ def _group_columns(index: pd.Index) -> list[Column]:
 def _group_cells(index: pd.Index, at: int) -> list[Cell]:
     levels = _levels(index, at)
     if index.nlevels <= MOST_COLUMNS:
-        return [Cell(label(one)) for one in levels]
+        return [Cell(label(level)) for level in levels]
     return [Cell(" \u00b7 ".join(map(label, levels)))]
 
 
@@ -229,7 +232,7 @@ def table_of(
     order: str = "the first",
 ) -> Table:
     """A table; a column is its name, if its cells are texts, or a :class:`Column`."""
-    typed = [Column(one) if isinstance(one, str) else Column(*one) for one in columns]
+    typed = [Column(column) if isinstance(column, str) else Column(*column) for column in columns]
     return Table(caption, typed, rows, len(rows) if total is None else total, order)
 
 
@@ -338,8 +341,14 @@ def exposed_tables(data: ReportData) -> list[Table]:
     is_compared = "baseline" in who
     tables = []
     if len(who):
-        what = f"{data.sa}, to within {exposure.closeness}" if exposure.closeness else data.sa
-        columns = [*_group_columns(who.index), what, _n("Probability"), *[_n("Baseline")] * is_compared, _n("People")]
+        heading = f"{data.sa}, to within {exposure.closeness}" if exposure.closeness else data.sa
+        columns = [
+            *_group_columns(who.index),
+            heading,
+            _n("Probability"),
+            *[_n("Baseline")] * is_compared,
+            _n("People"),
+        ]
         p, people = who["P"].to_numpy(float), who["people"].to_numpy(float)
         rows = [
             [
@@ -394,7 +403,7 @@ def records_table(data: ReportData) -> Table:
         value = inferred[tuples[code[i]]]
         is_right = "yes" if same_value(data.exposure, value, truth) else "no"
         cells = [original.index[i], *tuples[code[i]], label(value), label(truth), is_right]
-        rows.append([Cell(str(one)) for one in cells])
+        rows.append([Cell(str(cell)) for cell in cells])
     columns = ["Row", *map(str, view.qi), "Inferred", f"True {data.sa}", "Right"]
     return table_of("Original records of exposed groups, as requested", columns, rows, total=len(at))
 
@@ -442,7 +451,7 @@ def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
             *(unknown if data.certain.value is None else count(len(data.certain.value)) for data in cases),
         ],
     ]
-    if not any(data.names_people for data in cases):  # named people are distinguishable, which alone adds entropy
+    if not any(data.n_named for data in cases):  # named people are distinguishable, which alone adds entropy
         rows.append([Cell("remaining uncertainty (entropy), nats"), *(number(data.post.entropy, 6) for data in cases)])
     rows.append(
         [Cell("certified error of every probability"), *(at_most(data.post.certificate.bound) for data in cases)]
@@ -567,7 +576,7 @@ def _interval(low: float, high: float) -> str:
 def _counted_values(data: ReportData) -> np.ndarray:
     """Mark the values that must not be inferred; not to be in a release is not a value."""
     values, sensitive = data.view.sensitive_values, data.settings.sensitive
-    inside = np.asarray(values.to_flat_index() != OUTSIDE)
+    inside = data.view.inside
     if sensitive is None:
         return inside
     if isinstance(sensitive, Mapping):
@@ -576,8 +585,8 @@ def _counted_values(data: ReportData) -> np.ndarray:
             for name, chosen in sensitive.items()
         ]
         return inside & np.all(np.broadcast_arrays(*marks), axis=0)
-    wanted = _listed(sensitive)
-    return inside & np.array([value in wanted for value in values.to_flat_index()])
+    listed = _listed(sensitive)
+    return inside & np.array([value in listed for value in values.to_flat_index()])
 
 
 def _listed(values: Any) -> list[object]:

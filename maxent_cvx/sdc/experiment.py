@@ -55,15 +55,17 @@ class Intruders:
         domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
         rows, inferred, seen = [], [], {}
         for size in self.sizes:
-            those = sorted(order[:size], key=list(self.table.columns).index)
-            for person in self._targets(those, size, seeds):
-                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in those}
-                if (key := (size, *(self.table[attribute].iloc[person] for attribute in those))) not in seen:
+            attributes = sorted(order[:size], key=list(self.table.columns).index)
+            for person in self._targets(attributes, size, seeds):
+                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in attributes}
+                if (key := (size, *(self.table[attribute].iloc[person] for attribute in attributes))) not in seen:
                     seen[key] = _checked(technique.infer(published, known, population), domain, name)
-                like = [(self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in those]
-                people = int(np.logical_and.reduce(like).sum()) if those else len(self.table)
+                like = [
+                    (self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in attributes
+                ]
+                people = int(np.logical_and.reduce(like).sum()) if attributes else len(self.table)
                 true = seen[key][domain.get_loc(truth.iloc[person])]
-                rows.append((name, strength, seeds[-1], size, ", ".join(those), person, people, true))
+                rows.append((name, strength, seeds[-1], size, ", ".join(attributes), person, people, true))
                 inferred.append(seen[key])
         _, units, unit = in_units(domain, self.confidential)
         judged = areas(units, unit, np.array(inferred), self.eps)
@@ -89,8 +91,8 @@ def _plain(value: object) -> object:
 def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
     """The probabilities that a technique gives, over the domain."""
     if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
-        what = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
-        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {what}")
+        description = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
+        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {description}")
     share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
     if not (share >= 0).all():
         raise TableError(f"{name}.infer gives {share.min():.12g}, which is not a probability")
@@ -119,7 +121,7 @@ def experiment(
     client: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Publish a table in many ways, and let intruders who know more and more infer confidential values.
+    """Publish a table with several techniques, and measure what intruders with increasing knowledge infer.
 
     Parameters
     ----------
@@ -129,47 +131,47 @@ def experiment(
         The confidential attribute, a number.
     techniques : dict
         Techniques and their strengths: ``{mx.sdc.Sampling: [0.05, 0.5], mx.sdc.RangeQueries: [2, 8]}``. A key is
-        called as ``key(strength, seed=seed)``, and named by its ``__name__``; your own class or function is a key, too.
+        called as ``key(strength, seed=seed)``, and named by its ``__name__``; it may be a user-defined class or function.
     known : list of str, optional
         The attributes that intruders may know; by default all others.
     sizes : list of int, optional
-        How many of them; by default from none to all.
+        The numbers of known attributes; by default from none to all.
     targets : int
-        People in every repetition, of whom intruders know these attributes, one more with each size.
+        Number of people per repetition about whom intruders know attributes.
     draw : {"people", "values"}
-        Targets are people, equally likely; or combinations of values that somebody has, equally likely, as in the
-        paper, and then one of those who have it.
+        Draw people, equally likely; or, as in the paper, combinations of values that occur, equally likely, and then one
+        of the people with the combination.
     repetitions : int
-        In each the table is published anew, and the order in which attributes become known is drawn. Repetitions are
-        the same for all techniques and strengths, and so are their targets.
+        Number of repetitions. In each, the table is published again, and the order in which attributes become known is
+        drawn. Repetitions and targets are the same for all techniques and strengths.
     at : list of float, optional
-        eps for which H(eps) is wanted.
+        Values of eps at which H(eps) is computed.
     seed : int
-        The whole experiment is the same for the same seed.
+        Random seed of the whole experiment.
     n_jobs : int, optional
-        Processes, as of joblib; None is one, or what ``joblib.parallel_config`` says, whose backends ("dask", "ray")
-        take experiments over as they are.
+        Number of processes, as in joblib. None means one, unless set by ``joblib.parallel_config``, whose backends
+        ("dask", "ray") are supported.
     client : distributed.Client, optional
-        In the place of `n_jobs`: a Dask cluster, whose workers publish and infer. The table is the same.
+        A Dask cluster, instead of `n_jobs`. The result is the same.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
-        A row an intruder: `technique`, `strength`, `repetition`, `size` (attributes known) and which `attributes`, the
-        `target` (the place of a person in the table), how many `people` match what is known, ``|Mo|``, the probability
-        of the `truth`; `initial`, `area`, `eps_max` and
+        One row per intruder: `technique`, `strength`, `repetition`, `size` (the number of known attributes), the known
+        `attributes`, the `target` (the position of a person in the table), the number of `people` who match the
+        knowledge, ``|Mo|``, the probability of the `truth`; `initial`, `area`, `eps_max` and
         `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
 
     Raises
     ------
     StatementError, TableError, UnknownName
-        If an argument cannot be read, or `n_jobs` and `client` are both given; or what a technique raises.
+        If an argument is invalid, or `n_jobs` and `client` are both given; or as raised by a technique.
     SolverError
-        If the cluster is gone.
+        If the cluster does not answer.
     BadProbability
-        If an eps is negative, or no number.
+        If an eps is negative, or not a number.
 
     Notes
     -----
@@ -188,7 +190,7 @@ def experiment(
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
-    wanted = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
+    numbers = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
     check_in(draw, "draw", tuple(DRAWS))
     eps = widths_asked(at)
     if progress is not None and not isinstance(progress, bool):
@@ -201,7 +203,7 @@ def experiment(
         for strength in strengths
         for repetition in range(repetitions)
     ]
-    intruders = Intruders(table, confidential, attributes, wanted, targets, draw, eps)
+    intruders = Intruders(table, confidential, attributes, numbers, targets, draw, eps)
     results = workers.map(Intruders.read, intruders, tasks)
     return pd.concat(progress_bar(results, "experiment", progress, total=len(tasks)), ignore_index=True)
 

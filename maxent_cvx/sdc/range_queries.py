@@ -47,38 +47,38 @@ NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums th
 
 
 def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the records of every block b_0, ..., b_k, given the sums of b_0 + b_1, b_1 + b_2, ...
+    """Bounds of the records in each block b_0, ..., b_k, given the sums of b_0 + b_1, b_1 + b_2, ...
 
-    With t the sum of b_0, all others follow: that of b_j is c_j + (-1)^j t with c_0 = 0, c_(j+1) = S_j - c_j. That
-    every block's sum is between l low and l high bounds t, which bounds every block; and a record is at most what is
-    left if the others of its block are as low as they can be. These bounds are attained.
+    The sum t of b_0 determines all others: that of b_j is c_j + (-1)^j t with c_0 = 0, c_(j+1) = S_j - c_j. As every sum
+    is between l low and l high, t is bounded, and so is the sum of every block. A record is at most the sum of its block
+    minus the lowest possible values of the others. These bounds are attained.
 
     Parameters
     ----------
     sums : ndarray, shape (k,)
-        S_j, of the 2l records in two neighbouring blocks.
+        S_j, the sums of the 2l records in two neighbouring blocks.
     half : int
-        l, records in a block.
+        l, the number of records in a block.
     low, high : float
-        The ends of the domain.
+        The smallest and the largest value of the domain.
 
     Returns
     -------
     low, high : ndarray, shape (k + 1,)
-        Of each record in a block.
+        Bounds of each record in a block.
 
     Raises
     ------
     Infeasible
         If no records have these sums.
     TableError, BadProbability
-        If sums are no numbers, an end of the domain is none, or `low` is above `high`.
+        If the sums, `low` or `high` are not numbers, or `low` is above `high`.
     StatementError
         If `half` is not an integer of at least 1.
 
     Notes
     -----
-    CAE, section 5 (query restriction); O(k), instead of two linear programs a record.
+    CAE, section 5 (query restriction); O(k), instead of two linear programs per record.
 
     Examples
     --------
@@ -118,10 +118,10 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     Parameters
     ----------
     system : array or sparse array, shape (queries, records)
-        A: how often each record is in each query.
+        A, the multiplicity of each record in each query.
     sums : ndarray, shape (queries,)
     low, high : float
-        The ends of the domain.
+        The smallest and the largest value of the domain.
 
     Returns
     -------
@@ -132,14 +132,14 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     Infeasible
         If no records have these sums.
     TableError, BadProbability
-        If the system, the sums or the ends of the domain are no numbers, or do not go together.
+        If the system, the sums, `low` or `high` are not numbers, or their shapes do not match.
     SolverError
         If the solver stops without an answer.
 
     Notes
     -----
-    CAE, section 5 (query restriction): for any system of queries. Records that are in the same queries have the same
-    bounds, and two programs together (HiGHS).
+    CAE, section 5 (query restriction), for any system of queries. Records in the same queries have the same bounds, and
+    share two linear programs (HiGHS).
 
     Examples
     --------
@@ -154,9 +154,9 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
     if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
-        raise TableError("system must hold finite real numbers, how often each record is in each query")
+        raise TableError("system must contain finite real numbers, how often each record is in each query")
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
-        raise TableError(f"{matrix.shape} entries of queries and records, and {answers.shape} sums; one sum a query")
+        raise TableError(f"system has the shape {matrix.shape} and sums {answers.shape}; one sum per query is expected")
     matrix.sum_duplicates()
     columns: dict[bytes, int] = {}
     kind = np.empty(matrix.shape[1], dtype=np.int64)
@@ -220,7 +220,7 @@ def most_entropic(
     off = np.abs(p @ z - (center + rate * t)).max()
     if off > ACCURACY or (abs(slope) * (high - low) > ACCURACY * half * len(offset) and high - low > ACCURACY * span):
         raise Inaccurate(
-            f"maximum entropy of the sums misses them by {off * half * span:.3g}; take distribution='uniform'"
+            f"the maximum-entropy solution misses the sums by {off * half * span:.3g}; use distribution='uniform'"
         )
     return p
 
@@ -238,8 +238,8 @@ def _tilted(
     inside = np.flatnonzero(~at_end)
     at_once = max(TABLE // len(z), 1)
     for first in range(0, len(inside), at_once):
-        some = inside[first : first + at_once]
-        tilt[some], p[some], variance[some] = _newton(z, allowed[some], mean[some], tilt[some])
+        rows = inside[first : first + at_once]
+        tilt[rows], p[rows], variance[rows] = _newton(z, allowed[rows], mean[rows], tilt[rows])
     return tilt, p, variance
 
 
@@ -268,17 +268,16 @@ def _newton(
 
 
 class WindowSums(Source):
-    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the mean of every window of two blocks is as it was answered.
+    """N sum_s s (P(b_j, s) + P(b_(j+1), s)) = S_j: the sum over every window of two blocks equals its answer.
 
     Parameters
     ----------
     sums : ndarray, shape (windows,)
-        S_j, in the unit of the values; the QI tuples of the view are the blocks, in order, one more than there are
-        windows.
+        S_j, in the unit of the values. The QI tuples of the view are the blocks in order, one more than the windows.
 
     Notes
     -----
-    CAE, section 5 (query restriction), the equations taken for expectations.
+    CAE, section 5 (query restriction), with the equations as expectations.
 
     Examples
     --------
@@ -305,7 +304,7 @@ class WindowSums(Source):
 
 
 class WithinBounds(Source):
-    """sum of P(b, s) over s < L_b and s > U_b = 0: no record has a value that its bounds exclude.
+    """sum of P(b, s) over s < L_b and s > U_b = 0: no record has a value outside its bounds.
 
     Parameters
     ----------
@@ -333,10 +332,10 @@ class WithinBounds(Source):
         """Yield one row per block with excluded values; see :meth:`maxent_cvx.Source.rows`."""
         value, block = _numbers(space)[space.codes["s"]], space.codes["q"]
         outside = np.flatnonzero((value < self.low[block]) | (value > self.high[block]))
-        some, row = np.unique(block[outside], return_inverse=True)
-        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(some), len(space)))
-        nobody = np.zeros(len(some))
-        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(some, name="block"), space.view)
+        blocks, row = np.unique(block[outside], return_inverse=True)
+        matrix = sp.csr_array((np.ones(len(outside)), (row, outside)), shape=(len(blocks), len(space)))
+        nobody = np.zeros(len(blocks))
+        yield Rows(matrix, nobody, nobody, "bounds of block", pd.Index(blocks, name="block"), space.view)
 
 
 def _numbers(space: Space) -> np.ndarray:
@@ -366,11 +365,11 @@ class RangeSums(Published):
     Attributes
     ----------
     table, confidential, domain : DataFrame, str, Index
-        As of every :class:`~maxent_cvx.sdc.Published`.
+        As in :class:`~maxent_cvx.sdc.Published`.
     order : Index
-        The labels of the records, as they were shuffled.
+        The labels of the records, in shuffled order.
     size : int
-        Q, records a query.
+        Q, the number of records per query.
 
     Examples
     --------
@@ -407,7 +406,7 @@ class RangeSums(Published):
 
     @cached_property
     def maxent(self) -> pd.DataFrame:
-        """P(value | block), one row per block: maximum entropy within the bounds, with the equations as means.
+        """P(value | block), one row per block: maximum entropy within the bounds, with the equations as expectations.
 
         Raises
         ------
@@ -428,10 +427,10 @@ class RangeSums(Published):
 
     @property
     def model(self) -> MaxEnt:
-        """The model that :attr:`maxent` is the posterior of, for other knowledge, bounds, or another solver.
+        """The model whose posterior is :attr:`maxent`, for more knowledge, bounds, or another solver.
 
-        Its QI tuples are the blocks, its sources "range sums" and "bounds"; without the latter it has means only. The
-        general solvers find the same as :attr:`maxent`, in more time and memory.
+        Its QI tuples are the blocks, and its sources "range sums" and "bounds". General solvers find the same answer as
+        :attr:`maxent`, with more time and memory.
 
         Examples
         --------
@@ -466,11 +465,11 @@ class RangeSums(Published):
         """Values and sums in integer steps above the least value, in which sums of what was typed are exact."""
         _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
         step = int(np.gcd.reduce(units)) or 1
-        values, one = (units // step).astype(float), float(unit.width(np.array([step]))[0])
+        values, step_size = (units // step).astype(float), float(unit.width(np.array([step]))[0])
         least = float(self.domain[0])
-        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / one)
+        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / step_size)
         gap = float(np.diff(values).min(initial=np.inf))
-        return Steps(values, sums, least, one, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
+        return Steps(values, sums, least, step_size, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
 
 
 DISTRIBUTIONS = ("uniform", "maxent")
@@ -485,29 +484,29 @@ class RangeQueries(DomainTechnique):
     Parameters
     ----------
     size : int
-        Q = 2l, even: each query sums so many records of the shuffled table, and shares half with the one before; there
-        are floor(2 n / Q) - 1, linearly independent.
+        Q = 2l, even: each query sums Q records of the shuffled table, and shares half of them with the previous query. The
+        floor(2 n / Q) - 1 queries are linearly independent.
     seed : int
-        Of the shuffling.
+        Random seed of the shuffling.
     distribution : {"uniform", "maxent"}
-        What is inferred from the equations: bounds L and U of every record, and all values of the domain in between
-        equally likely, as in the paper; or the distribution of maximum entropy over them whose means are the equations.
+        The inference from the equations: bounds L and U of every record, with all values of the domain in between equally
+        likely, as in the paper; or the distribution of maximum entropy over these values that satisfies the equations in
+        expectation.
 
     Raises
     ------
     StatementError
         If an argument is out of range.
     TableError, Inaccurate, GroupTooLarge
-        From `infer`: if the population is not labelled as the records were; if rounding leaves a record without a value
-        between its bounds; with ``distribution="maxent"``, if there are too many blocks and values.
+        From `infer`: if the labels of the population are not those of the records; if, because of rounding, a record has
+        no value between its bounds; with ``distribution="maxent"``, if there are too many blocks and values.
 
     Notes
     -----
-    CAE, section 5 and its algorithm 2. That algorithm has 1 / (U - L + 1) for the probability, which is right where
-    the domain is consecutive integers. Which records a query sums is known to whoever asks it: so the
-    population is a DataFrame, with the labels that the same people have in the table; a QITable, which has none, will
-    do where everybody matches. Maximum entropy is found by Newton's method in one dimension, as all sums of half
-    windows follow from the first.
+    CAE, section 5 and its algorithm 2. That algorithm uses the probability 1 / (U - L + 1), which is correct if the
+    domain consists of consecutive integers. Users know which records their queries sum, so the population is a DataFrame
+    with the labels of the table; a QITable, which has no labels, is enough if everybody matches. The maximum-entropy
+    distribution is computed by Newton's method in one dimension, as all sums of half windows follow from the first.
 
     Examples
     --------
@@ -537,7 +536,7 @@ class RangeQueries(DomainTechnique):
             )
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
-        """Shuffle the records, and answer all queries; parameters as in :meth:`Technique.publish`.
+        """Shuffle the records and answer all queries; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------

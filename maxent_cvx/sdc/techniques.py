@@ -108,7 +108,7 @@ class Known:
                 f"population must be a DataFrame of everybody's other attributes, or a QITable, not {short_repr(population)}"
             )
         if not len(frame):
-            raise TableError("the population has no rows; everybody's other attributes are expected")
+            raise TableError("the population must not be empty; it contains everybody's other attributes")
         values = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in (known or {}).items():
@@ -119,8 +119,8 @@ class Known:
                 raise unknown_name("attribute of the population", name, others)
             check_columns(frame, {"known": (name,)}, "the population")
             check_type(frame[name])
-            there = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
-            values[name] = there[choose(chosen, name).mask(there, name)]
+            present = pd.Index(np.asarray(frame[name].unique()), tupleize_cols=False)
+            values[name] = present[choose(chosen, name).mask(present, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
             conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
@@ -150,7 +150,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(ReprMixin):
-    """What a technique discloses to everybody.
+    """The data that a technique publishes.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ def noise_limit(percent: float, places: int) -> int:
 
 @dataclass(frozen=True)
 class Channel:
-    """T(x, y) = P(y | x): y = x + B - M/2 with B binomial (M, 1/2), and where that is outside the domain, its end.
+    """T(x, y) = P(y | x): y = x + B - M/2 with B binomial (M, 1/2), clipped to the domain.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class Channel:
     Raises
     ------
     StatementError
-        If `places` is not an integer of at least 1, or `limit` no even one of at least 0.
+        If `places` is not an integer of at least 1, or `limit` not an even integer of at least 0.
 
     Examples
     --------
@@ -391,8 +391,8 @@ def linked(
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
         first = int(at[0]) if len(at) else 0
-        some = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
-        records[first : first + some.shape[0]] += (some.tocsr() @ of_kind).toarray()
+        joint = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
+        records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
     return Linked(of_row, share, records)
 
 
@@ -401,19 +401,21 @@ def _pairs(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Pairs of a true and a published tuple that are possible, and pi(x) T(x, y), many at once, by true tuple."""
     order = np.argsort([(channel.limit + 1) / channel.places for channel in channels], kind="stable")
-    transition, at_x, at_y, taken = _joined([channels[a] for a in order], [x[a] for a in order], [y[a] for a in order])
-    there = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
-    reached = sp.csr_array(transition @ there)  # from a true place to published tuples
+    transition, at_x, at_y, n_joined = _joined(
+        [channels[a] for a in order], [x[a] for a in order], [y[a] for a in order]
+    )
+    selection = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
+    reached = sp.csr_array(transition @ selection)  # from a true place to published tuples
     ends = np.concatenate([[0], np.cumsum(np.diff(reached.indptr)[at_x])])
     start = 0
     while start < len(pi):
         stop = max(int(np.searchsorted(ends, ends[start] + AT_ONCE, side="right")) - 1, start + 1)
         pairs = sp.coo_array(reached[at_x[start:stop]])
         at, to, p = pairs.row + start, pairs.col, pairs.data * pi[pairs.row + start]
-        for a in order[taken:]:
+        for a in order[n_joined:]:
             p = p * channels[a].probability(x[a][at], y[a][to])
-            kept = p > 0
-            at, to, p = at[kept], to[kept], p[kept]
+            is_possible = p > 0
+            at, to, p = at[is_possible], to[is_possible], p[is_possible]
         yield at, to, p
         start = stop
 
@@ -422,14 +424,14 @@ def _joined(
     channels: Sequence[Channel], x: Sequence[np.ndarray], y: Sequence[np.ndarray]
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, int]:
     """Some attributes taken as one: T, the places of true and published tuples, and how many attributes these are."""
-    matrix, at_x, at_y, taken = channels[0].matrix, x[0], y[0], 1
+    matrix, at_x, at_y, n_joined = channels[0].matrix, x[0], y[0], 1
     for channel, more_x, more_y in zip(channels[1:], x[1:], y[1:], strict=True):
         if matrix.nnz * channel.places * (channel.limit + 1) > JOINT:
             break
         matrix = sp.csr_array(sp.kron(matrix, channel.matrix, format="csr"))
         at_x, at_y = at_x * channel.places + more_x, at_y * channel.places + more_y
-        taken += 1
-    return matrix, at_x, at_y, taken
+        n_joined += 1
+    return matrix, at_x, at_y, n_joined
 
 
 def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -450,7 +452,7 @@ class NoisyTable(Published):
     domains : dict of str to Index
         The domain of every attribute, in the order along which noise moves.
     channels : dict of str to Channel
-        The noise of every attribute, which everybody knows.
+        The noise of every attribute, which is public.
 
     Examples
     --------
@@ -533,7 +535,7 @@ class BinomialNoise(DomainTechnique):
     CAE, section 5: noise on all attributes, numerical and categorical. Domains are ordered (see
     :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
 
-    The paper prints algorithm 2 again for its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
+    The paper prints algorithm 2 again as its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
     probability that the value x of attribute a is published as y, and the frequency pi of each combination x of the
     other attributes in the population. We assume that records are independent, with x drawn from pi and the
     confidential d from the prior, independently of x, and that the person is equally likely to be any record r. With Mo
@@ -742,11 +744,11 @@ class Sampling(DomainTechnique):
 
 @runtime_checkable
 class Technique(Protocol):
-    """A class with publish(), what is disclosed, and infer(), what an intruder concludes from it.
+    """The interface of a technique: publish() returns the published data, infer() what an intruder infers from them.
 
     Notes
     -----
-    :func:`maxent_cvx.testing.check_technique` checks the one that you write; :func:`maxent_cvx.sdc.experiment` makes
+    :func:`maxent_cvx.testing.check_technique` checks user-defined techniques; :func:`maxent_cvx.sdc.experiment` creates
     techniques as ``YourTechnique(strength, seed=seed)``.
 
     Examples
@@ -790,7 +792,7 @@ class Technique(Protocol):
         Parameters
         ----------
         published : object
-            What :meth:`publish` returned.
+            The result of :meth:`publish`.
         known : dict
             Supplementary knowledge (SK) about one person: attribute to a value, a list of values or an Interval.
         population : DataFrame or QITable
@@ -799,5 +801,5 @@ class Technique(Protocol):
         Returns
         -------
         Series
-            Probabilities, none negative, that sum to 1, by value of the confidential attribute.
+            Nonnegative probabilities that sum to 1, by value of the confidential attribute.
         """

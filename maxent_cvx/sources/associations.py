@@ -23,8 +23,8 @@ class StrongestAssociations(Source):
     Parameters
     ----------
     original : DataFrame or Associations
-        The microdata, with the release's QI and sensitive columns; or what
-        :func:`~maxent_cvx.mine_associations` found in it, to mine once for many models.
+        The microdata, with the release's QI and sensitive columns; or the result of
+        :func:`~maxent_cvx.mine_associations`, to mine once for many models.
     positive, negative : int or None
         K+ and K-. None is every association with enough support.
     min_support : int
@@ -38,16 +38,16 @@ class StrongestAssociations(Source):
         If an argument cannot be read; when added to a model, if there are fewer associations than asked for, or the
         records are not those of the view.
     UnknownName, TableError
-        When added to a model, if the table has not the view's columns.
+        When added to a model, if the table does not have the view's columns.
 
     Notes
     -----
     Privacy-MaxEnt, section 4.4, Top-(K+, K-). Associations are ordered by confidence, then support,
-    then fewer attributes, then names, so that a larger K says everything that a smaller one does.
+    then fewer attributes, then names, so that a larger K includes everything that a smaller one does.
 
     Examples
     --------
-    What somebody infers who knows the two strongest associations of each sign, and which they are:
+    The two strongest associations of each sign, and what an adversary who knows them infers:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -104,8 +104,8 @@ class StrongestAssociations(Source):
             share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
             n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
             exact = n_qs / ranked["n_q"]
-            given, value = mined.names(ranked)
-            index = pd.Index("P(" + value + " | " + given + ")")
+            condition, value = mined.names(ranked)
+            index = pd.Index("P(" + value + " | " + condition + ")")
             label = f"{'negative' if negative else 'positive'} association"
             yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
 

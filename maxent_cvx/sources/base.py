@@ -61,18 +61,19 @@ else:
 
 
 class Source(ReprMixin, ABC):
-    """What an adversary may know: a builder of rows.
+    """Something that an adversary may know; it builds rows of the linear system.
 
     Subclasses state their equation in the first line of their docstring, take their data in the
-    constructor, and emit it in :meth:`rows`. A dataclass will do, and so will a class without a constructor.
+    constructor, and emit it in :meth:`rows`. A dataclass or a class without a constructor is enough.
 
-    A model holds a source under its `label`, and calls its rows by it. By default that is the class with the arguments
-    of its constructor, as far as they are attributes of the same names (as scikit-learn expects of estimators), so that
-    two of them are distinguishable. Another label is a class attribute, a property, or set in the constructor.
+    A model stores a source under its `label`, which also names its rows. The default label is the class name with the
+    arguments of the constructor, as far as attributes of the same names exist (as for scikit-learn's estimators), so
+    that two sources are distinguishable. To change it, define a class attribute or a property, or set it in the
+    constructor.
 
     Examples
     --------
-    Knowledge of your own: what an l-diverse publisher promises.
+    A user-defined source: the promise of an l-diverse publisher.
 
     >>> import maxent_cvx as mx
     >>> class AtMost(mx.Source):
@@ -125,12 +126,12 @@ class Source(ReprMixin, ABC):
         Returns
         -------
         iterable of Rows or CVXPY constraints
-            Values are probabilities, or whatever the source counts in. A generator will do.
+            Values are probabilities, or in the unit of the source. A generator is allowed.
 
         Raises
         ------
         MaxEntError
-            Any error of ``maxent_cvx._utils``, if what the source says does not fit the view: nothing is added then.
+            If the source does not fit the view; nothing is added in this case.
 
         Examples
         --------
@@ -152,7 +153,7 @@ class Source(ReprMixin, ABC):
     def constraints(self, space: Space) -> list[cp.Constraint]:
         """The CVXPY constraints of this source alone, over ``space.counts``, each labelled by the source.
 
-        Soft rows are no constraints: their cost is a term of a model's objective.
+        Soft rows are not constraints: their cost is a term of a model's objective.
 
         Parameters
         ----------
@@ -237,8 +238,8 @@ def as_list(knowledge: Any, label: str) -> Iterable[Any]:
     ):
         return knowledge
     raise StatementError(
-        f"{label!r} gives a {type(knowledge).__name__}, {short_repr(knowledge)}, which is no knowledge; "
-        "a comparison is expected, e.g. space.prob('HIV') <= 0.2"
+        f"{label!r} returns a {type(knowledge).__name__}, {short_repr(knowledge)}; a comparison is expected, e.g. "
+        "space.prob('HIV') <= 0.2"
     )
 
 
@@ -254,7 +255,7 @@ def as_source(knowledge: object) -> Source:
         hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
-    raise StatementError(f"{short_repr(knowledge)} is not something an adversary can know; {hint}")
+    raise StatementError(f"cannot interpret {short_repr(knowledge)} as knowledge; {hint}")
 
 
 # What a source builds over a space: a group of rows and constraints, which a model holds under its label.
@@ -316,11 +317,11 @@ class ConstraintGroup:
 
     def without_row(self, row: int) -> ConstraintGroup:
         """The same without one row, by its number among them; what depends on parameters stays as it is now."""
-        kept, start = [], 0
+        remaining, start = [], 0
         for rows in self.rows:
-            kept.append(rows.at(np.arange(start, start + len(rows)) != row))
+            remaining.append(rows.at(np.arange(start, start + len(rows)) != row))
             start += len(rows)
-        return ConstraintGroup(StoredSource.of(self.source, tuple(kept)), tuple(kept), self.convex)
+        return ConstraintGroup(StoredSource.of(self.source, tuple(remaining)), tuple(remaining), self.convex)
 
     def named(self, label: str) -> ConstraintGroup:
         """The same with rows that are called by `label`; those of several blocks also by what each block is."""
@@ -334,7 +335,7 @@ class ConstraintGroup:
         """Whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
             return False
-        return all(mine.same_as(theirs) for mine, theirs in zip(self.rows, other.rows, strict=True))
+        return all(rows.same_as(other_rows) for rows, other_rows in zip(self.rows, other.rows, strict=True))
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:

@@ -79,13 +79,13 @@ def _pieces(e: Any, rest: Any) -> list[Any] | None:
 
 def _all(parts: list[list[Any] | None]) -> list[Any] | None:
     """Everything that all parts say; None if one of them cannot be said."""
-    return None if any(part is None for part in parts) else [one for part in parts for one in part or []]
+    return None if any(part is None for part in parts) else [piece for part in parts for piece in part or []]
 
 
 def _sum(e: Any, rest: Any) -> list[Any] | None:
     """|a| + |b| <= c is four affine constraints: the pieces of one summand, with each of the pieces of the others."""
-    flat = sum((one for one in e.args if one.is_affine()), rest)
-    return _sum_of([one for one in e.args if not one.is_affine()], flat)
+    flat = sum((summand for summand in e.args if summand.is_affine()), rest)
+    return _sum_of([summand for summand in e.args if not summand.is_affine()], flat)
 
 
 def _sum_of(curved: list[Any], rest: Any) -> list[Any] | None:
@@ -101,7 +101,7 @@ def _sum_of(curved: list[Any], rest: Any) -> list[Any] | None:
 def _negative(e: Any, rest: Any) -> list[Any] | None:
     inner = e.args[0]
     if type(inner).__name__ == "minimum":
-        return _all([_pieces(-one, rest) for one in inner.args])
+        return _all([_pieces(-argument, rest) for argument in inner.args])
     if type(inner).__name__ == "min" and inner.get_data()[0] is None:
         return _pieces(-inner.args[0], rest)
     if type(inner).__name__ in ("multiply", "MulExpression", "DivExpression"):
@@ -209,7 +209,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         )
     values_of(constraint.parameters(), label)
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
-        raise StatementError(f"{label!r} must speak of this model's space.p, and of no other variable")
+        raise StatementError(f"{label!r} must use this model's space.p, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
     linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality
@@ -243,13 +243,19 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
         if type(e).__name__ in ("kl_div", "rel_entr") and e.args[1].is_constant() and e.args[0].is_affine():
             reference = np.broadcast_to(np.asarray(e.args[1].value, dtype=float), e.shape).ravel(order="F")
             if (reference == 0).any():
-                kept, left = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
+                nonzero, zero = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
                 value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
-                zeros.append(value[left])
-                place = sp.csr_array((np.ones(len(kept)), (kept, np.arange(len(kept)))), shape=(e.size, len(kept)))
-                entries = place @ type(e)(value[kept], reference[kept]) if len(kept) else cp.Constant(np.zeros(e.size))
+                zeros.append(value[zero])
+                place = sp.csr_array(
+                    (np.ones(len(nonzero)), (nonzero, np.arange(len(nonzero)))), shape=(e.size, len(nonzero))
+                )
+                entries = (
+                    place @ type(e)(value[nonzero], reference[nonzero])
+                    if len(nonzero)
+                    else cp.Constant(np.zeros(e.size))
+                )
                 return cp.reshape(entries, e.shape, order="F")
-        return e.copy([rewritten(one) for one in e.args]) if e.args else e
+        return e.copy([rewritten(argument) for argument in e.args]) if e.args else e
 
     left, right = (rewritten(side) for side in constraint.args)
     if not zeros:
@@ -269,7 +275,7 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
     values = values_of(parameters, label)
     if not constraint.expr.is_affine() and affine_pieces(constraint.expr) is None:
         return Parametric(label, parameters, values, None, block)
-    as_variables = {id(one): cp.Variable(one.shape) for one in parameters}
+    as_variables = {id(parameter): cp.Variable(parameter.shape) for parameter in parameters}
     keeps_matrix = constraint.expr.tree_copy(id_objects=as_variables).is_affine()
 
     def at_values(rows: Rows) -> Rows:

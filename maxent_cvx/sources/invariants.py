@@ -34,12 +34,14 @@ def check_view(view: View) -> None:
     n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
     if (n_q == 0).any():
         nobody = view.quasi_identifiers[n_q == 0]
-        raise TableError(f"n_q of a {name} counts nobody with {join_names(nobody)}; leave such QI tuples out")
+        raise TableError(f"n_q of a {name} is 0 for {join_names(nobody)}; remove such QI tuples")
     n_s = view.n_s
     if n_s is not None:
         n_s = _counts(n_s, len(view.sensitive_values), f"n_s of a {name}", "sensitive value")
         if n_s.sum() != n_q.sum():
-            raise TableError(f"n_s of a {name} is of {n_s.sum()} records, and n_q of {n_q.sum()}; count the same ones")
+            raise TableError(
+                f"n_s of a {name} counts {n_s.sum()} records, but n_q counts {n_q.sum()}; the two must agree"
+            )
     _check_terms(view, name)
     published = view.published
     if not isinstance(published, Mapping) or not all(isinstance(by, tuple) for by in published):
@@ -56,11 +58,11 @@ def check_view(view: View) -> None:
             has_s = True
     if not has_q:
         raise TableError(
-            f"published of a {name} has no table by 'q', and P(s | q) would be of unknown people; add "
-            "('q',): pd.Series(n_q, quasi_identifiers), of one attribute with its values as index"
+            f"published of a {name} must have a table by 'q', without which P(s | q) is undefined; add ('q',): "
+            "pd.Series(n_q, quasi_identifiers), or for one attribute its values as index"
         )
     if n_s is not None and not has_s:
-        raise TableError(f"a {name} has n_s, and no table of published says so: add ('s',), or let n_s be None")
+        raise TableError(f"a {name} has n_s, but published has no table by 's'; add ('s',), or let n_s be None")
 
 
 def _check_labels(view: View, name: str) -> None:
@@ -70,38 +72,46 @@ def _check_labels(view: View, name: str) -> None:
             raise TableError(f"{attribute} of a {name} must be a tuple of column names, not {short_repr(columns)}")
     if not isinstance(view.quasi_identifiers, pd.MultiIndex):
         raise TableError(
-            f"quasi_identifiers of a {name} must be a MultiIndex, one level an attribute, not a "
+            f"quasi_identifiers of a {name} must be a MultiIndex with one level per attribute, not a "
             f"{type(view.quasi_identifiers).__name__}: pd.MultiIndex.from_frame(table[list(qi)])"
         )
     axes = view.axes
     if tuple(axes)[:2] != FIRST:
         raise TableError(f"axes of a {name} are {join_names(axes)}; 'q' and 's' come first")
     expected = {"q": (view.qi, view.quasi_identifiers), "s": (view.sensitive, view.sensitive_values)}
-    for role, (own, index) in expected.items():
-        if tuple(axes[role][0]) != own or not (isinstance(index, pd.Index) and index.equals(axes[role][1])):
-            raise TableError(f"axes[{role!r}] of a {name} must be {list(own)} and their labels, as the view has them")
-    players = [column for some, _ in axes.values() for column in some]
+    for role, (expected_columns, index) in expected.items():
+        if tuple(axes[role][0]) != expected_columns or not (
+            isinstance(index, pd.Index) and index.equals(axes[role][1])
+        ):
+            raise TableError(
+                f"axes[{role!r}] of a {name} must be {list(expected_columns)} and their labels, as the view has them"
+            )
+    players = [column for columns_of_role, _ in axes.values() for column in columns_of_role]
     if len(set(players)) < len(players):
-        raise TableError(f"a column of a {name} plays several roles: {join_names(players, 20)}; each has one")
-    check_roles({role: tuple(some) for role, (some, _) in axes.items()})
-    for role, (some, index) in axes.items():
-        if not isinstance(index, pd.Index) or list(index.names) != list(some):
+        raise TableError(f"each column of a {name} must have one role, but has several: {join_names(players, 20)}")
+    check_roles({role: tuple(columns_of_role) for role, (columns_of_role, _) in axes.items()})
+    for role, (columns_of_role, index) in axes.items():
+        if not isinstance(index, pd.Index) or list(index.names) != list(columns_of_role):
             named = list(index.names) if isinstance(index, pd.Index) else short_repr(index)
-            raise TableError(f"the labels of {role!r} of a {name} are named {named}, and its columns {list(some)}")
+            raise TableError(
+                f"the labels of {role!r} of a {name} are named {named}, and its columns {list(columns_of_role)}"
+            )
         if index.has_duplicates or index.to_frame().isna().to_numpy().any() or not len(index):
-            what = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
-            raise TableError(f"the index of {role!r} of a {name} {what if len(index) else 'is empty'}; each label once")
+            mistake = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
+            raise TableError(
+                f"the index of {role!r} of a {name} {mistake if len(index) else 'is empty'}; each label once"
+            )
         if isinstance(index, pd.MultiIndex) and any(level.has_duplicates for level in index.levels):
             raise TableError(f"a level of the index of {role!r} of a {name} repeats values; make it from_frame(...)")
 
 
-def _counts(given: object, n: int, what: str, of: str) -> np.ndarray:
+def _counts(values: object, n: int, what: str, of: str) -> np.ndarray:
     """Read whole counts, none negative, one per label."""
-    counts = np.asarray(given)
+    counts = np.asarray(values)
     if counts.shape != (n,) or counts.dtype.kind not in "iuf":
-        raise TableError(f"{what} must hold {n} counts, one a {of}, not {short_repr(given)} of shape {counts.shape}")
+        raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(values)} of shape {counts.shape}")
     if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
-        raise TableError(f"{what} holds {counts[bad][0]:.12g}; whole numbers of records are expected, none negative")
+        raise TableError(f"{what} must contain counts of records, integers of at least 0, got {counts[bad][0]:.12g}")
     return counts.astype(np.int64)
 
 
@@ -142,22 +152,25 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
     except MaxEntError as error:
         raise TableError(f"{what} cannot be: {error}") from error
     if list(counts.index.names) != list(block.index.names):
-        raise TableError(f"{what} is labelled by {list(counts.index.names)}; {list(block.index.names)} are expected")
+        raise TableError(
+            f"the index of {what} must have the names {list(block.index.names)}, not {list(counts.index.names)}"
+        )
     n = _counts(counts.to_numpy(), len(counts), what, "label")
     labels = counts.index
     if labels.has_duplicates:
-        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count a label")
+        raise TableError(
+            f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count per label is expected"
+        )
     known = labels.isin(block.index)
     if (lost := ~known & (n > 0)).any():
         raise TableError(
-            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, and terms() has no such term: "
-            "the two contradict each other"
+            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, for which terms() has no term"
         )
     if not known.all():
-        raise TableError(f"{what} has 0 of {join_names(labels[~known])}, of which there are no terms; leave that out")
+        raise TableError(f"{what} contains 0 for {join_names(labels[~known])}, for which there is no term; remove it")
     if len(missing := block.index[~block.index.isin(labels)]):
         raise TableError(
-            f"{what} lacks {join_names(missing)}, of which there are terms; give 0 if nobody has it, or leave them out"
+            f"{what} lacks {join_names(missing)}, for which there are terms; add 0 if nobody has it, or remove the terms"
         )
     if not labels.equals(block.index):
         raise TableError(
@@ -165,7 +178,7 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
             f"to {block.index[-1]!r}; sort it, as by .sort_index()"
         )
     if n.sum() != space.n_records:
-        raise TableError(f"{what} is of {n.sum()} records, and n_q of {space.n_records}; count the same ones")
+        raise TableError(f"{what} counts {n.sum()} records, but n_q counts {space.n_records}; the two must agree")
     share = n / np.diff(block.matrix.indptr)
     return share[block.matrix.tocsc().indices]
 
@@ -182,18 +195,18 @@ def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarra
 
 
 class PublishedRows(Source):
-    """Rows that are true of whatever was published, and what they say alone, without a solver, where that is known.
+    """Rows that the published data imply, and, where it is known, the solution without any other knowledge in closed form.
 
-    The first rows that are emitted shall be those of people's quasi-identifiers, which are no part of an irreducible
-    infeasible subsystem where what is published contradicts itself.
+    The first rows that are emitted must be those of people's quasi-identifiers, which are never part of an irreducible
+    infeasible subsystem if the published data contradict themselves.
     """
 
     _counts_records = True
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """The maximum-entropy answer when nothing else is known: records a term, and a multiplier a row.
+        """The maximum-entropy answer when nothing else is known: one count per term and one multiplier per row.
 
-        By default none is known.
+        By default it is unknown.
 
         Parameters
         ----------
@@ -203,22 +216,22 @@ class PublishedRows(Source):
         Returns
         -------
         counts : ndarray, one per term
-            Records; NaN where no closed form is known. Where there is one, all that is published is consistent.
+            Records; NaN where no closed form is known. If there is one, the published data are consistent.
         multipliers : ndarray, one per row
-            As of `multipliers` of :class:`maxent_cvx.Posterior`; where there is no closed form, where to begin.
+            As `multipliers` of :class:`maxent_cvx.Posterior`; without a closed form, a starting point.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """The least and the most records that some terms can hold together, when nothing else is known.
+        """The smallest and the largest number of records that some terms can have together, when nothing else is known.
 
-        Asked only where there is a closed form.
+        Called only if there is a closed form.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Terms: in every bucket all of some QI tuples with some values.
+            Positions of terms: in every bucket, all those of some QI tuples with some values.
 
         Returns
         -------
@@ -228,7 +241,7 @@ class PublishedRows(Source):
         Raises
         ------
         StatementError
-            If the class has a closed form and not this.
+            If the class has a closed form, but does not define this method.
         """
         name = type(self).__name__
         raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")
@@ -236,13 +249,13 @@ class PublishedRows(Source):
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it; by default one after the other.
+        """Apply :meth:`closed_bounds` to each of several groups of terms; by default one after the other.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Terms; of each group those that :meth:`closed_bounds` takes.
+            Positions of terms; those of a group are as :meth:`closed_bounds` expects.
         group : ndarray of int
             The group of each.
         n_groups : int
@@ -250,13 +263,13 @@ class PublishedRows(Source):
         Returns
         -------
         low, high : ndarray, one per group
-            Records; 0 of a group without terms.
+            Records; 0 for a group without terms.
         """
         ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
-        some, start = np.unique(group[order], return_index=True)
-        for one, terms in zip(some, np.split(at[order], start[1:]), strict=True):
-            ends[:, one] = self.closed_bounds(space, terms)
+        groups, start = np.unique(group[order], return_index=True)
+        for number, terms in zip(groups, np.split(at[order], start[1:]), strict=True):
+            ends[:, number] = self.closed_bounds(space, terms)
         return ends[0], ends[1]
 
 
@@ -275,18 +288,18 @@ def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
 class PublishedCounts(PublishedRows):
     """sum P(terms with a label) = n(label) / N, for every label of the tables that a view publishes.
 
-    What is known of every view whose class has no sources of its own, see
+    The default for every class of views that does not register other sources, see
     :func:`~maxent_cvx.sources.published_sources`.
 
     Parameters
     ----------
     view : View
     tables : sequence of tuple of str, optional
-        By what the counts are, of those in ``view.published``; by default all, first those by QI tuple.
+        Keys of ``view.published``; by default all, first those by QI tuple.
 
     Examples
     --------
-    Of a release it says what :class:`~maxent_cvx.BucketInvariants` does, which also know the answer to it:
+    For a release it gives the same rows as :class:`~maxent_cvx.BucketInvariants`, which also has the closed form:
 
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.sources import PublishedCounts
@@ -312,11 +325,11 @@ class PublishedCounts(PublishedRows):
         """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
         for by in self.tables:
             counts = self.view.published[by]
-            rows, held = counted_rows(space, by, counts), counts.to_numpy() > 0
-            yield rows if held.all() else rows.at(held)
+            rows, occurs = counted_rows(space, by, counts), counts.to_numpy() > 0
+            yield rows if occurs.all() else rows.at(occurs)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Everybody who is counted under a label has any of its terms alike, if there is one table; else there is none.
+        """For a single table, everybody counted under a label has each of its terms with equal probability; else NaN.
 
         Returns
         -------
@@ -324,7 +337,7 @@ class PublishedCounts(PublishedRows):
             Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
             tables are published, or labels that nobody has.
         multipliers : ndarray, one per row
-            With x = w exp(A' multipliers - 1) for the rows A x = b in records; of several tables those of the first as
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records; for several tables those of the first as
             if it were alone, and 0 for the others.
 
         Examples
@@ -363,9 +376,9 @@ class PublishedCounts(PublishedRows):
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
         row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
-        pairs, some = np.unique(group * len(n) + row[at], return_counts=True)
+        pairs, n_terms = np.unique(group * len(n) + row[at], return_counts=True)
         whose, label = np.divmod(pairs, len(n))
-        all_of_them = some == np.bincount(row, minlength=len(n))[label]
+        all_of_them = n_terms == np.bincount(row, minlength=len(n))[label]
         return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
 
     def _of_values(self, by: tuple[str, ...]) -> bool:
@@ -402,10 +415,10 @@ class PublishedZeros(Source):
 
 @singledispatch
 def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
-    """List what a view says of itself: first what links few terms, those of a bucket say; then the rest.
+    """List the sources of a view itself: first those that link few terms, such as those of a bucket; then the others.
 
-    A ``functools.singledispatch`` function: a kind of view that says more than its counts, or knows the answer to them,
-    registers what it says, ``@published_sources.register(MyView)``. Its subclasses say the same.
+    A ``functools.singledispatch`` function: a kind of view that publishes more than counts, or has a closed form for
+    them, registers its sources with ``@published_sources.register(MyView)``. Subclasses inherit them.
 
     Parameters
     ----------
@@ -414,13 +427,13 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     Returns
     -------
     tuple
-        A :class:`PublishedRows`, and any sources. By default the counts that it publishes, after what can be checked of
-        a view is checked.
+        A :class:`PublishedRows`, and any sources. By default the counts that the view publishes, after its properties
+        have been checked.
 
     Raises
     ------
     TableError, StatementError
-        If the view is not what every :class:`maxent_cvx.View` promises.
+        If the view violates the contract of :class:`maxent_cvx.View`.
 
     Examples
     --------
@@ -442,10 +455,10 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
 class BucketInvariants(PublishedCounts):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
-    These rows are sound, complete, and concise but for one row a bucket (Theorems 1 to 3): every
-    linear equation that holds for all assignments of the bucket's values to its people follows from them, and no other.
-    That everybody has exactly one value is no such equation, and they do not say it. Where some values are
-    counterfeits, at most so many people have each.
+    These rows are sound, complete, and concise except for one row per bucket (Theorems 1 to 3): they imply every
+    linear equation that is true of all assignments of the bucket's values to its people, and no other. That everybody
+    has exactly one value is not such an equation, and is not implied. In a bucket with counterfeits, the counts of
+    values are upper bounds.
 
     Parameters
     ----------
@@ -454,7 +467,7 @@ class BucketInvariants(PublishedCounts):
     Raises
     ------
     StatementError
-        If it is no release.
+        If it is not a Release.
 
     Notes
     -----
@@ -462,7 +475,7 @@ class BucketInvariants(PublishedCounts):
 
     Examples
     --------
-    Every model of a release holds them already, as its first source: nine pairs (q, b), and nine (s, b).
+    Every model of a release contains them as its first source. Here there are nine pairs (q, b), and nine (s, b):
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -492,7 +505,7 @@ class BucketInvariants(PublishedCounts):
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
 
-        Somebody with QI tuple q has of it what each of the n(q) people has.
+        A named person with QI tuple q has 1 / n(q) of it, like everybody with q.
 
         Parameters
         ----------
@@ -527,10 +540,10 @@ class BucketInvariants(PublishedCounts):
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of QI tuples and values, one per bucket, can hold, records.
+        """Sum over buckets the records that a rectangle of QI tuples and values can contain.
 
-        Of n(Q) people and n(S) values among n(b), between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) go
-        together (Frechet).
+        In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q have
+        one of the n(S) values in S (Frechet).
         """
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])
@@ -739,9 +752,9 @@ class SeriesConstraints(PublishedRows):
             bucket, n_buckets = series.buckets[u], len(relations.names)
             size = np.bincount(bucket[present[u]], minlength=n_buckets)
             share = relations.number / size[relations.bucket]
-            here = relations.terms[alone[block[q[relations.terms]]]]
-            here = here[~relations.with_counterfeits[bucket[q[here]]]]
-            counts[here] = share[relations.row_of(here)]
+            terms = relations.terms[alone[block[q[relations.terms]]]]
+            terms = terms[~relations.with_counterfeits[bucket[q[terms]]]]
+            counts[terms] = share[relations.row_of(terms)]
             known = np.bincount(bucket[present[u]], present[:u, present[u]].any(axis=0), n_buckets) > 0
             first = ~known & ~relations.with_counterfeits
             multipliers.append(np.where(first[relations.bucket], np.log(share), 0.0)[inside[u][relations.bucket]])
@@ -751,19 +764,19 @@ class SeriesConstraints(PublishedRows):
         """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
-            here = at[series.buckets[u, space.codes["q"][at]] >= 0]
-            if not len(here):
+            terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
+            if not len(terms):
                 continue
-            bucket = series.buckets[u, space.codes["q"][here]]
+            bucket = series.buckets[u, space.codes["q"][terms]]
             n_buckets = len(series.releases[u].buckets)
-            people = np.unique(np.column_stack([space.codes["q"][here], bucket]), axis=0)[:, 1]
-            rows = np.unique(relations.row_of(here))
+            people = np.unique(np.column_stack([space.codes["q"][terms], bucket]), axis=0)[:, 1]
+            rows = np.unique(relations.row_of(terms))
             n_q = np.bincount(people, minlength=n_buckets)
             n_s = np.bincount(relations.bucket[rows], relations.number[rows], n_buckets)
             n_b = np.bincount(relations.bucket, relations.number, n_buckets)
-            held = n_q > 0
-            low += float(np.maximum(n_q + n_s - n_b, 0)[held].sum())
-            high += float(np.minimum(n_q, n_s)[held].sum())
+            is_present = n_q > 0
+            low += float(np.maximum(n_q + n_s - n_b, 0)[is_present].sum())
+            high += float(np.minimum(n_q, n_s)[is_present].sum())
         return low, high
 
 
@@ -804,13 +817,13 @@ class _Relations(NamedTuple):
 
     def rows(self, space: Space, inside: np.ndarray) -> Rows:
         """Write the constraints of some buckets."""
-        kept = np.flatnonzero(inside[self.bucket])
+        relations = np.flatnonzero(inside[self.bucket])
         where = (np.ones(len(self.terms)), (self.row, self.terms))
-        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[kept])
-        high = self.number[kept] / space.n_records
-        low = np.where(self.with_counterfeits[self.bucket[kept]], -np.inf, high)
-        s = space.view.sensitive_values[self.value[kept]].to_flat_index()
-        index = pd.MultiIndex.from_arrays([self.names[self.bucket[kept]], s], names=["bucket", "value"])
+        matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[relations])
+        high = self.number[relations] / space.n_records
+        low = np.where(self.with_counterfeits[self.bucket[relations]], -np.inf, high)
+        s = space.view.sensitive_values[self.value[relations]].to_flat_index()
+        index = pd.MultiIndex.from_arrays([self.names[self.bucket[relations]], s], names=["bucket", "value"])
         return Rows(matrix, low, high, self.label, index, space.view, remedy=REMEDY)
 
 

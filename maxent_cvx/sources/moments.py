@@ -25,7 +25,6 @@ from .._utils.validation import (
     check_str,
     is_several,
 )
-from ..releases.generalized import OUTSIDE
 from ..terms.axes import values_named
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -48,7 +47,7 @@ from .statements import Event, Probability, conditions
 def Covariance(
     x: str, y: Mapping[object, float] | pd.Series | str, given: Mapping[str, object] | None = None
 ) -> Probability:
-    """Cov(x, y | given) = E[(x - E x) y | given], of a known number x with a sensitive one, to be compared.
+    """Cov(x, y | given) = E[(x - E x) y | given] of a known number x and a sensitive number y, to be compared.
 
     Parameters
     ----------
@@ -63,18 +62,18 @@ def Covariance(
     Returns
     -------
     Probability
-        A linear combination of probabilities, as of :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` says that the ill
-        are no younger than the others.
+        A linear combination of probabilities, like :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` means that the ill
+        are on average at least as old as the others.
 
     Raises
     ------
     StatementError, BadProbability
-        If the arguments cannot be read. Whether names exist, and values are numbers, is checked when a model gets it.
+        If the arguments are invalid. Whether names exist, and values are numbers, is checked when it is added to a model.
 
     Notes
     -----
-    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the mean product, divided by
-    n; one that was divided by n - 1 is n / (n - 1) times it.
+    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the covariance with divisor
+    n; with divisor n - 1 it is n / (n - 1) times as large.
 
     Examples
     --------
@@ -120,8 +119,8 @@ class ExpectedProduct(Event):
             y = " + ".join(
                 sorted(format_value(value) if a == 1 else f"{a:g} {format_value(value)}" for value, a in self.y)
             )
-        given = conditions(self.given)
-        return f"Cov({self.x}, {y} | {given})" if given else f"Cov({self.x}, {y})"
+        condition = conditions(self.given)
+        return f"Cov({self.x}, {y} | {condition})" if condition else f"Cov({self.x}, {y})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -136,13 +135,13 @@ class ExpectedProduct(Event):
         people = space.view.n_q * space.described(dict(self.given))
         different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
         number = np.bincount(of_tuple, people, len(different)).astype(np.int64).tolist()
-        x = [Fraction(one) for one in different.tolist()]
+        x = [Fraction(label) for label in different.tolist()]
         n = sum(number)
-        mean = sum((k * one for k, one in zip(number, x, strict=True)), Fraction(0)) / n
+        mean = sum((k * label for k, label in zip(number, x, strict=True)), Fraction(0)) / n
         values, of_value = np.unique(
             responses(space.view, self.y if isinstance(self.y, str) else dict(self.y)), return_inverse=True
         )
-        y = [Fraction(one) for one in values.tolist()]
+        y = [Fraction(label) for label in values.tolist()]
         q, s = space.codes["q"], space.codes["s"]
         place = np.where(people[q] > 0, 1 + of_tuple[q] * len(y) + of_value[s], 0)
         return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
@@ -169,8 +168,7 @@ def subjects(
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
     space.axes.tell_apart(of_tuples)
     tuples, people = space.described(of_tuples), space.records_described(of_tuples)
-    inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)
-    mask = values_named(view, having) if having else inside
+    mask = values_named(view, having) if having else view.inside
     terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])
     if not len(terms):
         raise StatementError(f"nobody can have {conditions((n, choose(c, n)) for n, c in given.items())}")
@@ -195,7 +193,7 @@ def _numbers(
     view = space.view
     if of is None:
         if len(view.sensitive) > 1:
-            raise StatementError(f"the statistic is of one of {list(view.sensitive)}; say which: of=...")
+            raise StatementError(f"the attribute of the statistic must be given (of), one of {list(view.sensitive)}")
         of = view.sensitive[0]
     if of in view.sensitive:
         return numbers_of_values(view, of, values)[space.codes["s"]]
@@ -341,7 +339,7 @@ def half_unit(value: float, decimals: object, what: str) -> float:
         return 0.0
     places = check_int(decimals, "decimals", -15, 15)
     if abs(round(value, places) - value) > 1e-9 * 10.0**-places + 1e-12 * abs(value):
-        raise BadProbability(f"{what}, {value:.12g}, has more than decimals={places}")
+        raise BadProbability(f"{what}, {value:.12g}, has more than {places} decimals")
     return 0.5 * 10.0**-places
 
 
@@ -360,23 +358,23 @@ class PublishedCorrelation(Source):
         number of each sensitive value, ``{"low": 1}``, all others being 0, or the name of a sensitive attribute whose
         values are numbers.
     sd : float, optional
-        The standard deviation of y, which must be published for a correlation to be linear. None: it follows from how
-        many people have each value, if that is published.
+        The standard deviation of y, which must be known for a correlation to be linear. None: computed from the numbers
+        of people with each value, if these are published.
     ddof : int
-        The sum of squares of `sd` was divided by n - ddof: 1 as pandas and R do, 0 as NumPy does. The correlation is
-        the same.
+        The sum of squares in `sd` was divided by n - ddof: 1 as in pandas and R, 0 as in NumPy. It does not affect the
+        correlation.
     given : dict, optional
-        Of whom, by quasi-identifiers, as of :func:`P`. None: of everybody.
+        The group, by quasi-identifiers, as in :func:`P`. None: everybody.
     decimals, sd_decimals : int, optional
-        To how many decimals each is rounded. None: they are published as they were computed, in double precision.
+        The number of decimals to which each is rounded. None: published in double precision.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if no standard deviation is known, if x is the same for
-        everybody, or who is in the release is not known.
+        If an argument is invalid; when added to a model, if the standard deviation is unknown, x is the same for
+        everybody, or it is unknown who is in the release.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
@@ -414,9 +412,9 @@ class PublishedCorrelation(Source):
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.ddof = check_int(ddof, "ddof", 0)
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         if sd is None and sd_decimals is not None:
-            raise StatementError("sd_decimals= is of sd=, which is not given; leave it out")
+            raise StatementError("sd_decimals is given without sd; omit it")
         self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
 
     @property
@@ -432,7 +430,7 @@ class PublishedCorrelation(Source):
         n = int(people.sum())
         values_of_x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
         if np.ptp(values_of_x[people > 0]) == 0:
-            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so that there is no correlation")
+            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so the correlation is undefined")
         x = np.where(people > 0, values_of_x - people @ values_of_x / n, 0.0)
         sd_x, (low, high) = float(np.sqrt(people @ x**2 / n)), self._deviations(space, y, n)
         ends = [max(self.r - self.half[0], -1.0), min(self.r + self.half[0], 1.0)]
@@ -454,7 +452,7 @@ class PublishedCorrelation(Source):
         if self.sd is not None:
             if n <= self.ddof:
                 raise StatementError(
-                    f"{self.label}: of {n} people there is no standard deviation with ddof={self.ddof}"
+                    f"{self.label}: the standard deviation of {n} people with ddof={self.ddof} is undefined"
                 )
             by = np.sqrt((n - self.ddof) / n)
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
@@ -471,7 +469,7 @@ class PublishedCorrelation(Source):
 
 
 class PublishedMoments(Source):
-    """``E[x] = m`` and ``E[(x - m)^2] = (n - ddof) / n sd^2``: a mean, and the standard deviation about it.
+    """``E[x] = m`` and ``E[(x - m)^2] = (n - ddof) / n sd^2``: a published mean m and standard deviation sd.
 
     Parameters
     ----------
@@ -480,35 +478,35 @@ class PublishedMoments(Source):
     sd : float, optional
         The standard deviation, in the same unit.
     of : str, optional
-        What they are of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value, "age" given
-        {"Disease": "Flu"}. By default the only sensitive attribute.
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value, such as "age"
+        given {"Disease": "Flu"}. By default the only sensitive attribute.
     given : dict, optional
-        Of whom, as of :func:`P`; sensitive attributes may be among the conditions.
+        The group, as in :func:`P`; sensitive attributes may be among the conditions.
     values : dict or Series, optional
-        The number that each value stands for; by default they are numbers themselves.
+        The number that each value stands for; by default the values are numbers themselves.
     ddof : int
-        The sum of squares was divided by n - ddof: 1 as pandas, R and spreadsheets' STDEV do, 0 as NumPy does.
+        The sum of squares was divided by n - ddof: 1 as in pandas, R and spreadsheets' STDEV, 0 as in NumPy.
     decimals : int or (int, int), optional
-        To how many decimals both, or the mean and the standard deviation, are rounded. None: they are published as they
-        were computed, in double precision.
+        The number of decimals to which both, or the mean and the standard deviation, are rounded. None: published in
+        double precision.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if nobody is as described, or too few for `ddof`.
+        If an argument is invalid; when added to a model, if the group is empty, or too small for `ddof`.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
-    A standard deviation is linear because the mean is published: about m, E[(x - m)^2] is the variance plus the square
-    of what m is off by, at most half a unit of its last decimal. Where it is not known how many are as described, as in
-    a class of which no count is published, rows are multiplied by their number, E[(x - m) 1] = 0, and as exact.
+    A standard deviation is linear because the mean is published: E[(x - m)^2] is the variance plus the square of the
+    rounding error of m, at most half a unit of its last decimal. If the size of the group is unknown, as for a class
+    without a published count, rows are multiplied by it, E[(x - m) 1] = 0, without loss of exactness.
 
     Examples
     --------
-    The "Table 1" of a paper: those ill were 70.0 (14.1) years old. How many there are is not told; of these four people
-    they are the two elder ones:
+    "Table 1" of a paper: patients with the disease were 70.0 (14.1) years old. Their number is not published; among
+    these four people they must be the two oldest:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="ill", sa_values=["no", "yes"])
@@ -532,13 +530,11 @@ class PublishedMoments(Source):
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.of = None if of is None else check_str(of, "of")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
         if len(places) != 2:
-            raise BadProbability(
-                f"decimals={decimals!r}: a whole number, or one of the mean and one of sd, is expected"
-            )
+            raise BadProbability(f"decimals must be an integer, or one for the mean and one for sd, got {decimals!r}")
         self.half = half_unit(self.mean, places[0], "the mean"), half_unit(self.sd or 0.0, places[1], "sd")
 
     @property
@@ -555,7 +551,9 @@ class PublishedMoments(Source):
             yield self._of_unknown_number(people, space)
             return
         if self.sd is not None and people.n <= self.ddof:
-            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+            raise StatementError(
+                f"{self.label}: the standard deviation of {people.n} people with ddof={self.ddof} is undefined"
+            )
         yield self._rows(self._sums(people, people.n), people, space)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:
@@ -636,12 +634,12 @@ class PublishedMoments(Source):
 
     def _rows(self, sums: list[Sum], people: Subjects, space: Space) -> Rows:
         """Rows of sums over people."""
-        weights = np.array([one.weights for one in sums])
+        weights = np.array([moment.weights for moment in sums])
         row, at = np.nonzero(weights)
         data = weights[row, at] * space.n_records
         matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(sums), len(space)))
-        low, high = (np.array([getattr(one, side) for one in sums], dtype=float) for side in ("low", "high"))
-        return Rows(matrix, low, high, self.label, pd.Index([one.name for one in sums]), space.view)
+        low, high = (np.array([getattr(moment, side) for moment in sums], dtype=float) for side in ("low", "high"))
+        return Rows(matrix, low, high, self.label, pd.Index([moment.name for moment in sums]), space.view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -664,7 +662,7 @@ def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
 # Rows of a quantile, in counts of people.
 
 #: What may be amiss with a quantile that nobody can have.
-REMEDY = "was it rounded, decimals=..., or computed in another way, method=...?"
+REMEDY = "check whether it was rounded (decimals) or computed in another way (method)"
 
 
 def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
@@ -720,49 +718,49 @@ DENOMINATORS = 1000
 
 
 class PublishedQuantile(Source):
-    """``#(x <= v) >= i`` and ``#(x < v) <= i - 1``: of n people as described, the i-th smallest number x is v.
+    """``#(x <= v) >= i`` and ``#(x < v) <= i - 1``: the i-th smallest number x of the n people in a group is v.
 
     Parameters
     ----------
     value : float or list of float
         The published quantile v, in the unit of the numbers; or several, in the order of `q`.
     q : float or Fraction, or list of these
-        From 0, the least number, to 1, the largest; 1/2 is the median.
+        From 0, the minimum, to 1, the maximum; 1/2 is the median.
     given : dict, optional
-        Of whom, as of :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
+        The group, as in :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
     of : str, optional
-        What it is a quantile of: a sensitive attribute, or a quasi-identifier of those who have a sensitive value. By
-        default the only sensitive attribute.
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value. By default
+        the only sensitive attribute.
     values : dict or Series, optional
-        The number that each value stands for; by default they are numbers themselves.
+        The number that each value stands for; by default the values are numbers themselves.
     method : {"linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf"}
-        How it was computed, as of :func:`numpy.quantile`: "linear" is the default of NumPy, pandas, R and spreadsheets,
-        by which the median of an even number of people is the mean of the two in the middle; "lower" is the lower of
-        the two; "inverted_cdf" the first number at which q of all are reached (PERCENTILE_DISC of SQL), and
-        "averaged_inverted_cdf" the default of SAS.
+        The method of :func:`numpy.quantile` by which it was computed: "linear" is the default of NumPy, pandas, R and
+        spreadsheets (the median of an even number of people is the mean of the two in the middle); "lower" is the lower
+        of the two neighbours; "inverted_cdf" is the smallest number whose cumulative share is at least q
+        (PERCENTILE_DISC in SQL); "averaged_inverted_cdf" is the default of SAS.
     decimals : int, optional
-        To how many decimals the quantile is rounded; None: it is not.
+        The number of decimals to which the quantile is rounded; None: not rounded.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if nobody can have such a number, or it is known anyway.
+        If an argument is invalid; when added to a model, if nobody can have such a number, or it is known already.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
-    Two linear rows say all of a quantile that is one of the numbers: the least, the largest, the lower median, the
-    median of an odd number of people. Between two neighbours it is a disjunction, one of all pairs of values that have
-    v between them: its rows, a relaxation, are what all pairs have in common, and ``model.bounds(..., integer=True)``
-    tries the pairs, which is exact (of a known number of people).
+    Two linear rows are equivalent to a quantile that is one of the numbers: the minimum, the maximum, the lower median,
+    the median of an odd number of people. A quantile between two neighbours is a disjunction over all pairs of values
+    with v between them. Its rows are a relaxation, the conditions common to all pairs; ``model.bounds(...,
+    integer=True)`` tries the pairs, which is exact if the number of people is known.
 
-    How many are as described need not be known: then the rows are n's multiples, exact for whole numbers of people; of
-    two neighbours they say only that one is v at most and the other v at least.
+    The size n of the group need not be known: the rows are then multiplied by n, exact for integer numbers of people; for
+    two neighbours they require only that one is at most v and the other at least v.
 
     Examples
     --------
-    Three people whose median is 30, and who earn 20, 30 or 40 each: two cannot earn 20, nor can two earn 40.
+    Three people earn 20, 30 or 40 each, and their median is 30: so at most one earns 20, and at most one earns 40.
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [25, 41, 47]}), qi="age", sa="income", sa_values=[20, 30, 40])
@@ -788,8 +786,8 @@ class PublishedQuantile(Source):
     ) -> None:
         values_of_q = check_list(value, "value", "quantiles") if is_several(value) else [value]
         shares = check_list(q, "q", "shares of the people") if is_several(q) else [q]
-        self._values = [check_number(one, "the quantile") for one in values_of_q]
-        self._q = [as_fraction(one) for one in shares]
+        self._values = [check_number(number, "the quantile") for number in values_of_q]
+        self._q = [as_fraction(number) for number in shares]
         self.value, self.q = (
             several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
         )
@@ -800,11 +798,11 @@ class PublishedQuantile(Source):
         if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
             raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(one, name) for name, one in chosen.items()}
+        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
         self.of = None if of is None else check_str(of, "of")
         self.values, self.method = values, check_in(method, "method", METHODS)
-        for one in self._values:
-            half_unit(one, decimals, "the quantile")
+        for number in self._values:
+            half_unit(number, decimals, "the quantile")
         self.decimals = decimals
 
     @property
@@ -832,7 +830,7 @@ class PublishedQuantile(Source):
             yield quantile_rows(quantile.counts(people), people, space, label)
 
     def alternatives(self, space: Space) -> list[list[Rows]]:
-        """What it can mean, one of which is true; all of it linear.
+        """The cases of the disjunction, one of which is true; each is linear.
 
         Parameters
         ----------
@@ -842,13 +840,13 @@ class PublishedQuantile(Source):
         Returns
         -------
         list of list of Rows
-            A list for each pair of neighbours that have the value between them; of several quantiles, for each choice
-            of such pairs.
+            One list for each pair of neighbours with the value between them; for several quantiles, one for each
+            combination of such pairs.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As of :meth:`rows`.
+            See :meth:`rows`.
 
         Examples
         --------
@@ -888,7 +886,7 @@ def as_fraction(q: object) -> Fraction:
         fraction = Fraction(typed).limit_denominator(DENOMINATORS)
         fraction = fraction if float(fraction) == typed else Fraction(np.format_float_positional(typed))
     if not 0 <= fraction <= 1:
-        raise BadProbability(f"q={q}: a number from 0 to 1 is expected")
+        raise BadProbability(f"q must be a number from 0 to 1, got {q}")
     if fraction.denominator > 10**6:
-        raise StatementError(f"q={q}: a share with at most six decimals, or a Fraction, is expected")
+        raise StatementError(f"q must be a share with at most six decimals, or a Fraction, got {q}")
     return fraction

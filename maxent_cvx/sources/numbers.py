@@ -11,8 +11,7 @@ from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of
 from .._utils.validation import check_number
-from ..releases.base import View
-from ..releases.generalized import OUTSIDE
+from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
 # The numbers that attributes of people are, or stand for: one per QI tuple, one per sensitive value.
@@ -32,7 +31,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
         )
     numbers = np.asarray(values).astype(float)
     if not np.isfinite(numbers).all():
-        raise StatementError(f"a value of {name!r} is no finite number")
+        raise StatementError(f"the values of {name!r} must be finite numbers")
     return numbers[codes]
 
 
@@ -63,8 +62,8 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
         raise unknown_name(f"value of {' or '.join(map(repr, view.sensitive))}", strange, known)
     if len(fitting) > 1:
         raise StatementError(
-            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}; only one "
-            "attribute is meant: publish it with values of its own"
+            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}, but "
+            "only one attribute can be meant; publish the statistic with values of one of them only"
         )
     codes, level = levels[fitting[0]]
     return np.array([float(of.get(value, 0.0)) for value in level])[codes]
@@ -72,10 +71,10 @@ def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
 
 def known_members(view: View, what: str) -> None:
     """Check that it is known who is in the release: of a population it is not."""
-    if (np.asarray(view.sensitive_values.to_flat_index()) == OUTSIDE).any():
+    if not view.inside.all():
         raise StatementError(
-            f"{what} is of those in the release, and who of the population they are is not known, so that it is not "
-            "linear; make the view of the people in the release"
+            f"{what} refers to the people in the release, and it is unknown who of the population is in it, so it is not "
+            "linear; make a view of the people in the release"
         )
 
 
@@ -168,7 +167,7 @@ def _factor(view: View, name: str) -> np.ndarray | None:
 def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
     """1 for those who have a value, which is written as text."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
-    there = np.array([str(value) == written for value in values])
-    if not there.any():
-        there = np.asarray(values == constant(written))
-    return there[codes].astype(float)
+    has_value = np.array([str(value) == written for value in values])
+    if not has_value.any():
+        has_value = np.asarray(values == constant(written))
+    return has_value[codes].astype(float)

@@ -29,16 +29,16 @@ class Monotone(Source):
     Parameters
     ----------
     of : Probability
-        ``P("yes")``, ``E("income")``, or a linear combination of such; of each value of the attribute in turn.
+        ``P("yes")``, ``E("income")``, or a linear combination of such; it is taken given each value of the attribute.
     along : str
         A quasi-identifier whose values have an order.
     increasing : bool
-        Whether it does not fall; otherwise it does not rise.
+        True: nondecreasing along the values; False: nonincreasing.
     given : dict, optional
-        Further conditions, as of :func:`P`: among whom this is so.
+        Further conditions, as in :func:`P`.
     order : list, optional
-        The values in their order, where they are not numbers and no ordered categories; an entry may be a list of values
-        or a :class:`pandas.Interval`, a group. Values that are not listed are not compared.
+        The values in their order, if they are neither numbers nor ordered categories; an entry may be a group, a list of
+        values or a :class:`pandas.Interval`. Values that are not listed are not compared.
 
     Raises
     ------
@@ -48,13 +48,13 @@ class Monotone(Source):
 
     Notes
     -----
-    A value that nobody as described has is passed over: its neighbours are compared with each other.
+    A value without people is skipped: its neighbours are compared with each other.
     P(s | a = v) is linear, as P(a = v) is known (Privacy-MaxEnt, section 4.1).
 
     Examples
     --------
-    Who smokes more is not less often ill. Of four people two are ill, and the last of them at least as probably as
-    any other:
+    The probability of the disease does not decrease with smoking. Two of four people are ill, and the heaviest smoker
+    is ill with at least the probability of any other:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"smoke": [0, 10, 20, 40]})
@@ -77,7 +77,7 @@ class Monotone(Source):
         self.of = check_instance(of, Probability, "what rises or falls", "write P('yes') or E('income')")
         self.along, self.increasing = check_str(along, "along"), check_bool(increasing, "increasing")
         if strange := [event for event in of.terms if type(event) not in (Event, ExpectedNumber)]:
-            raise StatementError(f"{strange[0]} is no probability or mean, of each value in turn; write P or E")
+            raise StatementError(f"{strange[0]} is neither a probability nor a mean for each value; write P or E")
         if named := [event for event in of.terms if event.who is not None]:
             raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
         chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
@@ -121,22 +121,29 @@ class Monotone(Source):
         of_term = place[codes]  # the place in the order of every term; -1 of those not compared
         matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
         for event, coefficient in self.of.terms.items():
-            given = dict(event.given) | self.given
-            n = np.bincount(place[place >= 0], space.records_by(self.along, given)[place >= 0], len(steps))
+            condition = dict(event.given) | self.given
+            n = np.bincount(place[place >= 0], space.records_by(self.along, condition)[place >= 0], len(steps))
             present += n > 0
             # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
-            row = replace(event, given=frozenset(given.items())).row(space)
-            own = of_term[row.indices]
-            at, own, data = row.indices[own >= 0], own[own >= 0], row.data[own >= 0]
-            factor = space.records_described(given) / np.where(n > 0, n, 1)
-            matrix = matrix + sp.csr_array((coefficient * data * factor[own], (own, at)), shape=matrix.shape)
-        there = np.flatnonzero(present == len(self.of.terms))
-        if len(there) < 2:
-            raise StatementError(
-                f"{self.label}: {'nobody' if not len(there) else f'only {steps[there[0]]} of its values'} has people "
-                "as described, so that there is nothing to compare; leave conditions out, or values together"
+            row = replace(event, given=frozenset(condition.items())).row(space)
+            steps_of_terms = of_term[row.indices]
+            at, steps_of_terms, data = (
+                row.indices[steps_of_terms >= 0],
+                steps_of_terms[steps_of_terms >= 0],
+                row.data[steps_of_terms >= 0],
             )
-        yield self._differences(sp.csr_array(matrix)[there], [steps[i] for i in there], space)
+            factor = space.records_described(condition) / np.where(n > 0, n, 1)
+            matrix = matrix + sp.csr_array(
+                (coefficient * data * factor[steps_of_terms], (steps_of_terms, at)), shape=matrix.shape
+            )
+        with_people = np.flatnonzero(present == len(self.of.terms))
+        if len(with_people) < 2:
+            raise StatementError(
+                f"{self.label}: at least two values with people are needed, but "
+                f"{'none' if not len(with_people) else f'only {steps[with_people[0]]}'} has some; remove conditions, or "
+                "group values"
+            )
+        yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
 
     def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
         """Each row less the one before; those that cannot be otherwise are left out."""
@@ -155,7 +162,7 @@ class Monotone(Source):
         if self.order is None:
             if not isinstance(values, pd.CategoricalIndex) and any(isinstance(value, str) for value in values):
                 raise StatementError(
-                    f"the values of {self.along!r} are texts, whose order is not known; say it: "
+                    f"the values of {self.along!r} are texts, whose order is unknown; give it: "
                     f"order=[{short_repr(values[0])}, ...]"
                 )
             ordered = ordered_values(space.axes, self.along)

@@ -322,7 +322,7 @@ def read_statement(text: str) -> Statement:
     Raises
     ------
     StatementError
-        If it cannot be read, pointing at the character.
+        If it cannot be parsed; the message contains the position.
 
     Examples
     --------
@@ -354,7 +354,7 @@ def read_probability(text: str) -> Probability:
     Raises
     ------
     StatementError
-        If it cannot be read, pointing at the character.
+        If it cannot be parsed; the message contains the position.
 
     Examples
     --------
@@ -369,14 +369,14 @@ def read_probability(text: str) -> Probability:
 
 
 def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
-    """Read a file of statements, one per line; empty lines and what follows a ``#`` are left out.
+    """Read a file of statements, one per line; empty lines, and text after a ``#``, are ignored.
 
-    The notation is that of the papers, ``help("maxent_cvx.sources.parser")`` is its grammar.
+    The notation is that of the papers; ``help("maxent_cvx.sources.parser")`` shows its grammar.
 
     Parameters
     ----------
     path : str or path
-        A text in UTF-8.
+        A UTF-8 text file.
 
     Returns
     -------
@@ -386,8 +386,8 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     Raises
     ------
     StatementError, BadProbability
-        If there is no such file, or a line cannot be read, naming file and line; so does the error that a model raises
-        when it has no such value or attribute.
+        If the file does not exist, or a line cannot be parsed; the message contains file and line, as do later errors of
+        a model that does not have a value or attribute.
 
     Examples
     --------

@@ -28,29 +28,29 @@ class SameValue(Source):
     first, second : str or int
         Names of people, see :class:`maxent_cvx.MaxEnt`.
     at_least : float
-        The probability c that both have the same value: 0.5 says "more often than not".
+        The probability c that both have the same value; 0.5 means "more often than not".
 
     Raises
     ------
     BadProbability
-        If `at_least` is no probability.
+        If `at_least` is not a probability.
     StatementError
-        If a name cannot be one, or both are the same; when added to a model, if the two can share more than 12 values.
+        If a name is invalid, or both are the same; when added to a model, if the two can share more than 12 values.
     UnknownName
-        When added to a model, if it names nobody so.
+        When added to a model, if nobody in it has such a name.
 
     Notes
     -----
-    A pair of distributions has a joint one in which the two agree with probability c if and only if all these rows
-    hold (Strassen, 1965), so that more cannot be said of the two distributions by themselves. Of two people in a
-    release the rows are **necessary, not sufficient**: a model has no term for what two people have *together*, and
-    the published buckets may allow less than the rows do, as below. What is learnt later of one of them moves the
-    other within these rows only, and "the same, or else both healthy", or the probability of both having HIV, cannot
-    be said; that takes the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
+    Two distributions have a coupling in which they agree with probability c if and only if all these rows are satisfied
+    (Strassen, 1965), so the rows are complete for the two distributions by themselves. For two people in a release
+    they are **necessary, not sufficient**: a model has no term for the values of two people *together*, and the
+    published buckets may allow less than the rows do, as below. Later knowledge about one person changes the other
+    only through these rows, and statements such as "the same, or else both healthy", or the probability of both having
+    HIV, cannot be expressed; they need the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
 
     Examples
     --------
-    A bucket deals two values to two people, so that they never have the same. The rows do not see it:
+    A bucket has two people and two different values, so the two never have the same value. The rows do not imply this:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> pair = pd.DataFrame({"Q": ["A", "B"], "S": ["x", "y"], "Bucket": [1, 1]})
@@ -62,12 +62,10 @@ class SameValue(Source):
 
     def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
         if not 0 <= (at_least := check_number(at_least, "at_least")) <= 1:
-            raise BadProbability(f"at_least={at_least:.12g} is no probability; it lies between 0 and 1")
+            raise BadProbability(f"at_least must be a probability between 0 and 1, got {at_least:.12g}")
         for name in (first, second):
             if not isinstance(name, str | Integral) or isinstance(name, bool):
-                raise StatementError(
-                    f"{short_repr(name)} is no person's name; two people are expected, each a text or a number"
-                )
+                raise StatementError(f"a person's name must be a text or an integer, not {short_repr(name)}")
         if first == second:
             raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
         self.first, self.second, self.at_least = first, second, at_least

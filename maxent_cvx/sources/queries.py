@@ -15,15 +15,15 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.formatting import format_value
-from .._utils.tables import as_numbers, choose, numbers_of, one_or_several
+from .._utils.tables import as_numbers, choose, one_or_several
 from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
-from ..releases.generalized import OUTSIDE
 from ..terms.axes import level_of
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, check_attainable, quantile_rows, subjects
+from .numbers import numbers_of_values
 
 # Intervals for numbers of records, which are integers.
 
@@ -38,7 +38,7 @@ def integer_counts(
     low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
-            f"no whole number of people is {what} {join_names(compress(names, none))}; integer=False takes any number"
+            f"no integer number of people is {what} {join_names(compress(names, none))}; integer=False allows any number"
         )
     return low, high
 
@@ -64,9 +64,11 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
-        raise StatementError(f"noise is a distribution of scipy.stats, laplace(scale=2) say, not {short_repr(noise)}")
+        raise StatementError(
+            f"noise must be a distribution of scipy.stats, such as laplace(scale=2), not {short_repr(noise)}"
+        )
     if not 0 < check_number(confidence, "confidence") <= 1:
-        raise BadProbability(f"confidence={confidence!r}: a probability above 0 and at most 1 is expected")
+        raise BadProbability(f"confidence must be a probability above 0 and at most 1, got {confidence!r}")
     tail = (1 - confidence) / (2 * times)
     try:
         least, most = map(float, (noise.ppf(tail), noise.isf(tail)) if tail > 0 else noise.support())
@@ -75,7 +77,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     if math.isnan(least) or math.isnan(most):
         raise StatementError("noise has no quantiles: its parameters are out of range")
     if not math.isfinite(most - least):
-        raise StatementError("with confidence=1 noise without ends says nothing; take a confidence below 1")
+        raise StatementError("confidence must be below 1 for noise of unbounded support")
     return least, most
 
 
@@ -88,8 +90,8 @@ def noise_penalty(noise: Any) -> Penalty:
     parameters |= getattr(noise, "kwds", {})
     if name not in ("norm", "laplace", "dlaplace"):
         raise StatementError(
-            f"the likelihood of {name or short_repr(noise)} is not one of those that are known: norm(scale=...), "
-            "laplace(scale=...) and dlaplace(a) of scipy.stats; take how='box', which reads any noise"
+            f"the likelihood of {name or short_repr(noise)} is not supported; use norm(scale=...), laplace(scale=...) or "
+            "dlaplace(a) of scipy.stats, or how='box' for any other noise"
         )
     if check_number(parameters["loc"], "loc of the noise") != 0:
         raise StatementError(f"noise around {parameters['loc']} is not around 0: subtract that from the counts instead")
@@ -113,7 +115,7 @@ def _require_parameters(noise: Any) -> None:
 
     name = getattr(noise, "name", None)
     if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
-        raise StatementError(f"noise is scipy.stats.{name}, with no parameters; call it: {name}(scale=...), say")
+        raise StatementError(f"noise is scipy.stats.{name} without parameters; give them, such as {name}(scale=...)")
 
 
 # Answers that a statistical database gave: how many people, what their values sum to, or are on average.
@@ -126,48 +128,49 @@ QUANTILES = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
 
 
 class AnsweredQueries(Source):
-    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: COUNT, SUM or AVG of those asked.
+    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: the answers to COUNT, SUM or AVG.
 
-    MEDIAN, MIN and MAX are counts of those below and above, as of :class:`PublishedQuantile`.
+    MEDIAN, MIN and MAX are counts of the people below and above, as in :class:`PublishedQuantile`.
 
     Parameters
     ----------
     queries : list of dict
-        Whom each query is about: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
-        Attributes are quasi-identifiers, and sensitive ones too (not of a mean).
+        The conditions of each query: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
+        Attributes are quasi-identifiers or, except for a mean, sensitive ones.
     answers : list of float
-        One a query: people, or the unit of the values.
+        One per query: people, or the unit of the values.
     of : {"count", "sum", "mean", "median", "min", "max"}
-        What was asked for: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
+        The aggregate: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
         median of an even number of people is the mean of the two in the middle.
     eps : float or list of float
-        How far each answer may be from the truth, rounded to tens by 5, say. A side that says nothing is left out.
+        The largest error of each answer, for example 5 if it is rounded to tens. A bound that is always satisfied is
+        left out.
     noise : frozen distribution of scipy.stats, optional
-        Of what was added to every answer besides, ``scipy.stats.laplace(scale=2)`` for instance.
+        The distribution of noise added to every answer, for example ``scipy.stats.laplace(scale=2)``.
     confidence : float
-        With what probability all rows are true together, if there is noise; as of :class:`NoisyMarginal`.
+        The probability that all rows are true together, if there is noise; as in :class:`NoisyMarginal`.
     integer : bool
-        Counts are whole, as everybody knows; False takes the interval as it is.
+        Use that counts are integers; False uses the interval as it is.
     attribute : str, optional
-        Of several sensitive attributes, which is summed.
+        The attribute that is summed, if several are sensitive.
     values : dict or Series, optional
         The number that each value of the attribute stands for; by default they are numbers themselves.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if a query is about nobody.
+        If an argument is invalid; when added to a model, if nobody matches a query.
     UnknownName, TableError
         When added to a model, if it has no such attribute or value, or values are not numbers.
 
     Notes
     -----
-    Of linear queries the answers are linear in P; so the range sums of CAE, section 5, are knowledge like any other.
+    Answers to linear queries are linear in P; the range sums of CAE, section 5, are an example.
 
     Examples
     --------
-    Two means of salaries, rounded to thousands. That of the twenties is next to the lowest salary, which leaves both
-    people hardly another one; with it, the mean of the women points to the salary of the elder:
+    Two mean salaries, rounded to thousands. That of people in their twenties is close to the lowest salary, so both of
+    them almost certainly have it; given this, the mean of the women reveals the salary of the older one:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> staff = pd.DataFrame({"Age": [25, 28, 41, 47], "Sex": ["F", "M", "F", "M"]})
@@ -199,16 +202,18 @@ class AnsweredQueries(Source):
         if isinstance(queries, Mapping | str) or not is_several(queries):
             raise StatementError(f"queries must be a list of {{attribute: value}}, not {short_repr(queries)}")
         self.queries = list(queries)
-        if bad := [one for one in self.queries if not isinstance(one, Mapping)]:
+        if bad := [query for query in self.queries if not isinstance(query, Mapping)]:
             raise StatementError(f"a query is {{attribute: value}}, not {short_repr(bad[0])}")
         check_in(of, "of", KINDS)
         check_bool(integer, "integer")
         listed, half_widths = one_or_several(answers), one_or_several(eps)
         if len(listed) == 1 and listed[0] is answers:
             raise StatementError(f"answers must be a list of numbers, not {short_repr(answers)}")
-        self.answers = np.array([check_number(one, f"answer {i}") for i, one in enumerate(listed, 1)], dtype=float)
+        self.answers = np.array(
+            [check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)], dtype=float
+        )
         half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
-        self.eps = np.array([check_number(one, "eps") for one in half_widths], dtype=float)
+        self.eps = np.array([check_number(number, "eps") for number in half_widths], dtype=float)
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
                 f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
@@ -217,9 +222,7 @@ class AnsweredQueries(Source):
         if (self.eps < 0).any():
             raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
         if of == "count" and (attribute is not None or values is not None):
-            raise StatementError(
-                "a count adds no values up: attribute= and values= are of sums and means; leave them out"
-            )
+            raise StatementError("attribute and values are used for sums and means only; omit them for a count")
         self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))
         self.of, self.attribute, self.values, self.integer = of, attribute, values, integer
 
@@ -235,7 +238,7 @@ class AnsweredQueries(Source):
             yield from self._quantiles(space)
             return
         view = space.view
-        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)  # of a population
+        inside = view.inside
         if self.of == "mean" and not inside.all():
             raise StatementError(
                 "how many people of a population are in the release is not known, and so no mean of them; "
@@ -289,37 +292,30 @@ class AnsweredQueries(Source):
     def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
         """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
         view = space.view
-        of_value = {name: one for name, one in query.items() if name in view.sensitive}
+        of_value = {name: chosen for name, chosen in query.items() if name in view.sensitive}
         value = np.ones(len(view.sensitive_values), dtype=bool)
-        for name, one in of_value.items():
+        for name, chosen in of_value.items():
             if self.of == "mean":
                 raise StatementError(
                     f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
                     "ask for a sum, and for a count"
                 )
             codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-            value &= choose(one, name).mask(level, name)[codes]
-        given = {name: one for name, one in query.items() if name not in of_value}
-        return space.described(given), space.records_described(given), value
+            value &= choose(chosen, name).mask(level, name)[codes]
+        condition = {name: chosen for name, chosen in query.items() if name not in of_value}
+        return space.described(condition), space.records_described(condition), value
 
     def _numbers(self, space: Space) -> np.ndarray:
         """The number of every sensitive value."""
         view = space.view
         if self.attribute is None and len(view.sensitive) > 1:
-            raise StatementError(f"a {self.of} is of one of {list(view.sensitive)}; say which: attribute=...")
-        name = self.attribute or view.sensitive[0]
-        if name not in view.sensitive:
-            raise unknown_name("sensitive attribute", name, view.sensitive)
-        codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-        inside = np.asarray(level != OUTSIDE)
-        numbers = np.zeros(len(level))
-        numbers[inside] = numbers_of(level[inside].rename(name), self.values).astype(float)
-        return numbers[codes]
+            raise StatementError(f"a {self.of} needs one attribute; give attribute, one of {list(view.sensitive)}")
+        return numbers_of_values(view, self.attribute or view.sensitive[0], self.values)
 
 
 def _text(query: Mapping[str, object]) -> str:
     """Whom a query is about."""
-    return ", ".join(f"{format_value(name)}={choose(one, name)}" for name, one in query.items()) or "everybody"
+    return ", ".join(f"{format_value(name)}={choose(chosen, name)}" for name, chosen in query.items()) or "everybody"
 
 
 def _is_short(numbers: np.ndarray) -> bool:
@@ -336,16 +332,16 @@ class NoisyMarginal(Source):
     Parameters
     ----------
     counts : Series
-        Noisy numbers of people, indexed by the attributes (their names are the names of the levels): quasi-identifiers
-        or sensitive ones. Cells that are left out were not published.
+        Noisy numbers of people, indexed by quasi-identifiers or sensitive attributes, whose names are those of the levels.
+        Missing cells were not published.
     noise : frozen distribution of scipy.stats
-        Of the noise in each of them, ``scipy.stats.laplace(scale=1 / epsilon)`` for instance.
+        The distribution of the noise in each of them, for example ``scipy.stats.laplace(scale=1 / epsilon)``.
     confidence : float, optional
-        Of a box alone: with what probability all rows are true together; None is 0.95. Quantiles leave out
-        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 takes the ends of a noise that has some.
+        For a box only: the probability that all rows are true together; None is 0.95. Quantiles leave out
+        (1 - confidence) / (2 rows) on each side (Bonferroni). 1 uses the support of the noise, if it is bounded.
     integer : bool, optional
-        Of a box alone: True, which None is, too, takes the whole numbers in each interval, as numbers of people are
-        whole; False takes the interval as it is.
+        For a box only: True (also None) keeps only the integers in each interval, as numbers of people are integers;
+        False uses the interval as it is.
     how : {"box", "likelihood"}
         "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
         nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
@@ -355,26 +351,26 @@ class NoisyMarginal(Source):
     Raises
     ------
     TableError, BadProbability, StatementError
-        If an argument cannot be read, or the noise has no ends and confidence is 1; with a likelihood, if the noise is
-        neither normal nor Laplace around 0, or `confidence` or `integer` is given, which it does not use.
+        If an argument is invalid, or the noise is unbounded and confidence is 1; with a likelihood, if the noise is
+        neither normal nor Laplace around 0, or if `confidence` or `integer` is given, which it does not use.
     UnknownName
-        When added to a model, if it has no such attribute, or none of its values.
+        When added to a model, if it does not have an attribute, or any of its values.
 
     Notes
     -----
-    Of a population (:class:`maxent_cvx.GroupedRelease`) those in the release are counted, not those outside.
+    For a population (:class:`maxent_cvx.GroupedRelease`), the people in the release are counted, not those outside.
 
-    A count that the noise made negative says that few people are there, and is used as it is: nothing is clipped. What
-    the interval says beyond 0 and N is left out. Noise beyond the confidence makes the model infeasible, which
-    ``model.diagnose()`` tells. A likelihood contradicts nothing; ``post.penalties`` tells what each count costs.
+    A count that the noise made negative is used as it is, not clipped; bounds below 0 and above N are left out. Noise
+    outside the confidence interval makes the model infeasible, which ``model.diagnose()`` explains. A likelihood never
+    contradicts other knowledge; ``post.penalties`` gives the cost of each count.
     Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
-    privacy) minimises a loss alone, and takes the entropy to choose among the minima: for equal noise in all counts
-    that is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
+    privacy) minimises the loss alone, and uses the entropy to choose among the minima: for equal noise in all counts
+    this is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
 
     Examples
     --------
-    Two counts of the hospital's patients, with the noise of a differentially private release: the published buckets
-    alone leave a man the flu with a probability from 1/6 to 1/2; with the counts it is 1/3 at least.
+    Two counts of the hospital's patients, with the noise of a differentially private release: given the published
+    buckets alone, the probability that a man has the flu is between 1/6 and 1/2; given the counts, it is at least 1/3.
 
     >>> import maxent_cvx as mx, pandas as pd, scipy.stats
     >>> hospital = mx.datasets.load_hospital()
@@ -412,13 +408,15 @@ class NoisyMarginal(Source):
                 f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
             )
         if counts.index.has_duplicates:
-            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry a cell")
+            raise TableError(
+                f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell is expected"
+            )
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
-            for name, given in (("confidence", confidence), ("integer", integer)):
-                if given is not None:
-                    raise StatementError(f"{name}= is of how='box'; a likelihood has no use for it: leave it out")
+            for name, argument in (("confidence", confidence), ("integer", integer)):
+                if argument is not None:
+                    raise StatementError(f"{name} is used with how='box' only; omit it for a likelihood")
             self.penalty = noise_penalty(noise)
             return
         confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
@@ -459,10 +457,10 @@ class NoisyMarginal(Source):
             raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
         block = space.marginal(names)
         for name in names:
-            counted, there = self.counts.index.get_level_values(name), block.index.get_level_values(name)
-            if not counted.isin(there).any():
-                raise unknown_name(f"value of {name!r}", counted[0], there.unique())
-        inside = np.asarray(view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+            counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
+            if not counted.isin(labels).any():
+                raise unknown_name(f"value of {name!r}", counted[0], labels.unique())
+        inside = view.inside[space.codes["s"]]
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
 
 
@@ -471,37 +469,38 @@ ROUNDING = 1e-9
 
 
 class RandomizedResponse(Source):
-    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: of those with Q and the value s, a share T(s, r) reports r.
+    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: a share T(s, r) of the people with Q and the value s reports r.
 
     Parameters
     ----------
     transition : DataFrame
-        T: a row for every sensitive value, a column for every value that can be reported, each row summing to 1.
+        T: one row per sensitive value, one column per value that can be reported; each row sums to 1.
     reported : str
-        The QI attribute of the view that holds what people reported, which everybody can see.
+        The QI attribute of the view that contains the reported values, which are public.
     by : list of lists of str, optional
-        The QI attributes that Q sets, one list a family of rows; by default [] (everybody), and each attribute alone.
+        The QI attributes that Q sets, one list per family of rows; by default [] (everybody), and each attribute alone.
     confidence : float or None
-        With what probability all rows are true together. None takes shares for exact, w = 0, which a sample hardly is.
+        The probability that all rows are true together. None treats shares as exact, w = 0, which is unrealistic for a
+        sample.
 
     Raises
     ------
     TableError, BadProbability
-        If `transition` is no transition matrix.
+        If `transition` is not a transition matrix.
     StatementError, UnknownName
-        If an argument cannot be read; when added to a model, if `reported` is no QI, or values are missing.
+        If an argument is invalid; when added to a model, if `reported` is not a QI, or values are missing.
 
     Notes
     -----
     Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
     number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N,
-    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 there is no doubt. (Privacy-MaxEnt's
+    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 the row is exact. (Privacy-MaxEnt's
     future work: randomised releases.)
 
     Examples
     --------
-    Of 1,000 people 340 say yes; everybody says the truth with probability 3/4. If shares are taken for exact, 180 mean
-    it, as .75 * 180 + .25 * 820 = 340; and of those who say yes 135 do.
+    340 of 1,000 people say yes, and everybody tells the truth with probability 3/4. If shares are treated as exact, the
+    true number is 180, as .75 * 180 + .25 * 820 = 340, and 135 of those who say yes are among them:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
@@ -535,7 +534,7 @@ class RandomizedResponse(Source):
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
-            raise TableError("transition holds something that is not a number; probabilities are expected") from None
+            raise TableError("transition must contain probabilities only") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
@@ -544,10 +543,10 @@ class RandomizedResponse(Source):
                 f"sums to {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
             )
         if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
-            raise BadProbability(f"confidence={confidence!r}: a probability between 0 and 1 is expected, or None")
+            raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
         self.transition, self.reported, self.confidence = transition, reported, confidence
         several = None if by is None else check_list(by, "by", "lists of QI attributes")
-        self.by = several if several is None else [_attributes(one) for one in several]
+        self.by = several if several is None else [_attributes(attributes) for attributes in several]
 
     @property
     def label(self) -> str:
@@ -562,13 +561,13 @@ class RandomizedResponse(Source):
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
-        for what, have, need in (
+        for side, have, need in (
             ("a row for", self.transition.index, view.sensitive_values),
             ("a column for", self.transition.columns, reports),
         ):
             if len(missing := need.difference(have)):
                 raise StatementError(
-                    f"transition has not {what} {join_names(missing)}; every value of the view needs one"
+                    f"transition has not {side} {join_names(missing)}; every value of the view needs one"
                 )
         others = [name for name in view.qi if name != self.reported]
         families = [[], *([name] for name in others)] if self.by is None else self.by
@@ -597,8 +596,8 @@ class RandomizedResponse(Source):
         labels = true.index.to_frame(index=False)
         every = labels.loc[np.repeat(np.arange(n), r)].reset_index(drop=True)
         every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
-        wanted = pd.MultiIndex.from_frame(every.astype(object))
-        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(wanted)
+        combinations = pd.MultiIndex.from_frame(every.astype(object))
+        at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(combinations)
         pick = sp.csr_array(
             (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
         )
@@ -611,10 +610,10 @@ class RandomizedResponse(Source):
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
             keys = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
             people = n_q.reindex(keys).to_numpy(dtype=float)
-        return matrix, wanted, (share == 0) | (share == 1), np.repeat(people, r)
+        return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r)
 
 
-def _attributes(given: object) -> list[str]:
+def _attributes(by: object) -> list[str]:
     """Read one attribute, or a list of them, which may be empty."""
-    listed = [given] if isinstance(given, str) else check_list(given, "by", "lists of QI attributes")
+    listed = [by] if isinstance(by, str) else check_list(by, "by", "lists of QI attributes")
     return [check_str(name, "an attribute in by") for name in listed]

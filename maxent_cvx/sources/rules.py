@@ -38,30 +38,30 @@ class PublishedRuleList(Source):
     Parameters
     ----------
     rules : list of (dict, value, float or None)
-        The rules in order: what Q sets (``{}`` is everybody who is left), the class, and its confidence among the
-        people whom the rule decides. None if that is not published: then the rule only takes its people out.
+        The rules in order: the conditions Q (``{}`` is everybody left), the class, and its confidence among the people
+        who match Q and no rule before. None if it is not published: the rule then only removes its people.
     decimals : int, optional
-        To how many decimals the confidences are printed; None is exactly.
+        The number of decimals to which the confidences are rounded; None: not rounded.
     integer : bool
-        Numbers of people are whole.
+        Use that numbers of people are integers.
 
     Raises
     ------
     StatementError
-        If a rule cannot be read, or, when added to a model, decides for nobody or for no whole number of people.
+        If a rule is invalid, or, when added to a model, applies to nobody or to no integer number of people.
     BadProbability
-        If a confidence is no probability.
+        If a confidence is not a probability.
     UnknownName
-        When added to a model, if it has no such attribute or value.
+        When added to a model, if it does not have the attribute or value.
 
     Notes
     -----
-    Published rules, section VII (future work): the people whom a rule decides are known from everybody's QI.
+    Published rules, section VII (future work): the people to whom a rule applies are known from everybody's QI.
 
     Examples
     --------
-    Of ten people six have a doctorate, of whom the list says that 83% earn more, and of those who are left that 50% do
-    not: five of six and two of four.
+    Six of ten people have a doctorate. According to the list, 83% of them earn more than 50K, and 50% of the others do
+    not: five of six, and two of four.
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Masters"], "People": [6, 4]})
@@ -92,10 +92,10 @@ class PublishedRuleList(Source):
                 raise StatementError(
                     f"rule {i} is {short_repr(rule)}; ({{attribute: value}}, class, confidence) is expected"
                 )
-            given, value, confidence = rule
+            condition, value, confidence = rule
             if confidence is not None and not 0 <= check_number(confidence, f"the confidence of rule {i}") <= 1:
-                raise BadProbability(f"the confidence of rule {i} is {confidence!r}, which is no probability")
-            self.rules.append((dict(given), value, confidence))
+                raise BadProbability(f"the confidence of rule {i} must be a probability, got {confidence!r}")
+            self.rules.append((dict(condition), value, confidence))
         self.decimals, self.integer = decimals, integer
 
     @property
@@ -106,15 +106,17 @@ class PublishedRuleList(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row for every rule whose confidence is published."""
         view = space.view
-        left, members, names = np.ones(len(view.n_q), dtype=bool), [], []
-        for i, (given, value, _) in enumerate(self.rules, 1):
-            decided = space.described(given) & left
-            text = ", ".join(f"{name}={choose(one, name)}" for name, one in given.items()) or "everybody left"
+        undecided, members, names = np.ones(len(view.n_q), dtype=bool), [], []
+        for i, (condition, value, _) in enumerate(self.rules, 1):
+            decided = space.described(condition) & undecided
+            text = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in condition.items()) or "everybody left"
             names.append(f"{i}. {text} => {value}")
             if not decided.any():
-                raise StatementError(f"rule {names[-1]!r} decides for nobody: those before it do; leave it out")
+                raise StatementError(
+                    f"rule {names[-1]!r} applies to nobody, as earlier rules match its people; remove it"
+                )
             members.append(decided)
-            left &= ~decided
+            undecided &= ~decided
         scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
         if not len(scored):
             return
@@ -133,32 +135,33 @@ MOST_PAIRS = 5 * 10**7
 
 
 class PublishedRules(Source):
-    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is none.
+    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is not a rule.
 
-    With published scores P(Q, X) = s', or P(X | Q) = c', of every rule.
+    With published scores also P(Q, X) = s', or P(X | Q) = c', for every rule.
 
     Parameters
     ----------
     rules : RuleSet
     scores : "confidence", "support", both in a list, or None
-        Which scores of the rules are published; by default only that they are above the thresholds.
+        The published scores of the rules; by default only that they reach the thresholds.
     decimals : int, optional
-        To how many decimals the scores are printed; each then says an interval of half a unit on both sides.
+        The number of decimals to which the scores are rounded; each then stands for an interval of half a unit on both
+        sides.
     non_rules : bool
-        Also say what all missing patterns reveal, if the set is complete (NAR-constraints).
+        Also use that the missing patterns are not rules, if the set is complete (NAR-constraints).
     integer : bool
-        Numbers of people are whole: with N known, a rule has at least ceil(N max(s, c P(Q))) people, and what is none
-        has at most one less. Otherwise "<" is closed to "<=".
+        Use that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people, and a pattern that is
+        not a rule at most one fewer. Otherwise "<" is relaxed to "<=".
     prune : bool
         Leave out non-rules that follow from others (Theorem 3); the posterior is the same.
 
     Raises
     ------
     StatementError
-        If an argument cannot be read, or the set is not complete, and non-rules are asked for.
+        If an argument is invalid, or `non_rules` is True and the set is not complete.
     Infeasible
-        When added to a model, if the rules cannot be those of its people: by their scores they would be no rules, or
-        patterns that are missing would be.
+        When added to a model, if the rules cannot be those of its people: their scores are below the thresholds, or
+        missing patterns would be rules.
 
     Notes
     -----
@@ -166,7 +169,7 @@ class PublishedRules(Source):
 
     Examples
     --------
-    One rule is published, about doctorates. That there is none about women tells the salary of the third person:
+    One rule is published, about doctorates. The absence of a rule about women reveals the salary of the third person:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Education": ["Doctorate", "Doctorate", "Masters"],
@@ -193,20 +196,21 @@ class PublishedRules(Source):
         check_bool(integer, "integer")
         check_bool(prune, "prune")
         if not isinstance(rules, RuleSet):
-            raise StatementError(f"rules must be a RuleSet, as disguise.mine_rules gives it, not {short_repr(rules)}")
+            raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
         if scores is not None and not isinstance(scores, str | Iterable):
-            raise StatementError(f"scores={short_repr(scores)}: 'confidence', 'support' or None is expected")
+            raise StatementError(f"scores must be 'confidence', 'support' or None, got {short_repr(scores)}")
         self.scores = [] if scores is None else [scores] if isinstance(scores, str) else list(scores)
         for name in self.scores:
             check_in(name, "scores", ("confidence", "support"))
         if decimals is not None and not self.scores:
             raise StatementError(
-                f"decimals={short_repr(decimals)} is of printed scores: say which, scores='confidence'"
+                f"decimals is given ({short_repr(decimals)}), but not which scores are rounded to them; give scores as "
+                "well, such as confidence"
             )
         if non_rules and not rules.complete:
             raise StatementError(
-                f"these {len(rules)} rules are not all rules (complete=False), so that a missing pattern may be "
-                "one; pass non_rules=False, or, if they are all, make the RuleSet with complete=True"
+                f"the set of {len(rules)} rules is not complete, so a pattern that is missing in it may still be a rule; "
+                "pass non_rules=False, or, if these are all rules, make the RuleSet with complete=True"
             )
         self.rules, self.decimals = rules, decimals
         self.non_rules, self.integer, self.prune = non_rules, integer, prune
@@ -219,19 +223,19 @@ class PublishedRules(Source):
 
     @property
     def counts(self) -> pd.Series:
-        """How many constraints there are for the people of the model that the rules were added to last.
+        """The number of constraints for the people of the model to which the rules were added last.
 
         Returns
         -------
         Series
-            ``ar``: rules. ``nar``: patterns of these people that are no rules (0 if the set is not complete).
-            ``nar_pruned``: those that Theorem 3 leaves. ``nar_binding``: those that are emitted, as they can bind, and
-            no other says the same.
+            ``ar``: rules. ``nar``: patterns of these people that are not rules (0 if the set is not complete).
+            ``nar_pruned``: those that remain by Theorem 3. ``nar_binding``: those that are emitted, because they can bind
+            and are not duplicates.
 
         Raises
         ------
         StatementError
-            If they were not added to a model yet.
+            If they have not been added to a model yet.
         """
         if self._counted is None:
             raise StatementError("constraints are counted for the people of a model: add the rules to one first")
@@ -279,14 +283,14 @@ class PublishedRules(Source):
         if (never := least > patterns.n_q).any():
             first = int(never.argmax())
             raise Infeasible(
-                f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people are as it says, and with "
-                f"{thresholds} it needs {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
+                f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people match its left side, but "
+                f"{thresholds} requires {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
             )
         low, high = least.copy(), patterns.n_q.astype(float)
         self._check_printed(patterns, least, n)
         for which in self.scores:
             if which not in self.rules.table:
-                raise StatementError(f"the rules have no {which!r}: their scores are not published; pass scores=None")
+                raise StatementError(f"the rules have no column {which!r}; omit scores if they are not published")
             score = self.rules.table[which].to_numpy(dtype=float)
             of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
             fewest, most = records_of_scores(
@@ -298,8 +302,8 @@ class PublishedRules(Source):
         if (neither := low > high).any():
             first = int(neither.argmax())
             raise Infeasible(
-                f"support and confidence of {patterns.names[first]!r} say different numbers of people; the rules are of "
-                "other people, or decimals= is wrong"
+                f"support and confidence of {patterns.names[first]!r} imply different numbers of people; the rules were "
+                "mined from other people, or the number of decimals is wrong"
             )
         return low, high
 
@@ -319,8 +323,8 @@ class PublishedRules(Source):
             return
         first = int(short.argmax())
         raise Infeasible(
-            f"{patterns.names[first]!r} has at most {most[first]:.12g} of {patterns.n_q[first]} people by its {which}, and "
-            f"with {self.rules.thresholds} a rule needs {least[first]:.12g} of them; "
+            f"{patterns.names[first]!r} is true of at most {most[first]:.12g} of {patterns.n_q[first]} people according "
+            f"to its {which}, but a rule with {self.rules.thresholds} needs {least[first]:.12g} of them; "
             f"{self._other(patterns.n_q[first], n, most[first])}"
         )
 
@@ -329,8 +333,8 @@ class PublishedRules(Source):
         strict = self.rules.strict
         turned = Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, not strict)
         if turned.least(np.array([n_q]), n)[0] <= people and strict:
-            return "by >= it would be one: the rules were mined by >=, so read them with strict=False"
-        return "the rules are of other people, or were mined by other thresholds"
+            return "with >= it would be a rule: if the rules were mined with >=, read them with strict=False"
+        return "the rules were mined from other people, or with other thresholds"
 
     def _check_convention(
         self, patterns: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View
@@ -366,7 +370,7 @@ class PublishedRules(Source):
         strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
         remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
         raise Infeasible(
-            f"{q[first]} is in no rule, so that with {self.rules.thresholds} all values together have at most "
+            f"{q[first]} is in no rule, so with {self.rules.thresholds} all values together have at most "
             f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
         )
 
@@ -378,5 +382,8 @@ class PublishedRules(Source):
     def _remedy(self, explained: bool) -> str:
         """Say what would explain missing patterns that cannot be missing."""
         if explained and not self.rules.strict:
-            return "by > none of these is a rule: they were mined by >, so read them with strict=True"
-        return "the set is not complete, or is of other people or thresholds; correct it, or pass non_rules=False"
+            return "with > none of these is a rule: if the rules were mined with >, read them with strict=True"
+        return (
+            "the set is not complete, or was mined from other people or with other thresholds; correct it, or read the "
+            "rules without the patterns that are not rules (non_rules=False)"
+        )

@@ -19,16 +19,16 @@ from .statements import ParametricStatement, Statement
 
 
 class SoftSource(Source):
-    """``sum of penalties(what each row is missed by)``, subtracted from N H(p): a source whose rows can be missed.
+    """``sum of penalties(violation of each row)``, subtracted from N H(p): a source whose rows may be violated.
 
     Made by :func:`maxent_cvx.soft`.
 
     Attributes
     ----------
     original : Source
-        Whose rows they are.
+        The source of the rows.
     penalty : Penalty
-        What it costs to miss one of them.
+        The cost of violating a row.
 
     Examples
     --------
@@ -62,25 +62,25 @@ class SoftSource(Source):
 
 
 def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
-    """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, r being what each row is missed by.
+    """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, with r the violation of each row.
 
-    The answer maximises N H(p) less these costs, in nats. Inequalities are missed on their wrong side only. Soft
-    statements never contradict each other, nor do they make anything impossible: ``post.penalties`` tells which gave
-    way.
+    The answer maximises N H(p) minus these costs, in nats. Inequalities cost something only on their wrong side. Soft
+    statements never contradict each other and never make anything impossible; ``post.penalties`` shows which are
+    violated.
 
     Parameters
     ----------
     said : Statement, str, Rows, Source or function of the space
-        What is said: a comparison of probabilities or blocks, or any source.
+        The knowledge: a comparison of probabilities or blocks, or any source.
     sd : float, optional
         Standard deviation, in the unit of the values. The cost is minus the log-likelihood of Gaussian noise.
     weight : float, optional
         Nats per unit of the values. The cost is minus the log-likelihood of Laplace noise of scale 1 / weight; a row is
-        met exactly as soon as the weight is at least its shadow price, N times that of ``post.prices()``.
+        satisfied exactly if the weight is at least its shadow price, N times that of ``post.prices()``.
     delta : float, optional
-        With `sd`, in the same unit: from which abs(r) on the cost is linear, so that an outlier costs less (half of
+        With `sd`, in the same unit: the abs(r) beyond which the cost is linear, so that an outlier costs less (half of
         ``cvxpy.huber``).
-        Of rows, `sd`, `weight` and `delta` may be Series with the index of the rows.
+        For rows, `sd`, `weight` and `delta` may be Series with the index of the rows.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     Raises
     ------
     StatementError
-        If not one of `sd` and `weight` is given, or what is said is soft already, or nothing to be known.
+        If not exactly one of `sd` and `weight` is given, or `said` is soft already, or is not knowledge.
     BadProbability
         If a cost is not above 0.
 
@@ -102,7 +102,7 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
 
     Examples
     --------
-    Two reports disagree about the men, one of them is twice as reliable:
+    Two reports disagree about the men, and one of them is twice as reliable:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()

@@ -63,12 +63,12 @@ class Event:
         return 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
-        value, given = conditions(self.value), conditions(self.given)
+        value, condition = conditions(self.value), conditions(self.given)
         if self.who is not None:
-            given = ", ".join(sorted(map(_attribute, self.who)))
+            condition = ", ".join(sorted(map(_attribute, self.who)))
             if len(self.who) > 1:
-                return f"#({value}: {given})"
-        return f"P({value} | {given})" if given else f"P({value})"
+                return f"#({value}: {condition})"
+        return f"P({value} | {condition})" if condition else f"P({value})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -99,9 +99,9 @@ class Event:
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
-    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they say the same in any order.
+    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they mean the same, in any order of terms.
     Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
-    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, of people i with
+    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, for people i with
     QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
 
     Attributes
@@ -109,11 +109,11 @@ class Statement(Source):
     terms : frozenset of (Event, float)
         Events and their coefficients.
     low, high : float
-        The values as typed; a side may be infinite.
+        The values as typed; either may be infinite.
     penalty : Penalty, optional
-        The cost of missing the values, of a soft statement; see :func:`maxent_cvx.soft`.
+        The cost of violating a soft statement; see :func:`maxent_cvx.soft`.
     where : str
-        Where it was read, "gossip.txt, line 3", for errors; not compared.
+        The place from which it was read, such as "gossip.txt, line 3", for errors; not compared.
 
     Examples
     --------
@@ -137,12 +137,12 @@ class Statement(Source):
         equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
-        left, right, zero = self.terms, frozenset[tuple[Event, float]](), "0"
+        positive, negative, zero = self.terms, frozenset[tuple[Event, float]](), "0"
         if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
-            left = frozenset(term for term in self.terms if term[1] > 0) or self.terms
-            right = frozenset((event, -a) for event, a in self.terms - left)
-            zero = combination(right) if right else "0"
-        expression = combination(left)
+            positive = frozenset(term for term in self.terms if term[1] > 0) or self.terms
+            negative = frozenset((event, -a) for event, a in self.terms - positive)
+            zero = combination(negative) if negative else "0"
+        expression = combination(positive)
         low, high = (format_number(side) if side else zero for side in (self.low, self.high))
         if self.low == self.high:
             text = f"{expression} {equal} {high}"
@@ -454,7 +454,7 @@ class Probability(ReprMixin):
         Parameters
         ----------
         value : float
-            Any number, as a noisy measurement may give: below 0 for example.
+            Any number; a noisy measurement may be below 0, for example.
         sd, weight, delta : float, optional
             As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
 
@@ -481,20 +481,20 @@ class Probability(ReprMixin):
         return self.missable(value, value, penalty)
 
     def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
-        """``low <= self <= high``, which can be missed at a cost.
+        """``low <= self <= high``, which may be violated at a cost.
 
         Parameters
         ----------
         low, high : float
             Any numbers; a side may be infinite.
         penalty : Penalty
-            What it costs.
+            The cost.
 
         Raises
         ------
         StatementError, BadProbability
-            If there is no probability in the combination, both sides are infinite, low is above high, or one of the
-            arguments is something else.
+            If the combination contains no probability, both sides are infinite, low is above high, or an argument has
+            another type.
 
         Examples
         --------
@@ -550,13 +550,13 @@ class Probability(ReprMixin):
             return ParametricStatement(self, relation, other)  # type: ignore[return-value]  # it is added like one
         difference = self - _combination(other)
         value = -difference.constant
-        left = Probability({event: c for event, c in difference.terms.items() if c != 0})
-        if not left.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are the same, so that nothing is stated")
-        left._attainable(value)
+        remainder = Probability({event: c for event, c in difference.terms.items() if c != 0})
+        if not remainder.terms:
+            raise StatementError(f"{self} {relation} {other}: both sides are the same, so the statement has no effect")
+        remainder._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
-        return left._statement(low, high)
+        return remainder._statement(low, high)
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
@@ -572,7 +572,7 @@ class Probability(ReprMixin):
         """Move the constant to the values."""
         terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
         if not terms:
-            raise StatementError(f"{self} has no probability, so that nothing is stated; compare P(...)")
+            raise StatementError(f"{self} contains no probability, so the statement has no effect; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self}: a coefficient is too large to be a number")
         return Statement(terms, low - self.constant, high - self.constant)
@@ -599,8 +599,8 @@ def _combination(value: object) -> Probability:
 class Ratio:
     """a / b for linear combinations of probabilities: a relative risk, or odds; compared with a number it is linear.
 
-    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. Of a distribution with b = 0 this asks for a = 0, and
-    ``a / b >= c`` asks for nothing.
+    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. If b = 0, this requires a = 0, and ``a / b >= c`` requires
+    nothing.
 
     Attributes
     ----------
@@ -633,9 +633,7 @@ class Ratio:
 
     def __post_init__(self) -> None:
         if self.denominator.attainable()[0] < -ROUNDING:
-            raise StatementError(
-                f"{self}: the denominator can be negative, so that the ratio is not a linear statement"
-            )
+            raise StatementError(f"{self}: the denominator can be negative, so the ratio is not a linear statement")
 
     def __mul__(self, factor: float) -> Ratio:
         return Ratio(self.numerator * factor, self.denominator)
@@ -710,7 +708,7 @@ class Ratio:
 
     def __str__(self) -> str:
         sides = (self.numerator, self.denominator)
-        return " / ".join(f"{one}" if len(one.terms) + bool(one.constant) == 1 else f"({one})" for one in sides)
+        return " / ".join(f"{side}" if len(side.terms) + bool(side.constant) == 1 else f"({side})" for side in sides)
 
     __repr__ = __str__
 
@@ -733,7 +731,7 @@ class RatioStatement(Source):
     def identity(self) -> Hashable:
         """What it states."""
         sides = (self.ratio.numerator, self.ratio.denominator)
-        return RatioStatement, *((frozenset(one.terms.items()), one.constant) for one in sides), self.low, self.high
+        return RatioStatement, *((frozenset(side.terms.items()), side.constant) for side in sides), self.low, self.high
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the row of each side."""
@@ -750,31 +748,31 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     Parameters
     ----------
     value : object
-        A sensitive value, a list of values ("or"), or ``{attribute: value}``: of several sensitive
-        attributes, any that are named.
+        A sensitive value, a list of values ("or"), or ``{attribute: value}`` for one or more of several sensitive
+        attributes.
     given : dict, optional
         QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
-        Instead, the name of a person: one whom the model names, see :class:`maxent_cvx.MaxEnt`.
+        The name of a person of the model, instead of `given`; see :class:`maxent_cvx.MaxEnt`.
 
     Returns
     -------
     Probability
         ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
         statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
-        may be a :class:`cvxpy.Parameter`: every solve takes the value that it has then.
+        may be a :class:`cvxpy.Parameter`, whose current value is used by every solve.
 
     Raises
     ------
     StatementError
-        If the arguments cannot be read. Whether names exist is checked when a model gets the statement.
+        If the arguments are invalid. Whether names exist is checked when the statement is added to a model.
 
     Notes
     -----
-    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). A probability of a person is that of the maximum-entropy
-    answer. It need not be that of the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
-    Fig. 4 has breast cancer or HIV, as in the last example, it is breast cancer in 5/7 of the worlds, and the answer
-    is .731.
+    Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). The probability of a person is that of the maximum-entropy
+    answer. It may differ from that in the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
+    Fig. 4 has breast cancer or HIV, as in the last example, she has breast cancer in 5/7 of the worlds, but with
+    probability .731 in the maximum-entropy answer.
 
     Examples
     --------
@@ -791,13 +789,13 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
     if given is not None and who is not None:
-        raise StatementError(f"the QI of {short_repr(who)} are known: they need not be given; leave one of the two out")
+        raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
     sensitive = _sensitive(value)
     if who is not None:
         names = _names(who)
         if len(names) != 1 or not isinstance(who, str | Integral):
             raise StatementError(
-                f"P({conditions(sensitive)} | ...) is about one person; of several, write Count(value, who=[...])"
+                f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
             )
         return Probability({Event(sensitive, who=names): 1.0})
     given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
@@ -805,36 +803,36 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
-    """How many of some people have a value, sum_i P(value | i), to be compared with a number.
+    """The expected number of some people with a value, sum_i P(value | i), to be compared with a number.
 
-    It is the expected number, the mean over possible worlds, and nothing else of them: that two have it in
-    every world implies that two have it on the average, but not the other way round. See the notes.
+    Only the mean over possible worlds is restricted: if two people have the value in every world, the mean is two, but
+    not the other way round. See the notes.
 
     Parameters
     ----------
     value : object
-        As of :func:`P`.
+        As in :func:`P`.
     who : list of str or int
         Names of people, each once.
 
     Returns
     -------
     Probability
-        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, as of :func:`P`.
+        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, like those of :func:`P`.
 
     Raises
     ------
     StatementError
-        If the arguments cannot be read.
+        If the arguments are invalid.
 
     Notes
     -----
     Privacy-MaxEnt, section 6 (kind 3). The paper lists such rows as the model of what is known of people. They are
-    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, and leaves it open that both have the
-    value, or none. And what is maximised is the entropy of P(i, q, s, b), not that of the possible worlds, in which
-    nobody else has the record that one person has. Over the worlds in which the knowledge is true the probabilities
-    are others: if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and
-    Charlie with 2/3; the maximum-entropy answer is .382 and .618.
+    **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, but does not exclude that both have the
+    value, or neither. Moreover, the entropy of P(i, q, s, b) is maximised, not that of the possible worlds, in which
+    a record belongs to one person only. The probabilities over the worlds in which the knowledge is true are different:
+    if two of Alice, Bob and Charlie have HIV, then Bob of Fig. 4 is one of them with probability 1/3 and Charlie with
+    2/3; the maximum-entropy answer is .382 and .618.
 
     Examples
     --------
@@ -842,8 +840,9 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     >>> Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 2
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
 
-    One x is in Alice's bucket of three, and one in Bob's of six. Alice or Bob has it, but not both: of the worlds
-    1/3 x 5/6 are Alice's and 2/3 x 1/6 are Bob's, 5/7 and 2/7 of those that are left. The rows give another answer:
+    The value x occurs once in Alice's bucket of three people, and once in Bob's bucket of six. Either Alice or Bob has
+    it, but not both: Alice has it in 1/3 x 5/6 of all worlds and Bob in 2/3 x 1/6, which is 5/7 and 2/7 of the remaining
+    worlds. The rows give another answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = pd.DataFrame({"Q": list("ABCDEFGHI"), "S": list("xyzxuvwyz"), "Bucket": [1] * 3 + [2] * 6})
@@ -868,9 +867,9 @@ def _names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
     names = [who] if isinstance(who, str) or not is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
-        raise StatementError(f"who={short_repr(strange[0])}: a person's name is a text or a whole number")
+        raise StatementError(f"a person's name (who) must be a text or an integer, not {short_repr(strange[0])}")
     if not names:
-        raise StatementError("who=[] names nobody; name at least one person")
+        raise StatementError("who must name at least one person, got []")
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise StatementError(f"{twice[0]!r} is named twice; a person counts once")
     return frozenset(names)
@@ -887,18 +886,18 @@ def E(
     Parameters
     ----------
     attribute : str
-        A sensitive attribute; or a quasi-identifier, of those who have a sensitive value.
+        A sensitive attribute; or a quasi-identifier, if `given` contains a sensitive value.
     given : dict, optional
         Attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
     who : str or int, optional
-        Instead, the name of a person, as of :func:`P`.
+        The name of a person, instead of `given`; as in :func:`P`.
     values : dict or Series, optional
         The number x that each value stands for, in any unit. By default the values themselves, which must be numbers.
 
     Returns
     -------
     Probability
-        A linear combination of probabilities: it is added to others and to P(...), multiplied by numbers, and
+        A linear combination of probabilities, which can be added to others and to P(...), multiplied by numbers, and
         compared. ``E(..) == 42.9``, ``.about(42.9, eps=0.5)`` and ``.between(40, 45)`` are statements for
         ``model.add``. In the notation of :func:`maxent_cvx.read_knowledge` it is ``E(income | edu=college)``, where the
         values are numbers themselves.
@@ -906,14 +905,14 @@ def E(
     Raises
     ------
     StatementError, BadProbability, LabelMismatch
-        If the arguments cannot be read, or numbers are given twice for a value. Whether names exist, and values are
-        numbers, is checked when a model gets it.
+        If the arguments are invalid, or a value has two numbers. Whether names exist, and values are numbers, is checked
+        when it is added to a model.
 
     Notes
     -----
-    A mean among those who have a sensitive value is E[x 1] / P, of which P is known where the view counts the value.
-    Elsewhere ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it is compared with a number
-    only, and its price is per unit of 50 times P(yes).
+    The mean among people with a sensitive value is E[x 1] / P, and P is known if the view publishes the count of the
+    value. Otherwise ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it can be compared with a
+    number only, and its price is per unit of 50 times P(yes).
 
     Examples
     --------
@@ -929,7 +928,7 @@ def E(
     >>> round(sum(weeks[disease] * share for disease, share in of_men.items()), 6)
     15.5
 
-    The mean age of the ill, of whom it is not known how many there are: 70 at least means the eldest only.
+    The mean age of the ill, whose number is unknown: if it is at least 70, only the oldest is ill.
 
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
     >>> model = mx.MaxEnt(view).add(mx.E("age", given={"ill": "yes"}) >= 70)
@@ -971,8 +970,8 @@ class ExpectedNumber(Event):
         return math.inf if self.numbers is None else max(x for _, x in self.numbers)
 
     def __str__(self) -> str:
-        given = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
-        return f"E({format_value(self.attribute)} | {given})" if given else f"E({format_value(self.attribute)})"
+        condition = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
+        return f"E({format_value(self.attribute)} | {condition})" if condition else f"E({format_value(self.attribute)})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
@@ -983,13 +982,13 @@ class ExpectedNumber(Event):
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
-        there, share = self._among(space)
+        members, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"how many people have {self._condition()} is not known, and so {self} is no linear expression; "
+                f"the number of people with {self._condition()} is unknown, so {self} is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
-        return self._products(space, there, Fraction(0), 1 / share if share else Fraction(0))
+        return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
 
     def is_ratio(self, space: Space) -> bool:
         """Whether it is a quotient of two linear expressions: how many have the sensitive value is not known."""
@@ -1000,12 +999,12 @@ class ExpectedNumber(Event):
         return self._products(space, self._among(space)[0], value, Fraction(1))
 
     def _products(
-        self, space: Space, there: np.ndarray, value: Fraction, unit: Fraction
+        self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
     ) -> tuple[np.ndarray, list[Fraction]]:
         """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
         different, at = np.unique(self._of_terms(space), return_inverse=True)
-        factors = [Fraction(0), *((Fraction(float(one)) - value) * unit for one in different)]
-        return np.where(there, at + 1, 0), factors
+        factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
+        return np.where(members, at + 1, 0), factors
 
     def _condition(self) -> str:
         return conditions(self.given)
@@ -1015,10 +1014,10 @@ class ExpectedNumber(Event):
         view = space.view
         if self.attribute not in view.qi:
             self._anything(space)
-        having = frozenset(one for one in self.given if one[0] in view.sensitive)
+        having = frozenset(item for item in self.given if item[0] in view.sensitive)
         if self.attribute in view.qi and not having:
             raise StatementError(
-                f"{self} is known: {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
+                f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
         space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
@@ -1049,12 +1048,12 @@ class ExpectedNumber(Event):
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
                 raise StatementError(
-                    f"the values of {self.attribute!r} are not numbers; say what each stands for: "
+                    f"the values of {self.attribute!r} are not numbers; give the number that each stands for: "
                     f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
                 )
             numbers = np.array(values, dtype=float)
             if not np.isfinite(numbers).all():
-                raise BadProbability(f"a value of {self.attribute!r} is no finite number, so that it has no mean")
+                raise BadProbability(f"a value of {self.attribute!r} is not a finite number, so it has no mean")
         else:
             number_of = dict(self.numbers)
             if strange := [value for value in number_of if value not in values]:
@@ -1095,7 +1094,7 @@ class ParametricStatement(Source):
     def identity(self) -> Hashable:
         """What it says, and of which parameters."""
         terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(one.id for one in self.parameters), self.penalty
+        return terms, self.relation, str(self.value), tuple(parameter.id for parameter in self.parameters), self.penalty
 
     @property
     def parameters(self) -> list[Any]:

@@ -17,7 +17,6 @@ from .._utils.errors import StatementError, TableError, UnknownName, join_names,
 from .._utils.formatting import TablePreview
 from .._utils.tables import check_columns, names
 from .._utils.validation import check_bool, check_dataframe, check_in, check_instance, check_int, check_str, is_text
-from ..releases.generalized import OUTSIDE
 from ..releases.qi_table import QITable
 from ..terms.axes import find, level_of, pick, subset_keys
 from ..terms.rows import Rows
@@ -47,19 +46,21 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
             return {OPEN: (0.0, np.inf)}
         if (match := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
             raise StatementError(
-                f"suppressed={short_repr(suppressed)}: a limit such as '<5' or '<=4' is expected, or every symbol with what "
-                "it stands for, {'c': (0, 4)}"
+                f"suppressed must be a limit such as '<5' or '<=4', or a dictionary {{symbol: (least, most)}}, got "
+                f"{short_repr(suppressed)}"
             )
         most = float(match[2]) - (match[1] == "<")
         if most < least:
-            raise StatementError(f"suppressed={suppressed!r}: no count is so small; a limit above it is expected")
+            raise StatementError(f"suppressed must be a limit above the smallest count, got {suppressed!r}")
         return {symbol: (least, most), OPEN: (0.0, np.inf)}
     if not isinstance(suppressed, Mapping):
         raise StatementError(
-            f"suppressed={short_repr(suppressed)}: a limit such as '<5', a dictionary or None is expected"
+            f"suppressed must be a limit such as '<5', a dictionary or None, got {short_repr(suppressed)}"
         )
     if zeros_shown:
-        raise StatementError("zeros_shown is of a limit such as '<5'; in a dictionary say so yourself, {'<5': (1, 4)}")
+        raise StatementError(
+            "zeros_shown is used with a limit such as '<5' only; for a dictionary, give {'<5': (1, 4)}"
+        )
     return {OPEN: (0.0, np.inf), **{_symbol(key): _limits(key, value) for key, value in suppressed.items()}}
 
 
@@ -79,24 +80,23 @@ def cell_intervals(
     bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
     if bad.any():
         raise TableError(
-            f"column {name!r} of the published table holds {join_names(as_typed[bad].unique())}; whole numbers of people, "
-            "none negative, are expected"
+            f"column {name!r} of the published table must contain numbers of people, integers of at least 0, got "
+            f"{join_names(as_typed[bad].unique())}"
         )
     low, high = values.copy(), values.copy()
     if base is not None:
         if (off := is_number & (values % base != 0)).any():
             raise TableError(
-                f"column {name!r} of the published table holds {join_names(as_typed[off].unique())}, no multiple of "
-                f"base={base}; rounded counts are expected, all of them"
+                f"column {name!r} of the published table must contain multiples of the base {base}, got "
+                f"{join_names(as_typed[off].unique())}"
             )
         width = HALF_WIDTHS[rounding](base)
         low, high = np.maximum(low - width, 0), high + width
     texts, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
     if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(
-            f"column {name!r} of the published table holds {join_names(unknown)}, which is neither a whole number nor a "
-            f"symbol of a suppressed cell: {join_names(symbols)}; say with suppressed={{symbol: (least, most)}} what it "
-            "stands for"
+            f"column {name!r} of the published table contains {join_names(unknown)}, which is neither an integer nor a "
+            f"symbol of a suppressed cell, {join_names(symbols)}; give its meaning, suppressed={{symbol: (least, most)}}"
         )
     ends = np.array([symbols[symbol] for symbol in texts.tolist()]).reshape(-1, 2)
     low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
@@ -125,16 +125,16 @@ def _symbol(key: object) -> str:
         float(symbol)
     except ValueError:
         return symbol
-    raise StatementError(
-        f"suppressed={{{key!r}: ...}}: a number counts people; a symbol of suppressed cells is not a number"
-    )
+    raise StatementError(f"the symbol of suppressed cells must not be a number, which would count people, got {key!r}")
 
 
 def _limits(key: object, value: object) -> tuple[float, float]:
     """Read (least, most), None for no limit."""
     pair = value if isinstance(value, tuple | list) and len(value) == 2 else ()
     least, most = pair or (-1, -1)
-    whole = all(one is None or (isinstance(one, Integral) and not isinstance(one, bool)) for one in (least, most))
+    whole = all(
+        limit is None or (isinstance(limit, Integral) and not isinstance(limit, bool)) for limit in (least, most)
+    )
     if whole:
         ends = (0.0 if least is None else float(least), np.inf if most is None else float(most))
         if 0 <= ends[0] <= ends[1]:
@@ -163,7 +163,7 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
             parts.append(sp.csr_array(np.ones((len(at), len(space)))))
         order.append(at)
     back = np.argsort(np.concatenate(order), kind="stable")
-    inside = np.asarray(space.view.sensitive_values.to_flat_index() != OUTSIDE)[space.codes["s"]]  # of a population
+    inside = space.view.inside[space.codes["s"]]
     matrix = sp.csr_array(sp.vstack(parts, format="csr")[back])
     return matrix if inside.all() else _without_zeros(sp.csr_array(matrix @ sp.diags_array(inside.astype(float))))
 
@@ -212,7 +212,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         everybody = pd.DataFrame({alone: ["everybody"], f"n of {alone}": [total]})
         return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
     if n_records is not None:
-        raise TableError("n_records is for a table whose attributes are all sensitive; leave it out")
+        raise TableError("n_records is used only if all attributes are sensitive; omit it")
     of_people = np.flatnonzero((is_total == is_sensitive).all(axis=1))
     margin = cells.iloc[of_people]
     people = margin.index.to_frame(index=False)[qi].infer_objects()
@@ -234,11 +234,11 @@ def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | Non
     if n_records is not None:
         if len(everybody) and not everybody["low"].iloc[0] <= n_records <= everybody["high"].iloc[0]:
             low, high = everybody.iloc[0]
-            raise TableError(f"n_records={n_records}, and the published table counts {low:.0f} to {high:.0f} people")
+            raise TableError(f"n_records is {n_records}, but the published table counts {low:.0f} to {high:.0f} people")
         return n_records
     if not len(everybody) or everybody["low"].iloc[0] != everybody["high"].iloc[0]:
         raise TableError(
-            "the published table has no grand total that is a number, and so no number of people; say it, n_records=..."
+            "the published table has no grand total that is a number; give the number of people, n_records"
         )
     return int(everybody["low"].iloc[0])
 
@@ -252,8 +252,8 @@ def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.nd
             f"the total {over} of {whom} is suppressed or rounded, so that nobody knows how many people have these "
             f"quasi-identifiers; let all attributes be sensitive, sa={[*people.columns, *sa]}"
         )
-    for name, some in zip(people.columns, values, strict=True):
-        if missing := some[~pd.Index(some).isin(people[name])].tolist():
+    for name, values_of_name in zip(people.columns, values, strict=True):
+        if missing := values_of_name[~pd.Index(values_of_name).isin(people[name])].tolist():
             raise TableError(
                 f"the published table has no total {over} of {name}={join_names(missing)}; add the row, or let all "
                 f"attributes be sensitive, sa={[*people.columns, *sa]}"
@@ -283,47 +283,47 @@ class PublishedTable(Source):
     Parameters
     ----------
     table : DataFrame
-        One row a cell, in long form: the column `count`, and a column an attribute, quasi-identifiers and sensitive
-        ones. `total` in a column is the sum over it. Cells that are left out say nothing.
+        One row per cell, in long form: the column `count`, and one column per attribute, quasi-identifiers and sensitive
+        ones. `total` in a column is the sum over it. Missing cells are unknown.
     count : str
-        The column of counts, people: whole numbers, or symbols of suppressed cells. "*" is a cell that says nothing, as
-        one that is suppressed to protect another (complementary suppression).
+        The column of counts of people: integers, or symbols of suppressed cells. "*" is an unknown cell, such as one that
+        is suppressed to protect another (complementary suppression).
     suppressed : str, dict or None
-        The symbol of cells that are too small to be published, "<5" or "<=4"; or every symbol to what it stands for,
-        ``{"c": (0, 4), "*": (1, None)}``, least and most people.
+        The symbol of cells that are too small to be published, "<5" or "<=4"; or a dictionary from symbol to (least, most)
+        people, ``{"c": (0, 4), "*": (1, None)}``.
     base : int, optional
         All numbers are rounded to multiples of it.
     rounding : {"nearest", "random"}
-        Then within base // 2 of the truth, or, to either of the two next multiples at random, within base - 1.
+        With `base`: a count is within base // 2 of the truth, or, if rounded up or down at random, within base - 1.
     zeros_shown : bool
         Whether a zero is published as such: then "<5" is 1 to 4, and otherwise 0 to 4.
     total : object
-        What stands for the total over a column.
+        The label of the total over a column.
 
     Attributes
     ----------
     attributes : tuple of str
-        The columns that are counted by.
+        The columns other than the counts.
     cells : DataFrame
         The least and the most people of each cell, `low` and `high`, by the attributes.
 
     Raises
     ------
     UnknownName, TableError, StatementError
-        If the table or an argument cannot be read, or a cell is there twice.
+        If the table or an argument is invalid, or a cell occurs twice.
 
     Notes
     -----
     The conventions are those of statistical offices (Hundepool et al., Statistical Disclosure Control, 2012,
-    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded by
-    themselves, and need not be the sums of their cells.
+    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded
+    independently, and need not be the sums of their cells.
 
-    Counts are of the people of the view; of a population (:class:`maxent_cvx.GroupedRelease`), of those in the release.
+    Counts refer to the people of the view; for a population (:class:`maxent_cvx.GroupedRelease`), to those in the release.
 
     Examples
     --------
-    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and those beside them,
-    which would tell them otherwise. What an intruder can still work out, and what maximum entropy makes of it:
+    Two regions, three diseases, and all totals. The small cells of the North are suppressed, and so are the adjacent
+    cells, which would reveal them. The intervals that an intruder can compute, and the maximum-entropy answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = mx.PublishedTable(pd.DataFrame(
@@ -368,22 +368,22 @@ class PublishedTable(Source):
     ) -> None:
         check_dataframe(table, "the published table")
         if not is_text(count):
-            raise TableError(f"count={short_repr(count)}: the name of a column is expected")
+            raise TableError(f"count must be the name of a column, got {short_repr(count)}")
         check_in(rounding, "rounding", tuple(HALF_WIDTHS))
         check_bool(zeros_shown, "zeros_shown")
         if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
-            raise StatementError(f"total={short_repr(total)}: what stands for a total, a text say, is expected")
+            raise StatementError(f"total must be the label of a total, such as a text, got {short_repr(total)}")
         base = None if base is None else check_int(base, "base", 1)
         symbols = symbol_intervals(suppressed, zeros_shown)
         if count not in table.columns and table.index.names != [None]:
             raise TableError(
-                f"the published table has no column {count!r} of counts, and names in its index: a table with a column "
-                f"for each value is expected in long form, table.stack().rename({count!r}).reset_index()"
+                f"the published table has no column {count!r} of counts, but labels in its index; convert a table with one "
+                f"column per value to long form, table.stack().rename({count!r}).reset_index()"
             )
         by = [column for column in table.columns if column != count]
         check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
         if not by:
-            raise TableError("the published table has a column of counts only; name what is counted in other columns")
+            raise TableError("the published table has a column of counts only; attributes are needed in other columns")
         self.attributes, self.total = tuple(by), total
         low, high = cell_intervals(table[count], symbols, base, rounding)
         index = _labels(table[by])
@@ -424,7 +424,7 @@ class PublishedTable(Source):
         yield rows.at(np.flatnonzero(bounded))
 
     def matrix(self, space: Space) -> sp.csr_array:
-        """The terms of every cell, in the order of `cells`: entries of 1.
+        """Mark the terms of every cell by 1, in the order of `cells`.
 
         Parameters
         ----------
@@ -464,25 +464,25 @@ class PublishedTable(Source):
         return cell_terms(space, index, is_total)
 
     def to_view(self, sa: str | Iterable[str], n_records: int | None = None) -> QITable:
-        """The people who are counted, as a view, if nothing is published but tables.
+        """Make a view of the counted people, if nothing but tables is published.
 
         Parameters
         ----------
         sa : str or list of str
-            The attributes that are sensitive. The others are quasi-identifiers, known of everybody: their totals must
-            be published, as numbers. If all are sensitive, only the number of people is known.
+            The sensitive attributes. The others are quasi-identifiers, which are known for everybody: their totals must be
+            published as numbers. If all are sensitive, only the number of people is known.
         n_records : int, optional
-            Instead of the grand total, if all are sensitive and that is not published as a number.
+            The number of people, if all attributes are sensitive and the grand total is not published as a number.
 
         Returns
         -------
         QITable
-            Values are those that are in the table; an attribute has no others.
+            Each attribute has exactly the values that occur in the table.
 
         Raises
         ------
         UnknownName, TableError
-            If there is no such attribute, or a total is not there.
+            If an attribute does not exist, or a total is missing.
 
         Examples
         --------
@@ -512,4 +512,4 @@ def _labels(columns: pd.DataFrame) -> pd.Index:
             return pd.Index(columns[name].astype(object).array, name=name)
         return pd.MultiIndex.from_frame(columns.astype(object))
     except TypeError as error:  # a list in a cell, say
-        raise TableError(f"the published table holds something that is no single value: {error}") from error
+        raise TableError(f"the published table must contain single values: {error}") from error

@@ -134,42 +134,43 @@ def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints:
 
 
 class PublishedTree(Source):
-    """n(leaf, x) as counted in every leaf; or, of classes alone, n(leaf, x) >= n(leaf, y) for the class x of a leaf.
+    """n(leaf, x) as counted in every leaf; or, if only classes are known, n(leaf, x) >= n(leaf, y) for the class x of a leaf.
 
     Parameters
     ----------
     tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline, GridSearchCV or the like that ends in one
         Fitted on the people of the view, each with weight 1. Weights are refused where they can be seen.
     encode : callable, optional
-        From a table of QI tuples, a column an attribute, to what the tree was fitted on. Not needed of a pipeline,
-        nor of a tree that was fitted on QI as they are, by name or in the view's order.
+        A function from a table of QI tuples, one column per attribute, to the features of the tree. Not needed for a
+        pipeline, or if the tree was fitted on the QI themselves, by name or in the view's order.
     leaves : str
-        What is published of a leaf: "counts", or only its "class".
+        The published property of a leaf: its "counts", or only its "class".
     integer : bool
-        Numbers of people are whole: of classes alone, one that is listed before the leaf's own has fewer people.
+        Use that numbers of people are integers: if only classes are known, a class listed before that of the leaf has
+        fewer people.
 
     Raises
     ------
     StatementError
-        If it is no such tree; when added to a model, if its leaves were fitted on other numbers of people than come to
-        them, or on weighted ones.
+        If it is not such a tree; when added to a model, if the people in its leaves are not those of the view, or were
+        weighted.
     UnknownName
-        If a class is no sensitive value of the view.
+        If a class is not a sensitive value of the view.
 
     Notes
     -----
-    Published rules, section VII (future work). The people of a leaf are known from everybody's QI. Of classes that are
-    equally frequent a tree takes the first.
+    Published rules, section VII (future work). The people of a leaf are known from everybody's QI. If classes are equally
+    frequent, a tree chooses the first.
 
-    Of a tree with `monotonic_cst` scikit-learn clips the shares of some leaves, to keep to the order. These do not
-    count people: of such a leaf of n people only the numbers k and n - k are known, from its impurity, and not which of
-    the two classes has which; so every class has from one to the other. All leaves together have as many as the root,
-    which is never clipped. Nothing is said of the class of such a leaf, which need not be that of most of its people.
+    With `monotonic_cst`, scikit-learn clips the shares of some leaves to keep the order, so that they do not count
+    people. For such a leaf of n people, only the two numbers k and n - k are known, from its impurity, and not which of
+    the two classes has which; each class is therefore between the two. All leaves together have the counts of the root,
+    which is never clipped. The class of such a leaf is not used, since it need not be that of most of its people.
 
     Examples
     --------
-    A tree of one split, fitted on five people; its leaves say that three of those below 40 earn 30, and one of the
-    others. Ages within one leaf are interchangeable:
+    A tree with one split, fitted on five people: three of those below 40 earn 30, and one of the others. People with
+    different ages in one leaf are interchangeable:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -262,7 +263,7 @@ class PublishedTree(Source):
         counts = np.rint(fitted.value[0, 0, :] / fitted.value[0, 0, :].sum() * fitted.n_node_samples[0])
         s = self._classes(view)
         everybody = sp.csr_array(np.ones((len(s), len(view.n_q))))
-        names = pd.Index([f"root, {view.sensitive_values[one]}" for one in s], dtype=object)
+        names = pd.Index([f"root, {view.sensitive_values[value]}" for value in s], dtype=object)
         people = counts / space.n_records
         return Rows(space.joint(everybody, s), people, people, "tree", names, view)
 

@@ -106,7 +106,7 @@ def ordered_values(axes: Axes, level: str) -> pd.Index:
     advice = f"make it an ordered one before it is published: pd.Categorical(table[{level!r}], [...], ordered=True)"
     if isinstance(values.dtype, pd.CategoricalDtype):
         if not values.ordered:  # type: ignore[attr-defined]
-            raise StatementError(f"the categories of {level!r} have no order, along which it could rise; {advice}")
+            raise StatementError(f"the categories of {level!r} are not ordered; {advice}")
         return values[np.argsort(values.codes, kind="stable")]  # type: ignore[attr-defined]
     try:
         return values.sort_values()
@@ -152,31 +152,31 @@ def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
 
 def without_levels(index: pd.Index, dropped: Mapping[str, object] | Sequence[str]) -> pd.Index | None:
     """The labels along the other levels; None if there are no others."""
-    left = [name for name in level_names(index) if name not in dropped]
-    return subset_keys(index, left) if left else None
+    remaining = [name for name in level_names(index) if name not in dropped]
+    return subset_keys(index, remaining) if remaining else None
 
 
 def pick(matrix: sp.csr_array, at: np.ndarray) -> sp.csr_array:
     """Rows of a matrix in some order; -1 stands for a row of zeros."""
     if len(at) == matrix.shape[0] and np.array_equal(at, np.arange(len(at))):
         return matrix
-    there = np.flatnonzero(at >= 0)
-    picked = sp.csr_array((np.ones(len(there)), (there, at[there])), shape=(len(at), matrix.shape[0]))
+    rows = np.flatnonzero(at >= 0)
+    picked = sp.csr_array((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), matrix.shape[0]))
     return sp.csr_array(picked @ matrix)
 
 
 def same_levels(mine: pd.Index, theirs: pd.Index, label: str, *, or_fewer: bool) -> list[str]:
     """The levels by which two sides are aligned, in the order of mine; an unnamed index has those of mine."""
-    own, other = level_names(mine), level_names(theirs)
-    if set(other) == {None} and len(other) == len(own):
-        return own
-    if set(own) == set(other) or (or_fewer and set(other) < set(own)):
-        return [name for name in own if name in other]
+    levels, other_levels = level_names(mine), level_names(theirs)
+    if set(other_levels) == {None} and len(other_levels) == len(levels):
+        return levels
+    if set(levels) == set(other_levels) or (or_fewer and set(other_levels) < set(levels)):
+        return [name for name in levels if name in other_levels]
     how = "name the levels alike"
-    if set(other) == {None}:
-        names = own[0] if len(other) == 1 else own[: len(other)]
+    if set(other_levels) == {None}:
+        names = levels[0] if len(other_levels) == 1 else levels[: len(other_levels)]
         how = f"say of which levels they are, as series.rename_axis({names!r}) does"
-    raise LabelMismatch(f"{label} is indexed by {own}, the values by {other}; {how}")
+    raise LabelMismatch(f"{label} is indexed by {levels}, the values by {other_levels}; {how}")
 
 
 # Events as users describe them: which QI tuples, and which sensitive values, of a view are meant.

@@ -84,8 +84,8 @@ class Groups:
 
     def along(self, levels: Sequence[str]) -> Groups:
         """Those of sums over all other levels: a group has people if any of those that are summed has."""
-        kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
-        return Groups(subset_keys(self.there, kept).unique() if kept else self.there, self.fixed)
+        levels_kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
+        return Groups(subset_keys(self.there, levels_kept).unique() if levels_kept else self.there, self.fixed)
 
     def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
         """For n labels, the group of each as text if it is empty; else ""."""
@@ -128,8 +128,8 @@ class Provenance:
         """The fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
         left_out, dropped = self.left_out, dict(self.dropped)
         if other.left_out is not None and set(level_names(other.left_out)) == set(level_names(index)):
-            theirs = subset_keys(other.left_out, level_names(index))
-            left_out = theirs if left_out is None else left_out.append(theirs).unique()
+            keys = subset_keys(other.left_out, level_names(index))
+            left_out = keys if left_out is None else left_out.append(keys).unique()
         for level, values in other.dropped.items():
             dropped[level] = dropped[level].union(values) if level in dropped else values
         return left_out, dropped
@@ -179,23 +179,23 @@ class Selection:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Block:
-    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row a label.
+    """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row per label.
 
     Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
-    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks multiplied by numbers and
-    Series, label by label in any order; values along some of the levels are used for all rows that share them. A value
-    that was not published is an error. Values that were published, but cannot occur together, have no row: their
-    probability is 0, also in sums and differences of blocks. An array is taken by position. A single expression times a
-    Series, as in ``block - ratios * block["White"]``, has the labels of the Series.
+    ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks are multiplied by numbers and
+    Series, label by label in any order; a Series with some of the levels is broadcast along the others. A value that was
+    not published is an error. Values that were published, but cannot occur together, have no row: their probability is
+    0, also in sums and differences of blocks. Arrays are matched by position. A single expression times a Series, as in
+    ``block - ratios * block["White"]``, has the labels of the Series.
 
-    P(s | a group that nobody is in) is 0 / 0. It has no row either, and counts as 0 in values, but nothing can be said
-    by it: rows that use it are `undefined`, as what is made from NaN is in pandas, and comparing them is an error.
-    Leave them out, ``block.loc[~block.undefined]``, or say an order by :class:`~maxent_cvx.Monotone`, which passes over
-    groups without people. Only what would hold anyway, 0 of nobody == 0 in a table say, is left out without an error.
+    P(s | a group without people) is 0 / 0. It has no row either, and counts as 0 in values, but cannot be compared: rows
+    that use it are `undefined`, like results computed from NaN in pandas, and comparing them is an error. Drop them with
+    ``block.loc[~block.undefined]``, or use :class:`~maxent_cvx.Monotone` for an order, which skips groups without
+    people. Only comparisons that are always true, such as 0 of nobody == 0 in a table, are dropped without an error.
 
-    ``==``, ``<=`` and ``>=`` with a Series, a number or a block give :class:`~maxent_cvx.Rows`, which are knowledge; so
-    does ``abs(block) <= number``, and ``abs(block) <= block``. A Series then has exactly the labels of the block. What
-    is a probability is compared with numbers in [0, 1] only; sums, multiples and differences with any.
+    ``==``, ``<=`` and ``>=`` with a Series, a number or a block return :class:`~maxent_cvx.Rows`, which are knowledge; so
+    do ``abs(block) <= number`` and ``abs(block) <= block``. A Series must then have exactly the labels of the block.
+    Probabilities can be compared with numbers in [0, 1] only; sums, multiples and differences with any numbers.
 
     Attributes
     ----------
@@ -203,14 +203,14 @@ class Block:
     matrix : csr_array, shape (rows, terms)
         Coefficients on the probabilities p.
     index : Index or None
-        The labels of the rows; None of a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
+        The labels of the rows; None for a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
     label : str
-        How ``matrix @ p`` is written, "P(Gender, Disease)" say. Rows are called by it, and have the constant among
-        their values: ``2 * block - 1 <= 0.2`` says 2 P(..) <= 1.2.
+        The text of ``matrix @ p``, such as "P(Gender, Disease)". Rows are named by it, and the constant is moved to
+        their values: ``2 * block - 1 <= 0.2`` becomes 2 P(..) <= 1.2.
     constant : ndarray, shape (rows,), optional
-        What is added to ``matrix @ p``; by default nothing.
+        Added to ``matrix @ p``; by default 0.
     provenance : Provenance
-        What the block was made from; of your own matrix the default says that the rows are probabilities.
+        The origin of the block; by default, rows of a user-defined matrix are probabilities.
 
     Examples
     --------
@@ -225,13 +225,13 @@ class Block:
     >>> round(model.solve().prob("Flu", given={"Degree": "college"}), 3)
     0.267
 
-    HIV is at least twice as frequent as lung cancer, among men and among women:
+    HIV is at least twice as frequent as lung cancer, both among men and among women:
 
     >>> rows = block["HIV"] >= 2 * block["Lung Cancer"]
     >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
     ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
 
-    Along Degree, sorted: no woman has high school only, and no man is a junior, so that two steps are not defined:
+    Along Degree, sorted: no woman has high school only, and no man is a junior, so two steps are undefined:
 
     >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
     >>> steps.index[steps.undefined].to_list()
@@ -267,9 +267,9 @@ class Block:
 
     @property
     def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that no comparison can express.
+        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that comparisons of blocks cannot express.
 
-        As in a comparison, it is an error if a row is not defined, see `undefined`.
+        As in a comparison, undefined rows are an error, see `undefined`.
         """
         self._check_defined(np.ones(len(self), dtype=bool))
         expression = self.matrix @ self.space.p
@@ -292,12 +292,12 @@ class Block:
         Returns
         -------
         Series or float
-            By label; a number of a single expression.
+            By label; a number for a single expression.
 
         Raises
         ------
         StatementError
-            If there is not a number for every term.
+            If `p` does not have a number for every term.
 
         Examples
         --------
@@ -340,7 +340,7 @@ class Block:
 
     def _labels(self, what: str) -> pd.Index:
         if self.index is None:
-            raise StatementError(f"{self.label} is a single expression without labels; there is nothing to {what}")
+            raise StatementError(f"cannot {what} from {self.label}, a single expression without labels")
         return self.index
 
     def _check_defined(self, used: np.ndarray) -> None:
@@ -360,7 +360,7 @@ class Block:
         lost = labels[self.provenance.unknown(labels)]
         if len(lost):
             raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were left out of it; select alike on both sides"
+                f"{self.label} lacks {join_names(lost)}, which were not selected; select the same rows on both sides"
             )
 
     # Selection by label
@@ -373,7 +373,7 @@ class Block:
     def __getitem__(self, key: Any) -> Self:
         index, levels = self._labels("select"), level_names(self._labels("select"))
         if isinstance(key, list):
-            is_mask = bool(key) and all(isinstance(one, bool | np.bool_) for one in key)
+            is_mask = bool(key) and all(isinstance(item, bool | np.bool_) for item in key)
         else:
             is_mask = isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
         if is_mask:
@@ -387,34 +387,34 @@ class Block:
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
                 raise StatementError(
-                    f"rows of {self.label} are selected by a list of labels or by a mask, not by {short_repr(key)}"
+                    f"rows of {self.label} must be selected by a list of labels or a mask, not by {short_repr(key)}"
                 )
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
                 return self._selected(self._whole(labels.set_names(levels)))
-            if len(labels) and all(isinstance(one, tuple) and len(one) == len(levels) for one in labels):
+            if len(labels) and all(isinstance(item, tuple) and len(item) == len(levels) for item in labels):
                 return self._selected(self._whole(pd.MultiIndex.from_tuples(list(labels), names=levels)))
         return self._selected(self._along({levels[0]: key}))
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
-        """Take the rows at one value of a level, or at one of each of several; the levels are dropped.
+        """Select the rows at one value of a level, or of each of several levels; these levels are dropped.
 
         Parameters
         ----------
         key : object
-            The value; of several levels a tuple.
+            The value; a tuple for several levels.
         level : str or list of str, optional
             Names of levels, or roles: "s", "q". By default the first.
 
         Returns
         -------
         Block
-            A single expression if no level is left. It is 0 where the values cannot occur together.
+            A single expression if no level is left. It is 0 if the values cannot occur together.
 
         Raises
         ------
         UnknownName
-            If there is no such level, or it has no such value.
+            If the level or the value does not exist.
         StatementError
             If there is not one value for each level.
 
@@ -433,7 +433,7 @@ class Block:
         keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
         if len(keys) != len(levels):
             raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
-        if strange := [one for one in keys if isinstance(one, slice | list | np.ndarray | pd.Index)]:
+        if strange := [item for item in keys if isinstance(item, slice | list | np.ndarray | pd.Index)]:
             raise StatementError(f"xs takes one value per level, not {short_repr(strange[0])}; write block.loc[...]")
         return self._selected(self._along(dict(zip(levels, keys, strict=True))))
 
@@ -443,11 +443,11 @@ class Block:
         if self.index is None:
             made = replace(self.provenance, empty=self.provenance.empty_at(np.arange(len(self))[rows], None))
             return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
-        rest = np.ones(len(self), dtype=bool)
-        rest[rows] = False
-        if rest.sum() + len(rows) > len(self):
+        is_left_out = np.ones(len(self), dtype=bool)
+        is_left_out[rows] = False
+        if is_left_out.sum() + len(rows) > len(self):
             raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
-        return self._selected(Selection(rows, self.index[rows], left_out=self.index[rest]))
+        return self._selected(Selection(rows, self.index[rows], left_out=self.index[is_left_out]))
 
     def _whole(self, labels: pd.Index) -> Selection:
         """Select rows by whole labels."""
@@ -458,25 +458,25 @@ class Block:
         at = find(self.index, labels)
         return Selection(at, labels, left_out=self.index[np.setdiff1d(np.arange(len(self)), at)])
 
-    def _along(self, wanted: Mapping[str, Any]) -> Selection:
+    def _along(self, selected: Mapping[str, Any]) -> Selection:
         """Select rows by a value, several values or a slice of each of some levels."""
         index = self.index
-        fixed = {level: v for level, v in wanted.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
-        here, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
-        for level, value in wanted.items():
+        fixed = {level: v for level, v in selected.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
+        matches, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
+        for level, value in selected.items():
             codes, values = level_of(index, index.names.index(level))
             if level in fixed:
-                here &= values.isin([self._check_value(value, level)])[codes]
+                matches &= values.isin([self._check_value(value, level)])[codes]
             elif isinstance(value, slice):
                 narrowed &= values.isin(self._between(value, level))[codes]
             else:
                 several = [self._check_value(v, level) for v in check_list(value, f"values of {level!r}", "values")]
                 self._check_once(pd.Index(several, tupleize_cols=False))
                 narrowed &= values.isin(several)[codes]
-        at, rest = np.flatnonzero(here & narrowed), without_levels(index, fixed)
-        if rest is None:
+        at, remaining_index = np.flatnonzero(matches & narrowed), without_levels(index, fixed)
+        if remaining_index is None:
             return Selection(at if len(at) else np.array([-1]), None, fixed)
-        return Selection(at, rest[at], fixed, rest[here & ~narrowed])
+        return Selection(at, remaining_index[at], fixed, remaining_index[matches & ~narrowed])
 
     def _between(self, part: slice, level: str) -> Iterable[object]:
         """The values of a level from one to another, both of them included, as pandas does."""
@@ -505,14 +505,14 @@ class Block:
         """Check that a value is one of the level's, and that differences have rows for it."""
         if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
             raise LabelMismatch(
-                f"{self.label} has no row for {level}={short_repr(value)}, which has no value before it; leave it out"
+                f"{self.label} has no row for {level}={short_repr(value)}, the first value; do not select it"
             )
         return value
 
     def _check_once(self, labels: pd.Index) -> None:
         if labels.has_duplicates:
             raise LabelMismatch(
-                f"the rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
+                f"rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
             )
 
     def _selected(self, selection: Selection) -> Self:
@@ -586,14 +586,14 @@ class Block:
         made = self.provenance
         if not _has_entries(factor):
             by = self._scalar(factor)
-            parts = tuple((by * a, what) for a, what in self._parts) if by else ()
+            parts = tuple((by * a, name_of_part) for a, name_of_part in self._parts) if by else ()
             return self._with(self.matrix * by, self._constant * by, parts=parts, absent=made.absent * by)
         if self.index is None and isinstance(factor, pd.Series):
             return self._repeated(factor.index) * factor
         weights, _ = self._aligned(factor)
         name = getattr(factor, "name", None)
-        a, what = _as_one(self._parts)
-        parts = ((a, f"{'weights' if name is None else name} * {what}"),)
+        a, name_of_part = _as_one(self._parts)
+        parts = ((a, f"{'weights' if name is None else name} * {name_of_part}"),)
         matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
         return self._with(matrix, self._constant * weights, parts=parts, absent=0.0 if made.absent == 0 else np.nan)
 
@@ -611,26 +611,26 @@ class Block:
         raise StatementError(f"1 / {self.label} is not linear, so maximum entropy cannot use it")
 
     def sum(self, level: str | Sequence[str] | None = None) -> Self:
-        """Add up the rows, all of them or those that share the values of some levels.
+        """Sum the rows, all of them or those with the same values of some levels.
 
         Parameters
         ----------
         level : str or list of str, optional
-            Names of levels that are kept, or roles: "s", "q". By default none.
+            Names of the levels to keep, or roles: "s", "q". By default none.
 
         Returns
         -------
         Block
-            One row a combination of values of the levels; a single expression if none are kept.
+            One row per combination of values of the levels; a single expression if none is kept.
 
         Raises
         ------
         UnknownName
-            If there is no such level.
+            If the level does not exist.
 
         Examples
         --------
-        The mean score of either gender, where every disease has a score:
+        The mean score of each gender, given a score for every disease:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> hospital = mx.datasets.load_hospital()
@@ -644,53 +644,57 @@ class Block:
         """
         made = self.provenance
         index: pd.Index | None = None
-        kept: list[str] = []
+        levels_kept: list[str] = []
         call, group = "sum()", np.zeros(len(self), dtype=np.int64)
         if level is not None:
-            own = self._labels("sum")
-            kept = levels_named(self.space.axes, own, level, self.label)
-            coded = [level_of(own, own.names.index(name)) for name in kept]
+            index_before = self._labels("sum")
+            levels_kept = levels_named(self.space.axes, index_before, level, self.label)
+            coded = [level_of(index_before, index_before.names.index(name)) for name in levels_kept]
             group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
-            index = subset_keys(own, kept)[np.unique(group, return_index=True)[1]]
-            call = f"sum(level={', '.join(kept)})"
+            index = subset_keys(index_before, levels_kept)[np.unique(group, return_index=True)[1]]
+            call = f"sum(level={', '.join(levels_kept)})"
         size = 1 if index is None else len(index)
         adding = sp.csr_array((np.ones(len(self)), (group, np.arange(len(self)))), shape=(size, len(self)))
         left_out = made.left_out
         if left_out is not None:
             left_out = None if index is None else subset_keys(left_out, level_names(index)).unique().difference(index)
-        groups = tuple(one for one in (one.along(kept) for one in made.groups) if one.free or one.fixed)
+        groups = tuple(
+            groups_of_level
+            for groups_of_level in (groups_of_level.along(levels_kept) for groups_of_level in made.groups)
+            if groups_of_level.free or groups_of_level.fixed
+        )
         total = self._mapped(adding, index, call)
         provenance = replace(
             total.provenance,
             absent=0.0 if made.absent == 0 else np.nan,
             left_out=left_out,
-            dropped={name: values for name, values in made.dropped.items() if name in kept},
+            dropped={name: values for name, values in made.dropped.items() if name in levels_kept},
             groups=groups,
             empty=_either(total.provenance.empty, replace(made, groups=groups).empty_sums(size)),
         )
         return replace(total, provenance=provenance)
 
     def diff(self, level: str) -> Self:
-        """How much each row is above that of the value before, along an ordered level.
+        """The difference between each row and that of the previous value, along an ordered level.
 
         Parameters
         ----------
         level : str
-            The level: its values are in the order of an ordered Categorical, or sorted.
+            The level; its values are in the order of an ordered Categorical, or sorted.
 
         Returns
         -------
         Block
-            One row per value, except the first, whose difference is not defined: to use it, or to combine the
-            differences with a block that has a row for it, raises an error. A value that cannot occur together with
-            the values of the other levels counts as 0.
+            One row per value, except the first, whose difference is undefined: using it, or combining the differences
+            with a block that has a row for it, raises an error. A value that cannot occur together with the values of the
+            other levels counts as 0.
 
         Raises
         ------
         UnknownName
-            If there is no such level.
+            If the level does not exist.
         StatementError
-            If its values have no order.
+            If the values of the level are not ordered.
 
         Examples
         --------
@@ -704,29 +708,29 @@ class Block:
         index, made = self._labels("take differences of"), self.provenance
         levels = levels_named(self.space.axes, index, level, self.label)
         if len(levels) != 1:
-            raise StatementError(f"differences are along one level, and {short_repr(level)} stands for {levels}")
+            raise StatementError(f"differences need one level, but {short_repr(level)} stands for {levels}")
         dropped = made.dropped.get(levels[0])
-        labels, here, before, previous, first = _steps(
+        labels, current, before, previous, first = _steps(
             index, levels[0], self.space.axes, made.left_out is not None, dropped
         )
-        for at, at_labels in ((here, labels), (before, previous)):
+        for at, at_labels in ((current, labels), (before, previous)):
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
-        if np.isnan(made.absent) and ((here < 0) | (before < 0)).any():
+        if np.isnan(made.absent) and ((current < 0) | (before < 0)).any():
             raise StatementError(
                 f"{self.label} has no rows for some labels; take differences first, and add afterwards"
             )
         rows = np.arange(len(labels))
-        entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, here), (-1.0, before))]
+        entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, current), (-1.0, before))]
         signs = np.concatenate([np.full(len(row), sign) for sign, row, _ in entries])
         row, column = (np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
         taking = sp.csr_array((signs, (row, column)), shape=(len(labels), len(self)))
         steps = self._mapped(taking, labels, f"diff({levels[0]})")
-        off = made.absent * ((here < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
+        off = made.absent * ((current < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
         provenance = replace(
             steps.provenance,
             groups=made.groups,
-            empty=_either(made.empty_at(here, labels), made.empty_at(before, previous)),
+            empty=_either(made.empty_at(current, labels), made.empty_at(before, previous)),
             dropped={**made.dropped, levels[0]: first if dropped is None else dropped.union(first)},
         )
         return replace(steps, constant=steps._constant + off, provenance=provenance)
@@ -761,8 +765,8 @@ class Block:
             texts = np.full(taking.shape[0], "", dtype=object)
             texts[rows[::-1]] = made.empty[used[at[::-1]]]
             empty = texts if len(rows) else None
-        a, what = _as_one(self._parts)
-        parts = ((a, f"({what}).{call}" if " * " in what else f"{what}.{call}"),)
+        a, name_of_part = _as_one(self._parts)
+        parts = ((a, f"({name_of_part}).{call}" if " * " in name_of_part else f"{name_of_part}.{call}"),)
         made = Provenance(False, parts, left_out=made.left_out, dropped=made.dropped, empty=empty)
         label = format_combination(parts)
         constant = taking @ self._constant
@@ -778,13 +782,9 @@ class Block:
                 )
             known_values(self.space.axes, name)
         if len(unknown := index[~are_known(self.space.axes, index)]):
-            raise LabelMismatch(
-                f"{self.label} is multiplied by a Series whose labels {join_names(unknown)} are not known"
-            )
+            raise LabelMismatch(f"{self.label} is multiplied by a Series with the unknown labels {join_names(unknown)}")
         if index.has_duplicates:
-            raise LabelMismatch(
-                f"{self.label} is multiplied by a Series whose labels {repeated(index)} are there twice"
-            )
+            raise LabelMismatch(f"{self.label} is multiplied by a Series with the duplicate labels {repeated(index)}")
         at = np.zeros(len(index), dtype=np.int64)
         empty = self.provenance.empty_at(at, index)
         made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, empty=empty)
@@ -802,11 +802,11 @@ class Block:
     def _plus(self, other: Block) -> Self:
         """Add two blocks by label; one with fewer levels is used for all rows that share its labels."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
-            raise StatementError(f"{self.label} and {other.label} are of two models; make both from one space")
+            raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
         total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
-        for a, what in (*self._parts, *other._parts):
-            total[what] = total.get(what, 0.0) + a
-        parts = tuple((a, what) for what, a in total.items() if a)
+        for a, name_of_part in (*self._parts, *other._parts):
+            total[name_of_part] = total.get(name_of_part, 0.0) + a
+        parts = tuple((a, name_of_part) for name_of_part, a in total.items() if a)
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=format_combination(parts))  # type: ignore[return-value]
         first, absent, keys = self, np.nan, None
@@ -818,16 +818,16 @@ class Block:
             if set(index.names) < set(other.index.names):
                 return other._plus(self)  # type: ignore[return-value]
             levels = same_levels(index, other.index, self.label, or_fewer=True)
-            theirs = subset_keys(other.index, levels)
+            other_keys = subset_keys(other.index, levels)
             if len(levels) == index.nlevels:
                 absent = self.provenance.absent + other.provenance.absent
                 left_out, dropped = self.provenance.unknown_of_both(other.provenance, index)
-                extra = theirs[find(index, theirs) < 0]
+                extra = other_keys[find(index, other_keys) < 0]
                 if len(extra):
                     self._check_left_out(extra)
                     first = self._with_rows(extra)
             keys = subset_keys(first._labels("add"), levels)
-            at = find(theirs, keys)
+            at = find(other_keys, keys)
             if (at < 0).any():
                 other._check_left_out(keys[at < 0])
         matrix = sp.csr_array(first.matrix + pick(other.matrix, at))
@@ -835,8 +835,8 @@ class Block:
         constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} do not have the same labels, and one of them is not known elsewhere; "
-                "select alike on both sides, and where a number is added, add blocks first"
+                f"{self.label} and {other.label} have different labels, and the value of one is unknown where it has no row; "
+                "select the same rows on both sides, and add blocks before numbers"
             )
         added = first._with(matrix, constant, parts=parts, absent=absent)
         made = replace(
@@ -901,7 +901,7 @@ class Block:
             unknown |= self.provenance.unknown(extra.index)
         if (at < 0).any() or unknown.any():
             mismatch = (("lack", keys[at < 0].unique()), ("have", extra.index[unknown]))
-            mismatches = " and ".join(f"{what} {join_names(labels)}" for what, labels in mismatch if len(labels))
+            mismatches = " and ".join(f"{problem} {join_names(labels)}" for problem, labels in mismatch if len(labels))
             raise LabelMismatch(
                 f"the values for {label} {mismatches}; exactly the {len(index)} labels of its rows are expected: reindex the "
                 "Series, or take a coarser marginal"
@@ -932,7 +932,7 @@ class Block:
         return AbsoluteBlock(self.label, self._within)
 
     def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
-        """Say ``low <= block <= high``, each side a Series, a number or a block.
+        """The rows ``low <= block <= high``, with a Series, a number or a block on each side.
 
         Parameters
         ----------
@@ -942,9 +942,9 @@ class Block:
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block, or what is given has none.
+            If the labels of a Series are not those of the block, or an argument has no labels.
         BadProbability
-            If a value is no probability and ought to be, or a low one is above its high one.
+            If a value is not a probability but should be, or a low value is above its high value.
 
         Examples
         --------
@@ -960,7 +960,7 @@ class Block:
         return _both(self >= low, self <= high, f"{self.label} between two")
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
-        """Say ``value - eps <= block <= value + eps``; a side that no probability reaches is left out.
+        """The rows ``value - eps <= block <= value + eps``; sides outside [0, 1] are dropped.
 
         Privacy-MaxEnt, section 4.5.
 
@@ -974,14 +974,14 @@ class Block:
         Returns
         -------
         Rows
-            Those that say something.
+            The rows with at least one finite side.
 
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block, or what is given has none.
+            If the labels of a Series are not those of the block, or an argument has no labels.
         BadProbability
-            If a value is no probability, or eps is negative.
+            If a value is not a probability, or eps is negative.
 
         Examples
         --------
@@ -1013,22 +1013,21 @@ class Block:
         weight: pd.Series | float | None = None,
         delta: pd.Series | float | None = None,
     ) -> Rows:
-        """Say ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
+        """The rows ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
 
         Parameters
         ----------
         value : Series or float
-            One per label, or one for all; any numbers, as noisy measurements may give.
+            One per label, or one for all; any numbers, since noisy measurements may be outside [0, 1].
         sd, weight, delta : Series or float, optional
-            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
-            all.
+            As in :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for all.
 
         Raises
         ------
         LabelMismatch
-            If a Series has not exactly the labels of the block.
+            If the labels of a Series are not those of the block.
         StatementError, BadProbability
-            If a value is not a number, or a cost cannot be read.
+            If a value is not a number, or a cost is invalid.
 
         Examples
         --------
@@ -1067,11 +1066,13 @@ class Block:
     def _against(self, value: object, low: bool, high: bool) -> Rows:
         """The block is at least a value, at most, or both."""
         if isinstance(value, Block):
-            left = self - value
-            right = np.zeros(len(left))
+            difference = self - value
+            bound = np.zeros(len(difference))
         else:
-            left, right = self, self._align(value, low, high)
-        return left._rows(right if low else np.full(len(left), -np.inf), right if high else np.full(len(left), np.inf))
+            difference, bound = self, self._align(value, low, high)
+        return difference._rows(
+            bound if low else np.full(len(difference), -np.inf), bound if high else np.full(len(difference), np.inf)
+        )
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
         """Move the constant to the values; rows without terms that hold anyway are left out."""
@@ -1083,7 +1084,7 @@ class Block:
             return rows
         if holds.all():
             why = f": {_nobody(empty[empty != ''])}" if empty is not None else ""
-            raise StatementError(f"{self._title} has no probability that could be otherwise, so nothing is said{why}")
+            raise StatementError(f"the value of {self._title} is fixed, so the rows have no effect{why}")
         return rows.at(~holds)
 
     def _hold_anyway(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -1099,11 +1100,11 @@ class Block:
         if self.provenance.is_probability:
             bad |= ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
         if bad.any():
-            what = "NaN or infinity"
+            flaw = "NaN or infinity"
             if self.provenance.is_probability:
                 wrong = numbers[bad]
-                what = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is no probability,"
-            raise BadProbability(f"the values for {self.label} have {what} at {self._listing(bad)}")
+                flaw = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is not a probability,"
+            raise BadProbability(f"the values for {self.label} have {flaw} at {self._listing(bad)}")
         return numbers
 
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
@@ -1187,7 +1188,7 @@ class AbsoluteBlock:
 
     def __ge__(self, other: object) -> Rows:
         raise StatementError(
-            f"|{self.label}| >= ... is not convex, so that the knowledge has no single answer; choose a side: "
+            f"|{self.label}| >= ... is not convex, so the knowledge has no unique answer; choose a side: "
             "block >= c, or block <= -c"
         )
 
@@ -1242,7 +1243,7 @@ def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[st
             lost += [new] * (not times)
         return f"{text}[{', '.join(lost)}]" if lost else text
 
-    return tuple((a, at_values(what)) for a, what in parts)
+    return tuple((a, at_values(label)) for a, label in parts)
 
 
 def _steps(
@@ -1266,8 +1267,10 @@ def _steps(
     order = np.argsort(key, kind="stable")
     if (np.diff(key[order]) == 0).any():
         raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
-    wanted = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
-    first = np.unique(group, return_index=True)[1][wanted // max(n, 1)] if len(wanted) else np.zeros(0, dtype=np.int64)
+    numbers = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
+    first = (
+        np.unique(group, return_index=True)[1][numbers // max(n, 1)] if len(numbers) else np.zeros(0, dtype=np.int64)
+    )
 
     def labels(ranks: np.ndarray) -> pd.Index:
         parts = [level_of(index, i) for i in range(index.nlevels)]
@@ -1282,8 +1285,8 @@ def _steps(
         places = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
         return np.where(key[places] == keys, places, -1)
 
-    later = wanted % max(n, 1)
-    return labels(later), rows(wanted), rows(wanted - 1), labels(later - 1), domain[:1]
+    later = numbers % max(n, 1)
+    return labels(later), rows(numbers), rows(numbers - 1), labels(later - 1), domain[:1]
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:

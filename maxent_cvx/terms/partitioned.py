@@ -70,20 +70,20 @@ class Combinations:
 
     def of(self, tuples: pd.MultiIndex) -> np.ndarray:
         """The combination of each QI tuple; -1 for another one."""
-        known, own = np.zeros(len(self.codes), dtype=np.int64), np.zeros(len(tuples), dtype=np.int64)
+        known, codes_of_tuples = np.zeros(len(self.codes), dtype=np.int64), np.zeros(len(tuples), dtype=np.int64)
         for column, codes in zip(self.columns, self.codes.T, strict=True):
             place = tuples.names.index(column)
             size, code = len(tuples.levels[place]), np.asarray(tuples.codes[place])
             # Dense again after each column, so that the mixed-radix key cannot overflow.
             keys, known = np.unique(known * size + codes, return_inverse=True)
-            own = _find(keys, np.where(own < 0, -1, own * size + code))
-        return own if len(self.codes) else np.full(len(tuples), -1)
+            codes_of_tuples = _find(keys, np.where(codes_of_tuples < 0, -1, codes_of_tuples * size + code))
+        return codes_of_tuples if len(self.codes) else np.full(len(tuples), -1)
 
     def tuples(self, like: pd.MultiIndex) -> pd.MultiIndex:
         """The combinations as QI tuples with arbitrary values of the other attributes."""
         codes = [np.zeros(len(self.codes), dtype=np.int64) for _ in like.names]
-        for column, own in zip(self.columns, self.codes.T, strict=True):
-            codes[like.names.index(column)] = own
+        for column, code in zip(self.columns, self.codes.T, strict=True):
+            codes[like.names.index(column)] = code
         return multi_index(like.levels, codes, list(like.names))
 
     @classmethod
@@ -111,12 +111,12 @@ class Combinations:
         return cls(ordered, codes, n, np.ones((len(known), n_values), dtype=bool))
 
 
-def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _find(keys: np.ndarray, sought: np.ndarray) -> np.ndarray:
     """The position of each key among sorted ones; -1 if it is not one of them."""
     if not len(keys):
-        return np.full(len(wanted), -1)
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, at, -1)
+        return np.full(len(sought), -1)
+    at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+    return np.where(keys[at] == sought, at, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,25 +159,27 @@ class PartitionView(View):
     @classmethod
     def of(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartitionView:
         """The view of a partition."""
-        own, named, combined = part.quasi_identifiers, marginals.named, marginals.combinations
+        part_tuples, named, combined = part.quasi_identifiers, marginals.named, marginals.combinations
         if set(combined.columns) == set(part.qi):  # every QI tuple is distinguished, and they are those of the whole
-            tuples = multi_index(own.levels, list(combined.codes.T), list(own.names))
-            of_name = combined.of(named.tuples(own))[marginals.of_name]
-            return cls(part, marginals, tuples, combined.records, combined.of(own), of_name)
-        at = named.of(own)  # of named people, few of whom are in the partition
+            tuples = multi_index(part_tuples.levels, list(combined.codes.T), list(part_tuples.names))
+            of_name = combined.of(named.tuples(part_tuples))[marginals.of_name]
+            return cls(part, marginals, tuples, combined.records, combined.of(part_tuples), of_name)
+        at = named.of(part_tuples)  # of named people, few of whom are in the partition
         places = np.full(len(named.codes), -1)
         places[at[at >= 0]] = np.flatnonzero(at >= 0)
         is_own = places >= 0
-        places[~is_own] = len(own) + np.arange(int((~is_own).sum()))
-        codes = [np.concatenate([own.codes[i], named.codes[~is_own, i]]) for i in range(own.nlevels)]
-        apart = multi_index(own.levels, codes, list(own.names))
+        places[~is_own] = len(part_tuples) + np.arange(int((~is_own).sum()))
+        codes = [np.concatenate([part_tuples.codes[i], named.codes[~is_own, i]]) for i in range(part_tuples.nlevels)]
+        apart = multi_index(part_tuples.levels, codes, list(part_tuples.names))
         records = np.concatenate([part.n_q, named.records[~is_own]])
-        rest = combined.records - np.bincount(combined.of(apart), records, len(combined.codes)).astype(np.int64)
-        others = combined.tuples(own)
+        unrepresented = combined.records - np.bincount(combined.of(apart), records, len(combined.codes)).astype(
+            np.int64
+        )
+        others = combined.tuples(part_tuples)
         codes = [np.concatenate([mine, others.codes[i]]) for i, mine in enumerate(codes)]
-        tuples = multi_index(own.levels, codes, list(own.names))
-        records = np.concatenate([records, rest])
-        return cls(part, marginals, tuples, records, np.arange(len(own)), places[marginals.of_name])
+        tuples = multi_index(part_tuples.levels, codes, list(part_tuples.names))
+        records = np.concatenate([records, unrepresented])
+        return cls(part, marginals, tuples, records, np.arange(len(part_tuples)), places[marginals.of_name])
 
     @property
     def qi(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -237,7 +239,7 @@ class PartitionView(View):
 
     def terms(self) -> dict[str, np.ndarray]:
         """Number the terms of the partition, then those that represent the whole, in a bucket of their own."""
-        own, combined = self.part.terms(), self.marginals.combinations
+        part_terms, combined = self.part.terms(), self.marginals.combinations
         named = np.zeros(len(self.marginals.named.codes), dtype=np.int64)
         named[self.marginals.of_name] = self.of_name
         (n, s_named), (c, s_rest) = self.marginals.named.values.nonzero(), combined.values.nonzero()
@@ -245,22 +247,24 @@ class PartitionView(View):
         s = np.concatenate([s_named, s_rest])
         q, s = np.divmod(np.unique(q * len(self.sensitive_values) + s), len(self.sensitive_values))
         return {
-            "q": np.concatenate([self.own[own["q"]], q]),
-            "s": np.concatenate([own["s"], s]),
-            "bucket": np.concatenate([own["bucket"], np.full(len(q), len(self.part.buckets))]),
+            "q": np.concatenate([self.own[part_terms["q"]], q]),
+            "s": np.concatenate([part_terms["s"], s]),
+            "bucket": np.concatenate([part_terms["bucket"], np.full(len(q), len(self.part.buckets))]),
         }
 
     def people(self) -> People:
         """The named people of the whole; every combination represents at least one unnamed person."""
         unnamed = self.records - np.bincount(self.of_name, minlength=len(self.tuples))
         if len(self.marginals.combinations.columns) < len(self.qi):
-            rest = slice(len(unnamed) - len(self.marginals.combinations.codes), None)
-            unnamed[rest] = np.maximum(unnamed[rest], 1)
+            representatives = slice(len(unnamed) - len(self.marginals.combinations.codes), None)
+            unnamed[representatives] = np.maximum(unnamed[representatives], 1)
         return People(self.marginals.names, self.of_name, unnamed)
 
 
 class PartitionAxes(Axes):
     """The axes of a partition: attributes that labels are made of must be distinguished everywhere."""
+
+    view: PartitionView
 
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Codes over the terms of one column or role."""
@@ -274,13 +278,10 @@ class PartitionAxes(Axes):
 
     def tell_apart(self, names: Iterable[str]) -> None:
         """Require that combinations of values of some QI attributes are distinguished."""
-        view = self.view
-        assert isinstance(view, PartitionView)
-        view.need([name for name in names if name in view.qi])
+        self.view.need([name for name in names if name in self.view.qi])
 
     def _check(self, name: str) -> None:
         view = self.view
-        assert isinstance(view, PartitionView)
         if name in ("bucket", view.part.bucket):
             raise StatementError(
                 "rows about single buckets cannot be divided among partitions; use rows about people, by "
@@ -297,6 +298,8 @@ class PartSpace(Space):
     partition, and the coefficients that they have in a model of the whole release.
     """
 
+    view: PartitionView
+
     @classmethod
     def around(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartSpace:
         """The space of a partition, given marginals of the whole."""
@@ -312,17 +315,12 @@ class PartSpace(Space):
     @cached_property
     def n_own(self) -> int:
         """The number of terms of the partition, which are the first ones."""
-        return int(np.searchsorted(self.codes["bucket"], len(self._partition.part.buckets)))
-
-    @property
-    def _partition(self) -> PartitionView:
-        assert isinstance(self.view, PartitionView)
-        return self.view
+        return int(np.searchsorted(self.codes["bucket"], len(self.view.part.buckets)))
 
     def marginal(self, by: str | Sequence[str]) -> Block:
         """Sum the terms into P(by), one row for each combination of values that can occur in the whole."""
         names = [column for name in as_names(by) for column in (self.view.qi if name == "q" else (name,))]
-        self._partition.need([name for name in names if name in self.view.qi])
+        self.view.need([name for name in names if name in self.view.qi])
         return super().marginal(names)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
@@ -331,15 +329,15 @@ class PartSpace(Space):
 
     def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
         """Count the records of the whole that match a description by their value of a QI attribute."""
-        self._partition.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
+        self.view.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
         return super().records_by(attribute, given)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
-        records = self._partition.marginals.records(given)
+        records = self.view.marginals.records(given)
         return mark_tuples(self.view, given), records
 
     def _records_of_tuples(self) -> np.ndarray:
-        return self._partition.records
+        return self.view.records
 
 
 #: Columns that represent patterns while a source is evaluated: emitting more sums P(Q, s) than that takes hours.
@@ -360,9 +358,9 @@ class Pattern:
     def marks(self, tuples: pd.MultiIndex) -> np.ndarray:
         """Mark the QI tuples that have the values."""
         mask = np.ones(len(tuples), dtype=bool)
-        for level, some in self.codes.items():
+        for level, numbers in self.codes.items():
             chosen = np.zeros(len(tuples.levels[level]), dtype=bool)
-            chosen[some] = True
+            chosen[numbers] = True
             mask &= chosen[np.asarray(tuples.codes[level])]
         return mask
 
@@ -432,8 +430,8 @@ def joint_of(patterns: Sequence[Pattern], space: Space) -> sp.csr_array:
     """Coefficients of P(Q, s) on the terms of a space, one row per pattern."""
     tuples = space.view.axes["q"][1]
     assert isinstance(tuples, pd.MultiIndex)
-    members_of = [np.flatnonzero(one.marks(tuples)) for one in patterns]
+    members_of = [np.flatnonzero(pattern.marks(tuples)) for pattern in patterns]
     ends = np.cumsum([0, *map(len, members_of)])
     indices = np.concatenate([np.empty(0, dtype=np.int64), *members_of])
     members = sp.csr_array((np.ones(len(indices)), indices, ends), shape=(len(patterns), len(tuples)))
-    return space.joint(members, np.array([one.s for one in patterns], dtype=np.int64))
+    return space.joint(members, np.array([pattern.s for pattern in patterns], dtype=np.int64))

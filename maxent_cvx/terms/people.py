@@ -38,18 +38,18 @@ def described_table(described: object, view: View) -> pd.DataFrame:
             f"not {short_repr(described)}"
         )
     if "who" in view.columns:
-        raise StatementError("a column is called 'who', which stands for named people here; rename the column")
+        raise StatementError("a column is called 'who', a name that is used for people here; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:
         twice = described.columns[described.columns.duplicated()]
-        raise StatementError(f"people are described by two columns called {join_names(twice)}; leave one out")
+        raise StatementError(f"the table of people has several columns called {join_names(twice)}; drop all but one")
     for attribute in view.qi:
         if attribute not in described.columns or (missing := described[attribute].isna()).all():
-            raise StatementError(f"people are described without {attribute!r}; every QI attribute is needed, of each")
+            raise StatementError(f"the descriptions of people lack {attribute!r}; every QI attribute is needed")
         if missing.any():
             raise StatementError(
-                f"{join_names(described.index[missing])} is described without {attribute!r}; every QI attribute is needed"
+                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; every QI attribute is needed"
             )
     return described
 
@@ -57,10 +57,10 @@ def described_table(described: object, view: View) -> pd.DataFrame:
 def checked_names(index: pd.Index) -> pd.Index:
     """Check that names are texts or integers, each once."""
     if strange := [name for name in index if not is_name(name)]:
-        raise StatementError(f"a person's name is a text or a whole number, not {short_repr(strange[0])}")
+        raise StatementError(f"a person's name must be a text or an integer, not {short_repr(strange[0])}")
     if index.has_duplicates:
         raise StatementError(
-            f"{join_names(index[index.duplicated()].unique())} is described more than once; a person has one description"
+            f"people must be described once each, but several rows describe {join_names(index[index.duplicated()].unique())}"
         )
     return index
 
@@ -78,7 +78,7 @@ def codes_in_view(column: pd.Series, level: pd.Index) -> np.ndarray:
         # As objects: a number is not the interval that it lies in.
         codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
     except TypeError as error:  # a list, say
-        raise StatementError(f"{column.name!r} of some person is no single value: {error}; name one") from error
+        raise StatementError(f"{column.name!r} of every person must be a single value: {error}") from error
     if (codes < 0).any():
         first = int((codes < 0).argmax())
         raise unknown_name(f"value of {column.name!r} (of {column.index[first]!r})", column.iloc[first], level)
@@ -93,10 +93,10 @@ GIGABYTES_PER_MILLION, SECONDS_PER_MILLION = 0.4, 5
 
 @dataclass(frozen=True, eq=False)
 class People(ReprMixin):
-    """The people who have a name, among those of a view.
+    """The named people of a view.
 
-    Naming i, who has QI tuple q, splits each term P(q, s, b) into P(i, q, s, b) and what is left for the others
-    with q. Those are interchangeable, so that one term stands for all of them, with their number as its weight.
+    Naming person i with QI tuple q splits each term P(q, s, b) into P(i, q, s, b) and a term for the other people
+    with q. These are interchangeable, so one term stands for all of them, with their number as its weight.
     (Privacy-MaxEnt, section 6, where every record has a pseudonym.)
 
     Attributes
@@ -104,9 +104,9 @@ class People(ReprMixin):
     names : Index
         Texts or integers, in the order in which they were given.
     q : ndarray of int
-        The position of each one's QI tuple in the release.
+        The position of each person's QI tuple in the release.
     unnamed : ndarray of int
-        How many records of each QI tuple have no name.
+        The number of unnamed people with each QI tuple.
 
     Examples
     --------
@@ -146,8 +146,8 @@ class People(ReprMixin):
             first = int(few.argmax())
             alike = names[q == first]
             raise StatementError(
-                f"{len(alike)} people are described alike, {join_names(alike)}, and the {view.noun} has "
-                f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer"
+                f"{len(alike)} people have the same description, {join_names(alike)}, but the {view.noun} contains "
+                f"{int(view.n_q[first])} with that {', '.join(view.qi)}; correct the descriptions, or name fewer people"
             )
         return people
 
@@ -190,15 +190,15 @@ class People(ReprMixin):
     def find(self, who: object) -> np.ndarray:
         """Mark the named people, by name: one, or a list of them."""
         names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        wanted = list(names)
+        sought = list(names)
         if not len(self):
             raise StatementError(
-                f"{', '.join(map(short_repr, wanted[:5]))} cannot be spoken of: the model names nobody; say who that is "
-                "with MaxEnt(release, people={name: {attribute: value}}), or write attribute=value"
+                f"{', '.join(map(short_repr, sought[:5]))} is unknown: the model has no named people; give their descriptions "
+                "(people), or write attribute=value for a group"
             )
-        if unknown := [name for name in wanted if not is_name(name) or name not in self.names]:
+        if unknown := [name for name in sought if not is_name(name) or name not in self.names]:
             raise unknown_name("person whom the model names", unknown[0], self.names)
-        return np.asarray(self.names.isin(wanted))
+        return np.asarray(self.names.isin(sought))
 
 
 # The original records, counted: the truth that an answer is compared with, checked to be what was published.
@@ -274,8 +274,8 @@ def _counted(
 def _names(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
     """Whom each record names, of those who are known by name."""
     if id is None:
-        raise TableError("the model names people, so say which column of the records does: id=...")
+        raise TableError("the model has named people; give the column of the records that contains their names as id")
     if len(missing := people.names.difference(pd.Index(records[id]))):
-        raise TableError(f"column {id!r} of the records names nobody {join_names(missing)}, whom the model names")
+        raise TableError(f"column {id!r} of the records does not contain {join_names(missing)}, named in the model")
     called = pd.CategoricalDtype([*people.names, OTHERS])
     return pd.Series(records[id].where(records[id].isin(people.names), OTHERS), dtype=called)

@@ -25,12 +25,12 @@ LEAST = 1e-60
 
 @dataclass(frozen=True)
 class Penalty:
-    r"""The cost, nats, of missing a value by r, in the unit of the value: r^2 / (2 sd^2), or weight \|r\|.
+    r"""The cost, nats, of a deviation r from a value, in the unit of the value: r^2 / (2 sd^2), or weight \|r\|.
 
-    With `delta` it is Huber's: the square up to \|r\| = delta, linear beyond. The maximum-entropy objective N H(p) is,
-    up to Stirling's formula, the logarithm of the number of tables that look like p, so that a cost of r^2 / (2 sd^2)
-    is minus the log-likelihood of a value observed with Gaussian noise, and weight \|r\| that with Laplace noise of
-    the scale 1 / weight; the answer is then the maximum a posteriori.
+    With `delta` it is Huber's cost: quadratic up to \|r\| = delta, linear beyond. The maximum-entropy objective N H(p)
+    is, up to Stirling's formula, the logarithm of the number of tables with frequencies p. A cost of r^2 / (2 sd^2) is
+    minus the log-likelihood of a value observed with Gaussian noise, and weight \|r\| that with Laplace noise of
+    scale 1 / weight, so the answer is the maximum a posteriori table.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ class Penalty:
     weight : float or ndarray, one per row, optional
         Nats per unit of the value.
     delta : float or ndarray, one per row, optional
-        From which \|r\| on the cost is linear, in the unit of the value.
+        The \|r\| beyond which the cost is linear, in the unit of the value.
 
     Raises
     ------
     StatementError
-        If there is neither `sd` nor `weight`, or both, or `delta` without `sd`.
+        If not exactly one of `sd` and `weight` is given, or `delta` without `sd`.
     BadProbability
-        If one of them is not above 0, or beyond what doubles can be squared.
+        If one of them is not above 0, or too large to be squared in double precision.
 
     Examples
     --------
-    It is what :func:`maxent_cvx.soft` makes of its arguments, and a function of the space may give its rows:
+    :func:`maxent_cvx.soft` makes it from its arguments; a function of the space may return rows with a penalty:
 
     >>> from maxent_cvx.terms.rows import Penalty
     >>> print(Penalty(sd=0.05, delta=0.1))
@@ -64,10 +64,10 @@ class Penalty:
     def __post_init__(self) -> None:
         if (self.sd is None) == (self.weight is None):
             raise StatementError(
-                "a soft statement has a standard deviation, sd=0.05, or costs weight=50 nats per unit: give one of both"
+                "a soft statement needs either a standard deviation (sd) or a cost in nats per unit (weight), but not both"
             )
         if self.delta is not None and self.sd is None:
-            raise StatementError("delta= says where a squared cost becomes linear, which needs sd=; weight= is linear")
+            raise StatementError("delta is used with sd only, as the cost of a weight is linear already")
         for name in ("sd", "weight", "delta"):
             value = getattr(self, name)
             if value is None:
@@ -124,40 +124,40 @@ class Penalty:
 class Rows(ReprMixin):
     """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
 
-    An equation has ``low == high``; an inequality has an infinite side. Everything else is derived
-    once for all sources: the solver's form, residuals, vague versions, multipliers.
+    An equation has ``low == high``; an inequality has an infinite side. Everything else is derived from them in the same
+    way for all sources: the solver's form, residuals, vague versions, multipliers.
 
     Attributes
     ----------
     matrix : csr_array, shape (rows, terms)
-        Coefficients on the probabilities p, as the source means them.
+        Coefficients on the probabilities p.
     low, high : ndarray, shape (rows,)
         The values as typed.
     label : str
-        What the rows are together: "P(q, b)", or a statement's own text.
+        The common name of the rows: "P(q, b)", or the text of a statement.
     index : Index, optional
-        What each row is about; None where the label says it all.
+        The label of each row; None for a single row without one.
     view : Release, optional
-        The published view whose terms the columns are; rows from another one do not fit a model.
+        The view to whose terms the columns belong; rows of another view do not fit a model.
     typed : tuple of (Fraction, ndarray), optional
-        Of a single row its different coefficients before any rounding, and the terms that each is of.
+        For a single row, its distinct coefficients before rounding, each with its terms.
     remedy : str
-        What to do where other knowledge contradicts the rows, if they cannot be made vague or removed.
+        Advice for the case that other knowledge contradicts the rows, if they cannot be made vague or removed.
     penalty : Penalty, optional
-        What it costs to miss a row; None if the rows are hard: they hold.
+        The cost of violating a row; None for hard rows, which are satisfied exactly.
     exact : bool
-        Whether coefficients and sides are what is meant, and not what a source has rounded.
+        Whether coefficients and sides are exact, and not rounded by a source.
 
     Raises
     ------
     StatementError
-        If the arrays do not fit together, or the label is no text.
+        If the shapes of the arrays differ, or the label is not a text.
     BadProbability
-        If something is NaN, or a low side is above its high one.
+        If a number is NaN, or a low side is above its high side.
 
     Examples
     --------
-    Rows are made by comparing a block, and added to a model as they are:
+    Comparing a block makes rows, which can be added to a model:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -241,7 +241,7 @@ class Rows(ReprMixin):
         return [TablePreview(table, "rows", len(self))]
 
     def at(self, rows: np.ndarray) -> Rows:
-        """Keep some of the rows, by a mask or by position.
+        """Select some of the rows, by a mask or by position.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class Rows(ReprMixin):
         Raises
         ------
         StatementError
-            If it is neither a mask of the rows nor positions of some.
+            If `rows` is neither a mask nor positions.
 
         Examples
         --------
@@ -263,12 +263,12 @@ class Rows(ReprMixin):
         """
         rows = check_positions(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
-        kept = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
+        selected = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         penalty = None if self.penalty is None else self.penalty.at(rows)
-        return replace(kept, typed=self.typed if len(kept) else None, penalty=penalty)
+        return replace(selected, typed=self.typed if len(selected) else None, penalty=penalty)
 
     def name(self, i: int) -> str:
-        """The label of row `i`, made when asked for: a release has tens of thousands of rows.
+        """The label of row `i`, computed on demand, since a release has tens of thousands of rows.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class Rows(ReprMixin):
         Raises
         ------
         StatementError
-            If there is no such row.
+            If the row does not exist.
 
         Examples
         --------
@@ -295,7 +295,7 @@ class Rows(ReprMixin):
         return f"{self.label}: {', '.join(map(str, at)) if isinstance(at, tuple) else at}"
 
     def same_as(self, other: Rows) -> bool:
-        """Whether the other rows say exactly the same: matrix, order and values.
+        """Whether the other rows are equal: matrix, order and values.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Rows(ReprMixin):
         Raises
         ------
         StatementError
-            If it is no Rows.
+            If `other` is not a Rows.
 
         Examples
         --------
@@ -322,7 +322,7 @@ class Rows(ReprMixin):
         return same_costs and np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
     def residual(self, p: np.ndarray) -> np.ndarray:
-        """How far each row is from holding at `p`, >= 0, in the unit of its value.
+        """The violation of each row at `p`, >= 0, in the unit of its value.
 
         Parameters
         ----------
@@ -336,11 +336,11 @@ class Rows(ReprMixin):
         Raises
         ------
         StatementError
-            If `p` has not a number for every term.
+            If `p` does not have a number for every term.
 
         Examples
         --------
-        How far the answer to a model without knowledge is from a statement:
+        The violation of a statement by the answer to a model without knowledge:
 
         >>> import maxent_cvx as mx
         >>> hospital = mx.datasets.load_hospital()

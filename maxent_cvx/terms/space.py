@@ -73,21 +73,21 @@ class Space(ReprMixin):
 
     @classmethod
     def of(cls, view: View, people: People | None = None, prior: QIDistribution | None = None) -> Self:
-        """Number the terms of a release, those of named people apart from the others.
+        """Number the terms of a release, with separate terms for named people.
 
         Parameters
         ----------
         view : View
             The release.
         people : People, optional
-            The named people; by default nobody.
+            The named people; by default none.
         prior : QIDistribution, optional
             The adversary's beliefs before the release.
 
         Raises
         ------
         StatementError
-            If an argument is not of these classes.
+            If an argument has another type.
         UnknownName
             If the prior lacks a signature, or a value.
 
@@ -127,11 +127,11 @@ class Space(ReprMixin):
 
     @cached_property
     def multiplicities(self) -> np.ndarray:
-        """How many interchangeable variables each term stands for: the w of the entropy H = -sum p log(p / w).
+        """The number of interchangeable variables that each term stands for: w in the entropy H = -sum p log(p / w).
 
-        If somebody is named, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one named person,
-        or for all unnamed people of a QI tuple. If nobody is named, H is H(Q, S, B): all are 1. If the view is
-        conditional, H is H(S | Q), and they are P(q).
+        If people are named, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one named person,
+        or for all unnamed people of a QI tuple. If nobody is named, H is H(Q, S, B), and all multiplicities are 1. If the
+        view is conditional, H is H(S | Q), and they are P(q).
         """
         if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
             return (self.view.n_q / self.n_records)[self.codes["q"]]
@@ -143,19 +143,19 @@ class Space(ReprMixin):
     def weights(self) -> np.ndarray:
         """The weights of the objective: the multiplicities of QI tuples with named people, and 1 elsewhere.
 
-        The maximum is the same, as P(q) is known, so that the entropy changes by a constant only. And terms of tuples
-        without names stay interchangeable.
+        The maximum is the same: as P(q) is known, the entropy changes by a constant only. Terms of tuples without named
+        people stay interchangeable.
         """
-        some = self.people.unnamed < self.view.n_q
-        if not some.any():
+        has_named = self.people.unnamed < self.view.n_q
+        if not has_named.any():
             return np.broadcast_to(1.0, len(self))
-        return np.where(some[self.codes["q"]], self.multiplicities, 1.0)
+        return np.where(has_named[self.codes["q"]], self.multiplicities, 1.0)
 
     @cached_property
     def prior_density(self) -> np.ndarray:
         """The prior p(s : x) of every term as a factor of its weight: 1 without a prior.
 
-        Also 1 if the prior is 0: such terms are 0 by rows of their own, and a logarithm needs a number.
+        Also 1 if the prior is 0: separate rows set such terms to 0, and the logarithm must be finite.
         """
         return np.broadcast_to(1.0, len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
 
@@ -173,7 +173,7 @@ class Space(ReprMixin):
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
-        """For every term the number of its group, and how many records each group has.
+        """The number of the group of every term, and the number of records of each group.
 
         A group shares one conditional distribution P(s | ...): a named person, or the others of a QI tuple.
         """
@@ -183,8 +183,8 @@ class Space(ReprMixin):
         who = self.codes["who"]
         group = np.where(who < len(self.people), len(n_q) + who, q)
         every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
-        some, number = np.unique(group, return_inverse=True)
-        return number, every[some]
+        numbers, number = np.unique(group, return_inverse=True)
+        return number, every[numbers]
 
     @cached_property
     def cells(self) -> np.ndarray:
@@ -221,7 +221,7 @@ class Space(ReprMixin):
     def counts(self) -> cp.Variable:
         """The :class:`cvxpy.Variable` N p, one entry per term, in records.
 
-        Counts and not probabilities: conic solvers lose p ~ 1e-5 in their tolerances.
+        Counts instead of probabilities, since conic solvers lose p ~ 1e-5 in their tolerances.
         """
         import cvxpy as cp  # takes a second to load, which closed forms and tables need not wait for
 
@@ -247,7 +247,7 @@ class Space(ReprMixin):
         Parameters
         ----------
         given : dict or None
-            As in :meth:`prob`; None is everybody.
+            As in :meth:`prob`; None means everybody.
 
         Returns
         -------
@@ -277,7 +277,7 @@ class Space(ReprMixin):
         Parameters
         ----------
         given : dict or None
-            As in :meth:`prob`; None is everybody.
+            As in :meth:`prob`; None means everybody.
 
         Raises
         ------
@@ -302,7 +302,7 @@ class Space(ReprMixin):
         attribute : str
             A QI attribute.
         given : dict, optional
-            As in :meth:`prob`; None is everybody.
+            As in :meth:`prob`; None means everybody.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class Space(ReprMixin):
         Raises
         ------
         UnknownName, StatementError
-            If the attribute is no QI attribute, and as in :meth:`described`.
+            If the attribute is not a QI attribute, and as in :meth:`described`.
 
         Examples
         --------
@@ -324,13 +324,13 @@ class Space(ReprMixin):
         """
         check_label(attribute, f"quasi-identifier of the {self.view.noun}", self.view.qi)
         codes, values = level_of(self.view.axes["q"][1], self.view.qi.index(attribute))
-        here = self.described(given)
-        return np.bincount(codes[here], self._records_of_tuples()[here], len(values)).astype(np.int64)
+        matches = self.described(given)
+        return np.bincount(codes[matches], self._records_of_tuples()[matches], len(values)).astype(np.int64)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         """Mark the QI tuples that are as described, and count their records."""
-        those = self.described(given)
-        return those, int(self._records_of_tuples()[those].sum())
+        tuples = self.described(given)
+        return tuples, int(self._records_of_tuples()[tuples].sum())
 
     def _records_of_tuples(self) -> np.ndarray:
         """Records of each QI tuple."""
@@ -422,13 +422,13 @@ class Space(ReprMixin):
         levels = [level_of(tuples, self.view.qi.index(column)) for column in self.axes.columns(given)]
         group = group_codes([codes for codes, _ in levels], [len(values) for _, values in levels])
         share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
-        there = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
-        there = there if there.nlevels > 1 else there.get_level_values(0)
+        given_tuples = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
+        given_tuples = given_tuples if given_tuples.nlevels > 1 else given_tuples.get_level_values(0)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
         label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
-        return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(there),)))
+        return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(given_tuples),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
         """Coefficients of P(Q, s) on p for many patterns, each a set Q of QI tuples with a value s.
@@ -436,7 +436,7 @@ class Space(ReprMixin):
         Parameters
         ----------
         members : csr_array, shape (patterns, QI tuples)
-            1 for the tuples of each.
+            1 for the QI tuples of each pattern.
         s : ndarray of int, one per pattern
             The position of its sensitive value.
 
@@ -506,16 +506,16 @@ class Space(ReprMixin):
             )
         is_value = values_named(self.view, value)
         if who is None:
-            axis, (those, people) = "q", self._described(given)
+            axis, (matches, people) = "q", self._described(given)
             share = people / self.n_records
         elif given is None and (pseudonyms := self.view.named(who)) is not None:
-            axis, those, share = "q", pseudonyms, 1 / self.n_records
+            axis, matches, share = "q", pseudonyms, 1 / self.n_records
         elif given is None:
-            axis, those, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
+            axis, matches, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
             raise StatementError("the QI of named people are known: omit `given`, or `who`")
         entries = self._terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
-        entries = entries[those[self.codes[axis][entries]]]
+        entries = entries[matches[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)
 
@@ -525,11 +525,11 @@ class Space(ReprMixin):
         Parameters
         ----------
         value : object
-            A sensitive value, a list of them, or ``{attribute: value}``: of several sensitive attributes,
-            any that are named, summed over the others.
+            A sensitive value, a list of values, or ``{attribute: value}`` for one or more of several sensitive attributes,
+            summed over the others.
         given : dict, optional
-            QI attribute to value, list of values, or pandas Interval; None is everybody. In a series, "release" stands
-            for the people of some of its releases, numbered from 1.
+            QI attribute to value, list of values, or pandas Interval; None means everybody. In a series, "release" selects
+            the people of some of its releases, numbered from 1.
         who : str, int, or a list of them, optional
             Instead of `given`: a named person, or a pseudonym of a series; for several, the sum, which is the expected
             number with the value.
@@ -542,7 +542,7 @@ class Space(ReprMixin):
         Raises
         ------
         UnknownName
-            For an attribute that is not a QI, a value that was not published, or a person not named.
+            If an attribute is not a QI, a value was not published, or a person is not named.
         StatementError
             If nobody in the release matches, or the model has no named people.
 
@@ -566,14 +566,14 @@ class Space(ReprMixin):
         return (self.row(value, given, who) @ self.p)[0]
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
-        """Count the original records of every term: the truth that a model is compared with.
+        """Count the original records of every term, the truth with which a model is compared.
 
         Parameters
         ----------
         records : DataFrame
-            With the view's columns: QI, sensitive, and the bucket of a release.
+            Records with the view's columns: QI, sensitive ones, and the bucket of a release.
         id : str, optional
-            The column of names; needed where the model names people.
+            The column of names; needed if the model has named people.
 
         Returns
         -------

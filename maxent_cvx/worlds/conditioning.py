@@ -31,13 +31,13 @@ __all__ = [
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
     """The error that no world has all sentences true, with some that clash, of which none can be spared."""
     clash = list(dict.fromkeys(sentences))
-    for one in list(clash):
-        if not possible(without := [other for other in clash if other is not one]):
+    for candidate in list(clash):
+        if not possible(without := [other for other in clash if other is not candidate]):
             clash = without
     written = [str(sentence) for sentence in clash]
-    what = "cannot be true" if len(clash) == 1 else "cannot all be true, though any of them can be spared"
+    verdict = "cannot be true" if len(clash) == 1 else "cannot all be true, though any of them can be spared"
     error = Infeasible(
-        f"{join_names(written)} {what}: no possible world of the groups in which these people may be has it so; correct "
+        f"{join_names(written)} {verdict}: no possible world of the groups in which these people may be has it so; correct "
         f"{'the sentence' if len(clash) == 1 else 'one of the sentences'}, or leave it out"
     )
     error.conflict = pd.DataFrame(index=pd.Index(written, dtype=object, name="statement"))
@@ -116,13 +116,13 @@ class ResidualGroup:
         """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant."""
         log_weight = np.empty(len(u))
         if self._to_values(u, c):
-            for some, taken, which in _alike(u):
-                log_factor = np.stack([self.log_prior[self._others(one)] for one in taken])
-                log_weight[some] = _gathered(log_factor, self.places, self.places - c[some], which)
+            for rows, patterns, which in _alike(u):
+                log_factor = np.stack([self.log_prior[self._others(pattern)] for pattern in patterns])
+                log_weight[rows] = _gathered(log_factor, self.places, self.places - c[rows], which)
             return log_weight
-        for some, taken, which in _alike(c):
-            log_factor = np.stack([self.log_prior[:, self._left(one)].T for one in taken])
-            log_weight[some] = _gathered(log_factor, self.tuples, self.tuples - u[some], which)
+        for rows, patterns, which in _alike(c):
+            log_factor = np.stack([self.log_prior[:, self._left(pattern)].T for pattern in patterns])
+            log_weight[rows] = _gathered(log_factor, self.tuples, self.tuples - u[rows], which)
         # Dealt are the single places of a value, which are told apart, to the signatures; tuples are told apart.
         return log_weight + falling(self.places, c) - falling(self.tuples, u)
 
@@ -140,13 +140,13 @@ class ResidualGroup:
             p[others] = of_each[0]
             return p
         total = np.zeros_like(self.log_prior)
-        left = self.tuples - u
-        some = left > 0
-        for part in np.array_split(np.arange(len(c)), 1 + len(c) * int(np.prod(left + 1)) // STATES):
-            values = np.stack([self._left(one) for one in c[part]])
-            _, of_each = shares(self.log_prior[some][:, values].transpose(1, 2, 0), left[some])
-            np.add.at(total.T, (values[:, :, None], np.flatnonzero(some)), share[part][:, None, None] * of_each)
-        p[some] = total[some] / left[some, None]
+        remaining = self.tuples - u
+        has_tuples = remaining > 0
+        for part in np.array_split(np.arange(len(c)), 1 + len(c) * int(np.prod(remaining + 1)) // STATES):
+            values = np.stack([self._left(pattern) for pattern in c[part]])
+            _, of_each = shares(self.log_prior[has_tuples][:, values].transpose(1, 2, 0), remaining[has_tuples])
+            np.add.at(total.T, (values[:, :, None], np.flatnonzero(has_tuples)), share[part][:, None, None] * of_each)
+        p[has_tuples] = total[has_tuples] / remaining[has_tuples, None]
         return p
 
     def _others(self, u: np.ndarray) -> np.ndarray:
@@ -160,8 +160,8 @@ class ResidualGroup:
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:
         """Whether it takes fewer steps to deal tuples to values; refuse what takes too many."""
         cost = []
-        for taken, kinds in ((u, self.places), (c, self.tuples)):
-            cost.append(len(np.unique(taken, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds))
+        for counts, kinds in ((u, self.places), (c, self.tuples)):
+            cost.append(len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds))
         if min(cost) > self.limit:
             raise GroupTooLarge(
                 f"{self.name!r}, {int(self.places.sum())} tuples of {len(self.tuples)} signatures with "
@@ -172,25 +172,25 @@ class ResidualGroup:
         return cost[0] <= cost[1]
 
 
-def _alike(taken: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _alike(counts: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The distinct rows with one sum at a time."""
-    size = taken.sum(axis=1)
-    for one in np.unique(size):
-        some = np.flatnonzero(size == one)
-        distinct, which = np.unique(taken[some], axis=0, return_inverse=True)
-        yield some, distinct, which.reshape(-1)
+    size = counts.sum(axis=1)
+    for total in np.unique(size):
+        rows = np.flatnonzero(size == total)
+        distinct, which = np.unique(counts[rows], axis=0, return_inverse=True)
+        yield rows, distinct, which.reshape(-1)
 
 
-def _gathered(log_factor: np.ndarray, kinds: np.ndarray, left: np.ndarray, which: np.ndarray) -> np.ndarray:
+def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Deal the items of several groups to kinds of places, and look up those that are to be taken, one state a row."""
     lattice = Lattice(kinds)
     layers = lattice.layers()
-    log_weight = np.empty(len(left))
+    log_weight = np.empty(len(remaining))
     for part in np.array_split(np.arange(len(log_factor)), 1 + len(log_factor) * int(np.prod(kinds + 1)) // STATES):
         rows = np.flatnonzero(np.isin(which, part))
         if len(rows):
             before = forward_weights(log_factor[part], lattice, layers)
-            log_weight[rows] = before[which[rows] - part[0], left[rows] @ lattice.stride]
+            log_weight[rows] = before[which[rows] - part[0], remaining[rows] @ lattice.stride]
     return log_weight
 
 
@@ -279,10 +279,10 @@ class _Inside:
     def add(self, kind: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without capacity."""
         n = len(self.rows)
-        one = np.zeros((len(classes), len(self.most)), dtype=np.int64)
-        one[:, kind] = 1
-        one[np.arange(len(classes)), self.kinds + classes] = 1
-        moved = (self.rows[:, None] + one).reshape(-1, len(self.most))
+        step = np.zeros((len(classes), len(self.most)), dtype=np.int64)
+        step[:, kind] = 1
+        step[np.arange(len(classes)), self.kinds + classes] = 1
+        moved = (self.rows[:, None] + step).reshape(-1, len(self.most))
         fits = (moved <= self.most).all(axis=1)
         every, at = np.unique(np.concatenate([self.rows, moved[fits]]), axis=0, return_inverse=True)
         at = at.reshape(-1)
@@ -333,21 +333,21 @@ class _Sweep:
         stay, move = inside.add(kind, classes)
         states = self.states
         waits = np.ones(len(states.local), dtype=bool) if alone else (states.waiting & bit) > 0
-        here, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
+        placed, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
         # Many states share a residual: each is evaluated once per value. A false residual ends its worlds at once.
-        left, which = np.unique(states.residual, return_inverse=True)
-        residual = self.residuals.table(left, person, place.classes[classes])[which.reshape(-1)[here], c]
+        residuals, which = np.unique(states.residual, return_inverse=True)
+        residual = self.residuals.table(residuals, person, place.classes[classes])[which.reshape(-1)[placed], c]
         true = residual != FALSE
-        here, c, residual = here[true], c[true], residual[true]
+        placed, c, residual = placed[true], c[true], residual[true]
         # At the last bucket of a person, states in which the person is still waiting have no continuation.
         away = np.flatnonzero(~waits if self.last[person] == at else np.ones(len(waits), dtype=bool))
         self._go(
             _States(
                 np.concatenate([residual, states.residual[away]]),
-                np.concatenate([states.waiting[here] & ~bit, states.waiting[away]]),
-                np.concatenate([move[states.local[here], c], stay[states.local[away]]]),
+                np.concatenate([states.waiting[placed] & ~bit, states.waiting[away]]),
+                np.concatenate([move[states.local[placed], c], stay[states.local[away]]]),
             ),
-            np.concatenate([here, away]),
+            np.concatenate([placed, away]),
             np.concatenate([place.log_prior[kind, classes[c]], np.zeros(len(away))]),
             np.concatenate([classes[c], np.full(len(away), -1)]),
             (at, i),
@@ -390,7 +390,7 @@ class _Sweep:
         if self.first[person] == at:
             if not self.free:
                 raise GroupTooLarge(
-                    f"more than {MOST_WAITING} people whom the sentences link may each be in several buckets at once; "
+                    f"more than {MOST_WAITING} people linked by the sentences may each be in several buckets at once; "
                     "write fewer sentences, or describe fewer people"
                 )
             self.bit[person] = self.free.pop()
@@ -420,7 +420,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
     log_total = float(sweep.log_weight[0])
     # The backward pass: a transition's share of all worlds is (weight of the ways to its source) x (its own weight) x
     # (weight of the ways on from its target) / (total weight).
-    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    slots: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     after = np.zeros(1)
     for step, before in zip(reversed(sweep.steps), reversed(sweep.before[:-1]), strict=True):
         on = step.log_factor + after[step.target]
@@ -430,20 +430,20 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
             rows, local = sweep.closed[at]
             kinds = len(sweep.places[at].capacity)
             mass = np.bincount(local[step.source], share, len(rows))
-            taken.append((rows[:, :kinds], rows[:, kinds:], mass))
+            slots.append((rows[:, :kinds], rows[:, kinds:], mass))
         else:
-            here = step.value >= 0
-            shares[at][i] = np.bincount(step.value[here], share[here], len(sweep.places[at].classes))
+            has_value = step.value >= 0
+            shares[at][i] = np.bincount(step.value[has_value], share[has_value], len(sweep.places[at].classes))
         after = _log_sums(step.source, on, len(before))
     back = np.argsort(order)
-    return Conditioned(log_total, [shares[i] for i in back], [taken[::-1][i] for i in back])
+    return Conditioned(log_total, [shares[i] for i in back], [slots[::-1][i] for i in back])
 
 
 def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
     """An order in which places that sentences link, or that share somebody, are near each other."""
     # The number of states is exponential in the number of sentences and people that are open at a time.
-    held = residuals.held[root]
-    groups = [residuals.people_of[part] for part in held[2:]] if len(held) > 2 else [residuals.people_of[root]]
+    parts = residuals.held[root]
+    groups = [residuals.people_of[part] for part in parts[2:]] if len(parts) > 2 else [residuals.people_of[root]]
     links = [(at, ("person", person)) for at, place in enumerate(places) for person in place.people.tolist()]
     about = {(at, ("sentence", n)) for at, (_, person) in links for n, group in enumerate(groups) if person in group}
     every = [*links, *about]
@@ -463,48 +463,48 @@ def _log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
 
 def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: object, limit: float) -> pd.DataFrame:
     """P(t : x) given the sentences, see :func:`maxent_cvx.worlds.posterior`."""
-    one, signature, column = Groups.single(group, values)
+    single, signature, column = Groups.single(group, values)
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
-    if not some_world(one.prior > 0, one.tuples.data, one.values.data):
-        raise impossible(one.names)
+    if not some_world(single.prior > 0, single.tuples.data, single.values.data):
+        raise impossible(single.names)
     with np.errstate(divide="ignore"):
-        rest = ResidualGroup(
-            np.log(one.prior), one.tuples.data, one.values.data, "the group", check_number(limit, "limit")
+        residual_group = ResidualGroup(
+            np.log(single.prior), single.tuples.data, single.values.data, "the group", check_number(limit, "limit")
         )
-    place, u = _place(known.people, signature, column, rest, group.shape[1])
+    place, u = _place(known.people, signature, column, residual_group, group.shape[1])
     residuals = Residuals()
 
     def having(sentences: list[Sentence]) -> Conditioned:
         true = residuals.every(residuals.of(sentence, known.positions) for sentence in sentences)
-        return conditioned([place], residuals, true, rest.limit)
+        return conditioned([place], residuals, true, residual_group.limit)
 
     worlds = having(known.sentences)
     if np.isinf(worlds.log_total):
         raise contradiction(known.sentences, lambda some: np.isfinite(having(some).log_total))
     _, c, share = worlds.taken[0]
     possible = share > 0
-    log_weight = rest.log_weights(np.broadcast_to(u, (int(possible.sum()), len(u))), c[possible])
+    log_weight = residual_group.log_weights(np.broadcast_to(u, (int(possible.sum()), len(u))), c[possible])
     table = np.zeros(group.shape)
-    table[:, column] = rest.shares(u, c[possible], share[possible], log_weight)[signature]
+    table[:, column] = residual_group.shares(u, c[possible], share[possible], log_weight)[signature]
     table[known.people] = place.of_values(worlds.shares[0])
     return pd.DataFrame(table, index=group.index, columns=group.columns)
 
 
 def _place(
-    named: np.ndarray, signature: np.ndarray, column: np.ndarray, rest: ResidualGroup, n_values: int
+    named: np.ndarray, signature: np.ndarray, column: np.ndarray, residual_group: ResidualGroup, n_values: int
 ) -> tuple[Slot, np.ndarray]:
     """The group, as those see it whom sentences name; and how many of them have each signature."""
     of_kind, kind = np.unique(signature[named], return_inverse=True)
     capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
-    signatures = np.eye(len(rest.tuples), dtype=np.int64)[of_kind]
+    signatures = np.eye(len(residual_group.tuples), dtype=np.int64)[of_kind]
     place = Slot(
         people=named,
         kind=kind.reshape(-1),
         capacity=capacity,
         classes=column,
-        left=rest.places,
-        log_prior=rest.log_prior[of_kind],
+        left=residual_group.places,
+        log_prior=residual_group.log_prior[of_kind],
         others=np.zeros(n_values),
-        log_rest=lambda u, c: rest.log_weights(u @ signatures, c),
+        log_rest=lambda u, c: residual_group.log_weights(u @ signatures, c),
     )
     return place, capacity @ signatures

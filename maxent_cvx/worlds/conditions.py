@@ -84,7 +84,7 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     n : int or array
         N, the tuples of a group.
     r : float or array
-        At least 1, the promise being P(t : x) <= 1 / r.
+        At least 1, where P(t : x) <= 1 / r is required.
     f_max : float or array
         The largest prior probability of the value among the group's tuples.
 
@@ -133,28 +133,28 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     """Delta_max <= Delta_ceil, which in the two-valued model implies P(t : x) <= 1 / r for every tuple t (Theorem 1).
 
-    In the two-valued model x occurs once in the group, a world says who has it, and all others have the factor 1 - f.
-    There the condition is sound and tight. It is **not** sound if worlds assign three values or more, each with its own
-    prior, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
+    In the two-valued model x occurs once in the group, a world determines who has it, and all others have the factor
+    1 - f. There the condition is sound and tight. It is **not** sound if worlds assign three values or more, each with
+    its own prior, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
 
     Parameters
     ----------
     f : array, shape (tuples,) or (tuples, ...)
-        Prior probabilities of x, one per tuple; further axes are for several values.
+        Prior probabilities of x, one per tuple; further axes for several values.
     r : float
         At least 1.
 
     Returns
     -------
     DeltaCondition
-        ``bool(condition)`` is whether it holds for all values.
+        ``bool(condition)`` is True if it is satisfied for all values.
 
     Raises
     ------
     BadProbability
         If a prior is not a probability.
     StatementError
-        If `r` is not a number of at least 1, or there is no tuple.
+        If `r` is not a number of at least 1, or `f` has no tuple.
 
     Examples
     --------
@@ -248,11 +248,11 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
     """S: the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
     total = np.zeros(m.shape)
-    rest = swap
+    cost = swap
     for axis in (first, then):
-        least = rest.min(axis=axis)
+        least = cost.min(axis=axis)
         with np.errstate(invalid="ignore"):
-            rest = np.where(np.isinf(rest), np.inf, rest - np.expand_dims(least, axis))
+            cost = np.where(np.isinf(cost), np.inf, cost - np.expand_dims(least, axis))
         if axis == 3:
             total += _without_largest(least, among[:, :, None], m[:, None, :] - 1)
         else:
@@ -266,9 +266,9 @@ def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -
     """Add up over the tuples, but for so many with the largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
-    kept = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
+    remaining = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
     sorted_ = np.take_along_axis(least, order, axis=1)
-    return np.asarray(np.where(kept > 0, sorted_ * np.maximum(kept, 1), 0.0).sum(axis=1))
+    return np.asarray(np.where(remaining > 0, sorted_ * np.maximum(remaining, 1), 0.0).sum(axis=1))
 
 
 def _log(f: np.ndarray) -> np.ndarray:
@@ -282,7 +282,7 @@ def _log(f: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SoundCondition(ReprMixin):
-    """Whether a group keeps P(t : x) <= 1 / r, for every tuple and value, by swaps.
+    """Whether P(t : x) <= 1 / r for every tuple and value of a group, by a bound on swaps.
 
     Attributes
     ----------
@@ -293,7 +293,7 @@ class SoundCondition(ReprMixin):
     bounds : DataFrame
         Upper bounds of P(t : x), shaped like the group; 0 for a value that does not occur.
     holds : bool
-        Whether all bounds are at most 1 / r; true if every kappa_x is within its limit, and in other cases, too.
+        Whether all bounds are at most 1 / r; true if every kappa_x is within its limit, but also in other cases.
 
     Examples
     --------
@@ -328,7 +328,8 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     """kappa_x <= (N - m) / (m (r - 1)), which implies P(t : x) <= 1 / r for every tuple t of a group of N.
 
     x occurs m times, and kappa_x is the largest f_t(x) f_j(y) / (f_t(y) f_j(x)) over tuples t and j and values y other
-    than x. Any number of values, repeated or not, and priors of 0. What is tested is sharper, see the notes.
+    than x. Any number of values, repeated or not, and priors of 0 are allowed. A sharper condition is tested, see the
+    notes.
 
     Parameters
     ----------
@@ -342,7 +343,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Returns
     -------
     SoundCondition
-        ``bool(condition)`` is whether it holds for all values.
+        ``bool(condition)`` is True if it is satisfied for all values.
 
     Raises
     ------
@@ -368,8 +369,8 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     over the j of what is left of h_j(y) then. Or places first, and then tuples: S is the larger of both sums, which are
     values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
 
-    The condition is not necessary. It is tight where all priors are equal, and for two values that occur once among
-    tuples of two kinds.
+    The condition is not necessary. It is tight if all priors are equal, and for two values that occur once among tuples
+    of two kinds.
 
     Examples
     --------
@@ -384,11 +385,11 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     >>> mx.worlds.posterior(group, values).loc["Eve"].round(3).to_dict()                             # and exactly
     {'Flu': 0.092, 'HIV': 0.697, 'Cancer': 0.211}
     """
-    one, signature, column = Groups.single(group, values)
+    single, signature, column = Groups.single(group, values)
     r = one_r(r)
-    if one.without_world().any():
-        raise impossible(one.names)
-    f, n, m = one.prior[None], one.tuples.data[None], one.values.data[None]
+    if single.without_world().any():
+        raise impossible(single.names)
+    f, n, m = single.prior[None], single.tuples.data[None], single.values.data[None]
     bounds = np.zeros(group.shape)
     bounds[:, column] = upper_bounds(f, n, m)[0][signature]
     index = group.columns[column]
@@ -412,14 +413,14 @@ AT_ONCE = 1 << 20
 
 
 def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFrame:
-    """Whether priors are similar enough in every bucket to promise P(t : x) <= 1 / r, by both conditions.
+    """Whether the priors in every bucket are similar enough to guarantee P(t : x) <= 1 / r, by both conditions.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution
-        Asked for each attribute set.
+        Each attribute set is tested.
     r : float
         At least 1.
 
@@ -427,16 +428,16 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     -------
     DataFrame
         By attribute set, bucket and sensitive value: the paper's `f_max`, `deviation` (Delta_max), `ceiling`
-        (Delta_ceil) and `delta_holds`, which is False where the value occurs more than once, too, and promises
-        something in the two-valued model only; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and
-        `sound_holds`, whether that is at most 1 / r. See :func:`maxent_cvx.worlds.delta_condition` and
+        (Delta_ceil) and `delta_holds`, which is also False if the value occurs more than once, and is a guarantee in the
+        two-valued model only; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and `sound_holds`,
+        whether this bound is at most 1 / r. See :func:`maxent_cvx.worlds.delta_condition` and
         :func:`maxent_cvx.worlds.sound_condition`.
 
     Raises
     ------
     StatementError
-        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`, or r no
-        number of at least 1.
+        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; or if r
+        is not a number of at least 1.
     UnknownName
         If the prior lacks a signature or a value of the release.
     Infeasible

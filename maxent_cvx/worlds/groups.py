@@ -24,9 +24,8 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.tables import ranges, tally
-from .._utils.validation import check_label, check_number, is_several
+from .._utils.validation import check_instance, check_label, check_number, is_several
 from ..priors import QIDistribution
-from ..releases.base import View
 from ..releases.release import Release
 
 __all__ = [
@@ -54,9 +53,7 @@ def check_release(view: object, prior: object, *, optional: bool = False) -> Non
     """Refuse a view without buckets, and anything that is not a prior, nor None if that may be."""
     if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
-    if not isinstance(view, Release):
-        what = f"a {type(view).__name__}" if isinstance(view, View) else short_repr(view)
-        raise StatementError(f"possible worlds are defined for a Release with buckets, not for {what}")
+    check_instance(view, Release, "the release", "possible worlds are defined for buckets")
 
 
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
@@ -72,16 +69,16 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(f"values must be the list of the group's values, not the string {values!r}")
     if not is_several(values):
         raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
-    held = list(values)
+    listed = list(values)
     try:
-        at = group.columns.get_indexer(pd.Index(held, dtype=object) if held else group.columns[:0])
+        at = group.columns.get_indexer(pd.Index(listed, dtype=object) if listed else group.columns[:0])
     except (TypeError, pd.errors.InvalidIndexError) as error:
         raise TableError(f"the values cannot be found among the group's columns: {error}") from error
     if (at < 0).any():
-        raise unknown_name("value that the group has priors of", held[int((at < 0).argmax())], group.columns)
-    if len(held) != len(group) or not held:
+        raise unknown_name("value that the group has priors of", listed[int((at < 0).argmax())], group.columns)
+    if len(listed) != len(group) or not listed:
         raise TableError(
-            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(held), 'value')}; the numbers must be equal"
+            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; the numbers must be equal"
         )
     try:
         f = group.to_numpy(dtype=float)
@@ -109,7 +106,7 @@ class Groups:
         """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
         if release.with_counterfeits.any():
             raise StatementError(
-                "the release has counterfeits, but a world assigns every value to a person; leave them out"
+                "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
             )
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
@@ -196,10 +193,10 @@ class Groups:
         """Mark the groups of which the prior rules out every world."""
         without = np.zeros(len(self), dtype=bool)
         # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
-        for one in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
-            n, m = (slice(*table.indptr[one : one + 2]) for table in (self.tuples, self.values))
+        for bucket in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
+            n, m = (slice(*table.indptr[bucket : bucket + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
-            without[one] = not some_world(possible, self.tuples.data[n], self.values.data[m])
+            without[bucket] = not some_world(possible, self.tuples.data[n], self.values.data[m])
         return without
 
     def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -255,11 +252,11 @@ class Lattice:
 
     def layers(self) -> list[np.ndarray]:
         """The states with 0, 1, ..., N places taken."""
-        taken = np.zeros(1, dtype=np.int64)
+        size = np.zeros(1, dtype=np.int64)
         for m in self.places:
-            taken = (np.arange(m + 1)[:, None] + taken).ravel()
-        order = np.argsort(taken, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(taken))[:-1])
+            size = (np.arange(m + 1)[:, None] + size).ravel()
+        order = np.argsort(size, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(size))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
         """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds)."""
@@ -368,11 +365,11 @@ def weighed(
     # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
     to_values = cost[:, 0] <= cost[:, 1]
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
-    for dealt, kinds, some, transposed in (
+    for dealt, kinds, selected, transposed in (
         (groups.tuples, groups.values, to_values & ~too_large, False),
         (groups.values, groups.tuples, ~to_values & ~too_large, True),
     ):
-        for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(some)):
+        for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(selected)):
             i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
             total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
             item_at, kind_at = (
@@ -422,10 +419,10 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
 
 
 def _alike(
-    dealt: sp.csc_array, kinds: sp.csc_array, some: np.ndarray
+    dealt: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Put groups together whose kinds have equally many places, if not in the same order."""
-    if not len(some):
+    if not len(selected):
         return
     width = np.diff(kinds.indptr)
     group = np.repeat(np.arange(len(width)), width)
@@ -433,13 +430,13 @@ def _alike(
     rank = np.arange(len(group)) - kinds.indptr[group]
     pattern = np.zeros((len(width), width.max()), dtype=np.int64)
     pattern[group, rank] = kinds.data[order]
-    patterns, which = np.unique(pattern[some], axis=0, return_inverse=True)
+    patterns, which = np.unique(pattern[selected], axis=0, return_inverse=True)
     items, first = np.repeat(np.arange(len(dealt.data)), dealt.data), np.append(0, np.cumsum(dealt.data))
     for i, padded in enumerate(patterns):
         places = padded[padded > 0]
-        same = some[which.reshape(-1) == i]
-        held = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
-        for part in held:
+        same = selected[which.reshape(-1) == i]
+        parts = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
+        for part in parts:
             at = kinds.indptr[part][:, None] + np.arange(len(places))
             dealt_at = first[dealt.indptr[part]][:, None] + np.arange(places.sum())
             yield part, items[dealt_at], order[at], places
@@ -481,12 +478,12 @@ def items_of(
         TiedGroup(members_of(group, who), _joint_prior(group.columns, who, table, column))
         for who, table in ties.items()
     ]
-    held = [member for item in of_several for member in item.members]
-    if len(set(held)) < len(held):
-        twice = group.index[[member for member in held if held.count(member) > 1]].unique()
+    members_of_items = [member for item in of_several for member in item.members]
+    if len(set(members_of_items)) < len(members_of_items):
+        twice = group.index[[member for member in members_of_items if members_of_items.count(member) > 1]].unique()
         raise StatementError(f"{join_names(twice)} is in two ties; use one joint prior for all of them")
     with np.errstate(divide="ignore"):
-        alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in held]
+        alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in members_of_items]
     return [*of_several, *alone], column, every[column]
 
 
@@ -526,8 +523,8 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         entries = entries.take(at, axis=axis)
     if not ((entries >= 0) & (entries <= 1)).all():
         raise BadProbability(
-            f"the joint prior of {join_names(who)} must hold a probability from 0 to 1 for every combination of the "
-            "group's values; at least one is missing, or something else"
+            f"the joint prior of {join_names(who)} must contain a probability from 0 to 1 for every combination of the "
+            "group's values; at least one is missing or invalid"
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
@@ -538,4 +535,4 @@ def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.nda
     try:
         return table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the joint prior of {join_names(who)} must hold numbers: {error}") from error
+        raise BadProbability(f"the joint prior of {join_names(who)} must contain numbers: {error}") from error

@@ -63,40 +63,40 @@ class Published:
         """What each of some QI tuples has in each of its buckets, before anything else is known."""
         if self.signature is None:
             return Believed(self, np.empty(0, dtype=np.int64), None)
-        some = self.touched(q)
+        buckets = self.touched(q)
         groups = replace(
             self.groups,
-            tuples=self.groups.tuples[:, some],
-            values=self.groups.values[:, some],
-            names=self.groups.names[some],
+            tuples=self.groups.tuples[:, buckets],
+            values=self.groups.values[:, buckets],
+            names=self.groups.names[buckets],
         )
         share = linked(groups, self.limit)
         group, u, v = groups.pairs
         row = group * len(groups.prior) + groups.tuples.indices[u]
-        shape = (len(some) * len(groups.prior), self.values.shape[0])
-        return Believed(self, some, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
+        shape = (len(buckets) * len(groups.prior), self.values.shape[0])
+        return Believed(self, buckets, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
 
     def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
         """A bucket in which several people may be, given their QI tuples and the values that sentences mention."""
         of_kind, kind = np.unique(q, return_inverse=True)
         capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
         at = slice(*self.values.indptr[bucket : bucket + 2])
-        classes, left = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
+        classes, n_values = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
         others = np.zeros(self.values.shape[0])
         if self.signature is not None:
-            log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, left)
-            return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, log_rest)
+            log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, n_values)
+            return Slot(people, kind.reshape(-1), capacity, classes, n_values, log_prior, others, log_rest)
         # Values that no sentence mentions are interchangeable: one class, split by their shares afterwards.
         named = np.isin(classes, mentioned)
-        if n_others := int(left[~named].sum()):
-            others[classes[~named]] = left[~named] / n_others
+        if n_others := int(n_values[~named].sum()):
+            others[classes[~named]] = n_values[~named] / n_others
         classes = np.concatenate([classes[named], np.full(int(n_others > 0), -1)])
-        left = np.concatenate([left[named], np.full(int(n_others > 0), n_others)])
+        n_values = np.concatenate([n_values[named], np.full(int(n_others > 0), n_others)])
         log_prior = np.zeros((len(of_kind), len(classes)))
-        return Slot(people, kind.reshape(-1), capacity, classes, left, log_prior, others, closed_form(left))
+        return Slot(people, kind.reshape(-1), capacity, classes, n_values, log_prior, others, closed_form(n_values))
 
     def _with_prior(
-        self, bucket: int, signature: np.ndarray, classes: np.ndarray, left: np.ndarray
+        self, bucket: int, signature: np.ndarray, classes: np.ndarray, n_values: np.ndarray
     ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
         """Logarithms of the priors of people with some signatures in a bucket, and what its others count."""
         groups = self.groups
@@ -104,9 +104,11 @@ class Published:
         signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
         with np.errstate(divide="ignore"):
             log_prior = np.log(groups.prior[np.ix_(signatures, classes)])
-        own = (signatures == signature[:, None]).astype(np.int64)  # kinds x signatures
-        rest = ResidualGroup(log_prior, n, left, self.release.buckets[bucket], self.limit)
-        return log_prior[own.argmax(axis=1)], lambda u, c: rest.log_weights(u @ own, c)
+        signature_of_kind = (signatures == signature[:, None]).astype(np.int64)  # kinds x signatures
+        residual_group = ResidualGroup(log_prior, n, n_values, self.release.buckets[bucket], self.limit)
+        return log_prior[signature_of_kind.argmax(axis=1)], lambda u, c: residual_group.log_weights(
+            u @ signature_of_kind, c
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +138,16 @@ class Believed:
         named = np.array([value for value in mentioned if weight[value] > 0], dtype=np.int64)
         others = weight.copy()
         others[named] = 0.0
-        rest = float(others.sum())
-        classes = np.concatenate([named, np.full(int(rest > 0), -1)])
+        weight_of_others = float(others.sum())
+        classes = np.concatenate([named, np.full(int(weight_of_others > 0), -1)])
         with np.errstate(divide="ignore"):
-            log_prior = np.log(np.concatenate([weight[named], np.full(int(rest > 0), rest)]))[None]
-        one = np.ones(len(classes), dtype=np.int64)
+            log_prior = np.log(np.concatenate([weight[named], np.full(int(weight_of_others > 0), weight_of_others)]))[
+                None
+            ]
+        ones = np.ones(len(classes), dtype=np.int64)
         return Slot(
-            np.array([person]), np.zeros(1, dtype=np.int64), one[:1], classes, one, log_prior,
-            others / rest if rest > 0 else others, lambda u, c: np.zeros(len(u)),
+            np.array([person]), np.zeros(1, dtype=np.int64), ones[:1], classes, ones, log_prior,
+            others / weight_of_others if weight_of_others > 0 else others, lambda u, c: np.zeros(len(u)),
         )  # fmt: skip
 
 
@@ -191,7 +195,9 @@ class _Linked:
 
     def parts(self) -> list[_Part]:
         """Those whom sentences mention, in parts that are independent: neither a sentence nor a bucket links them."""
-        about = [(n, person) for n, one in enumerate(self.known.sentences) for person in self.known.about(one)]
+        about = [
+            (n, person) for n, sentence in enumerate(self.known.sentences) for person in self.known.about(sentence)
+        ]
         if not about:
             return []
         sentence, person = np.array(about).T
@@ -200,8 +206,11 @@ class _Linked:
         links = sp.csr_array(sp.hstack([by_sentence[named], self.published.tuples[self.q[named]]]))
         of_person, of_link = parts(links)
         return [
-            _Part(named[of_person == one], [self.known.sentences[i] for i in np.flatnonzero(of_link[:n] == one)])
-            for one in np.unique(of_person)
+            _Part(
+                named[of_person == component],
+                [self.known.sentences[i] for i in np.flatnonzero(of_link[:n] == component)],
+            )
+            for component in np.unique(of_person)
         ]
 
     def conditioned(self, part: _Part, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
@@ -224,8 +233,8 @@ class _Linked:
         touched = [self.published.touched(self.q[part.people]) for part in every]
         # A person without sentences is affected if a linked person may take a place in one of the person's buckets.
         for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple are alike
-            own = self.published.buckets_of(q)
-            beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(own, of_part).any()]
+            buckets = self.published.buckets_of(q)
+            beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(buckets, of_part).any()]
             if not beside:
                 continue
             like = np.flatnonzero(~mentioned & (self.q == q))
@@ -242,12 +251,12 @@ class _Linked:
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():
-            here = np.sort(where.indices[slice(*where.indptr[bucket : bucket + 2])])
-            yield self.published.place(bucket, part.people[here], q[here], mentioned)
-        for person, own in zip(part.people.tolist(), q.tolist(), strict=True):
-            buckets = self.published.buckets_of(own)
+            members = np.sort(where.indices[slice(*where.indptr[bucket : bucket + 2])])
+            yield self.published.place(bucket, part.people[members], q[members], mentioned)
+        for person, tuple_of_person in zip(part.people.tolist(), q.tolist(), strict=True):
+            buckets = self.published.buckets_of(tuple_of_person)
             if len(alone := buckets[number_here[buckets] == 1]):
-                yield self.believed.alone(person, own, alone, mentioned)
+                yield self.believed.alone(person, tuple_of_person, alone, mentioned)
 
 
 def linkage(
@@ -262,9 +271,9 @@ def linkage(
     """P(t : x) for every tuple and value of a release, or P(x | person) given sentences about people; exact.
 
     A world assigns records to people, and the values of each bucket to its records. Its weight is the product of its
-    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are by
-    dynamic programming over the buckets of the people whom sentences link: only these, and the values that sentences
-    mention, matter.
+    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are
+    computed by dynamic programming over the buckets of the people linked by sentences: only these, and the values in the
+    sentences, matter.
 
     Parameters
     ----------
@@ -280,7 +289,7 @@ def linkage(
     knowledge : list of Sentence or str, optional
         Knowledge about them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
     limit : float
-        Steps that are allowed per bucket, and per set of linked people; see :func:`posterior`.
+        The number of steps allowed per bucket, and per set of linked people; see :func:`posterior`.
 
     Returns
     -------
@@ -291,10 +300,10 @@ def linkage(
     Raises
     ------
     StatementError
-        If the view is not a release, or has counterfeits; or the prior is not a :class:`maxent_cvx.QIDistribution`; if
-        people are not described as they should be, or nobody is so; or a sentence cannot be read.
+        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; if a
+        description of people is invalid, or matches nobody; or if a sentence cannot be parsed.
     UnknownName
-        If the prior lacks a signature or a value of the release; or a sentence names who or what there is not.
+        If the prior lacks a signature or a value of the release; or a sentence contains an unknown person or value.
     Infeasible
         If the prior rules out every world of a bucket, or sentences contradict each other; an irreducible set is named.
     GroupTooLarge
@@ -329,15 +338,13 @@ def linkage(
     check_release(release, prior, optional=True)
     limit = check_number(limit, "limit")
     if prior is None and attributes is not None:
-        raise StatementError(
-            f"attributes={short_repr(attributes)} chooses an attribute set of a prior, and there is none"
-        )
+        raise StatementError(f"attributes must be omitted without a prior, got {short_repr(attributes)}")
     key = () if prior is None else prior.attribute_set(attributes)
     sentences = listed(knowledge)
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge is about named people: say who they are, people={name: {attribute: value}}")
+        raise StatementError("knowledge refers to named people; describe them, people={name: {attribute: value}}")
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)
@@ -411,8 +418,8 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     most = np.asarray(largest)[which, pairs]
     signature = np.empty(len(pairs), dtype=object)
     for i, key in enumerate(prior.attribute_sets):
-        here = np.flatnonzero(which == i)
-        signature[here] = prior.tables[key].index.take(at[i][here]).to_numpy()
+        rows = np.flatnonzero(which == i)
+        signature[rows] = prior.tables[key].index.take(at[i][rows]).to_numpy()
     return pd.DataFrame(
         {
             "largest": most,

@@ -53,8 +53,8 @@ def joint(
     Returns
     -------
     DataFrame, or Series
-        Probabilities: of two tuples one row per value of the first, one column per value of the second. Of more a Series with
-        a level each. Only values that occur.
+        Probabilities of the values that occur. For two tuples, one row per value of the first and one column per value of
+        the second; for more, a Series with one level per tuple.
 
     Raises
     ------
@@ -92,11 +92,11 @@ def joint(
     log_prior = together[0].log_prior
     for item in together[1:]:
         log_prior = np.add.outer(log_prior, item.log_prior)
-    one = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
-    share = _dealt([one, *(item for item in items if item not in together)], places, limit)[0]
-    others = tuple(i for i, member in enumerate(one.members) if member not in positions)
-    left = [member for member in one.members if member in positions]
-    share = np.transpose(share.sum(axis=others), [left.index(member) for member in positions])
+    tied = TiedGroup(tuple(member for item in together for member in item.members), log_prior)
+    share = _dealt([tied, *(item for item in items if item not in together)], places, limit)[0]
+    others = tuple(i for i, member in enumerate(tied.members) if member not in positions)
+    remaining = [member for member in tied.members if member in positions]
+    share = np.transpose(share.sum(axis=others), [remaining.index(member) for member in positions])
     labels = [group.columns[column].rename(name) for name in who]
     if len(labels) == 2:
         return pd.DataFrame(share, index=labels[0], columns=labels[1])
@@ -107,7 +107,7 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
     """The share of the worlds in which the tuples of each item have each combination of values."""
     ways = [item.ways(places) for item in items]
     lattice = Lattice(places)
-    taken = np.cumsum([0, *(len(item.members) for item in items)])
+    ends = np.cumsum([0, *(len(item.members) for item in items)])
     cost = float(np.prod(places + 1.0)) * max(len(value) for value, _, _ in ways)
     if cost > check_number(limit, "limit"):
         raise GroupTooLarge(
@@ -120,13 +120,13 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
     before, after = (np.full(int(np.prod(places + 1)) + 1, -np.inf) for _ in range(2))
     before[0] = after[-2] = 0.0
     for j, (_, takes, log_prior) in enumerate(ways):
-        states = layers[taken[j + 1]]
+        states = layers[ends[j + 1]]
         before[states] = log_sum(before[lattice.moved(states, takes, -1)] + log_prior)[0]
     if np.isinf(before[-2]):
         raise impossible(pd.Index(["the group"]))
     shares = []
     for j, (value, takes, log_prior) in reversed(list(enumerate(ways))):
-        states = layers[taken[j]]
+        states = layers[ends[j]]
         on = after[lattice.moved(states, takes, 1)] + log_prior
         share = np.zeros(items[j].log_prior.shape)
         share[tuple(value.T)] = np.exp(before[states, None] + on - before[-2]).sum(axis=0)
@@ -145,9 +145,9 @@ def posterior(
 ) -> pd.DataFrame:
     """P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
 
-    A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over how often each
-    distinct value, or each distinct prior, was used: whichever takes fewer steps. It takes k prod(m + 1) steps for k
-    kinds with multiplicities m: 20 tuples with 20 values about a second, 200 with 3 values a tenth of one.
+    A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over the number of
+    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes k prod(m + 1) steps for
+    k kinds with multiplicities m: about a second for 20 tuples with 20 values, a tenth of a second for 200 with 3 values.
 
     Parameters
     ----------
@@ -157,33 +157,32 @@ def posterior(
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
     ties : dict, optional
-        Joint priors of people who are tied, as members of one family are: ``{("Ann", "Bob"): table}``, with their
-        labels in the index of `group`, whose rows of theirs are not used then. The table is a DataFrame, one row per value
-        of the first and one column per value of the second; of more than two a Series with a level each. Takes some k times
-        as many steps for every further member of the largest family.
+        Joint priors of dependent people, such as members of a family: ``{("Ann", "Bob"): table}``, with their labels in
+        the index of `group`; their rows in `group` are then not used. The table is a DataFrame, one row per value of the
+        first and one column per value of the second; for more than two people a Series with one level per person. Every
+        further member of the largest family multiplies the number of steps by about k.
     knowledge : list of Sentence or str, optional
         Knowledge about the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
         :func:`read_sentence`, or objects, see :func:`has`. Worlds in which a sentence is false have no weight. Cannot
         be combined with `ties`.
     limit : float
-        Steps that are allowed.
+        The number of steps allowed.
 
     Returns
     -------
     DataFrame
-        Probabilities, shaped like `group`: rows sum to 1; the column of a value that does not occur is 0.
+        Probabilities, shaped like `group`; rows sum to 1, and the column of a value that does not occur is 0.
 
     Raises
     ------
     Infeasible
-        If the priors rule out every world, or sentences contradict each other; some that do are named.
+        If the priors rule out every world, or sentences contradict each other; the message names them.
     GroupTooLarge
         If more steps are needed than `limit` allows; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
-        If `group` is not a table of priors, or `values` are not its values; or so it is of a table in `ties`, or of a
-        sentence.
+        If `group`, or a table in `ties`, is not a table of priors, or `values` or a sentence do not match it.
     StatementError
-        If `ties` is not a dictionary, or somebody is in two ties; if a sentence cannot be read, or there are ties, too.
+        If `ties` is not a dictionary, or a person is in two ties; if a sentence cannot be parsed, or is combined with ties.
 
     Examples
     --------
@@ -198,8 +197,8 @@ def posterior(
 
     Notes
     -----
-    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms: no prior is too small. With sentences
-    the people whom they mention are enumerated first, merging states with the same remaining sentences and values.
+    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms, so that no prior is too small. With
+    sentences, the people in them are enumerated first, merging states with the same remaining sentences and values.
     """
     sentences = listed(knowledge)
     tied = not (ties is None or (isinstance(ties, Mapping) and not ties))
@@ -211,7 +210,7 @@ def posterior(
         return known_posterior(group, values, sentences, limit)
     if ties is not None and tied:
         return tied_posterior(group, values, ties, limit)
-    one, signature, column = Groups.single(group, values)
+    single, signature, column = Groups.single(group, values)
     p = np.zeros(group.shape)
-    p[:, column] = linked(one, limit).reshape(one.prior.shape)[signature]
+    p[:, column] = linked(single, limit).reshape(single.prior.shape)[signature]
     return pd.DataFrame(p, index=group.index, columns=group.columns)

@@ -45,27 +45,27 @@ class Lookahead:
         """Look ahead, from the last person to the first."""
         residuals = Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
-        left: list[np.ndarray] = [np.array([root])]
+        residuals_left: list[np.ndarray] = [np.array([root])]
         after: list[np.ndarray] = []
         for person in people.tolist():
-            after.append(residuals.table(left[-1], person, values))
-            left.append(np.unique(after[-1]))
-            if len(left[-1]) > MOST_LEFT:
+            after.append(residuals.table(residuals_left[-1], person, values))
+            residuals_left.append(np.unique(after[-1]))
+            if len(residuals_left[-1]) > MOST_LEFT:
                 return cls(residuals, root, people, values, [], [], [])
         hope: list[np.ndarray] = []
-        likely = (left[-1] == TRUE).astype(float)
+        likely = (residuals_left[-1] == TRUE).astype(float)
         for j in reversed(range(len(people))):
-            hope.append(likely[np.searchsorted(left[j + 1], after[j])])
+            hope.append(likely[np.searchsorted(residuals_left[j + 1], after[j])])
             likely = hope[-1] @ chance[j]
             likely = likely / max(likely.max(), np.finfo(float).tiny)
-        return cls(residuals, root, people, values, left[:-1], after, hope[::-1])
+        return cls(residuals, root, people, values, residuals_left[:-1], after, hope[::-1])
 
     def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What the j-th person's values do to what is left in each of some worlds."""
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
-        left, which = np.unique(residual, return_inverse=True)
-        after = self.residuals.table(left, int(self.people[j]), self.values)
+        distinct, which = np.unique(residual, return_inverse=True)
+        after = self.residuals.table(distinct, int(self.people[j]), self.values)
         return which.reshape(-1), after, (after != FALSE).astype(float)
 
 
@@ -84,8 +84,8 @@ class SampledPosterior(ReprMixin):
     Attributes
     ----------
     posterior, standard_error : DataFrame
-        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain: what occurs in no
-        sampled world may have a small probability nevertheless.
+        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain, since a value that
+        occurs in no sampled world may still have a small probability.
     effective : float
         Effective number of independent worlds.
     n : int
@@ -144,7 +144,7 @@ def sample(
     seed : int
         Random seed.
     knowledge : list of Sentence or str, optional
-        As in :func:`maxent_cvx.worlds.posterior`. The people whom it mentions are drawn first, with probabilities that
+        As in :func:`maxent_cvx.worlds.posterior`. The people in the sentences are drawn first, with probabilities that
         anticipate how likely the sentences are to be true.
 
     Returns
@@ -158,7 +158,7 @@ def sample(
     Inaccurate
         If the effective number of samples is too small, as it is for contradictory sentences.
     TableError, UnknownName, BadProbability
-        If `group` is not a table of priors, or `values` are not its values; or a sentence names who or what there is not.
+        If `group` is not a table of priors, `values` do not match it, or a sentence contains an unknown person or value.
     StatementError
         If `n` is below 100, the seed is not an integer, or a sentence cannot be read.
 
@@ -166,7 +166,7 @@ def sample(
     -----
     Self-normalised sequential importance sampling. The priors are scaled (Sinkhorn) to A, so that every tuple has one
     value and every value its number of tuples in expectation. Tuple j gets x with probability ~ A_j(x) c(x) / sum of
-    A_i(x) over later tuples i, where c(x) is how often x is left: exact if the A of later tuples were proportional.
+    A_i(x) over later tuples i, where c(x) is the remaining number of x: exact if the A of later tuples were proportional.
     Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the sentences
     would be true afterwards if values were independent with A.
 
@@ -181,20 +181,20 @@ def sample(
     """
     check_int(n, "n", FEWEST)
     check_int(seed, "seed", 0)
-    one, signature, column = Groups.single(group, values)
-    places = one.values.data
-    f = one.prior / np.maximum(one.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    if not some_world(one.prior > 0, one.tuples.data, places):
-        raise impossible(one.names)
+    single, signature, column = Groups.single(group, values)
+    places = single.values.data
+    f = single.prior / np.maximum(single.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    if not some_world(single.prior > 0, single.tuples.data, places):
+        raise impossible(single.names)
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
-    scaled = _balanced(f, one.tuples.data, places)[signature]
+    scaled = _balanced(f, single.tuples.data, places)[signature]
     order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
     named = order[: len(known.people)]
     lookahead = Lookahead.of(known, named, column, scaled[named])
     dealt, log_weight = _draw(scaled[order], places, lookahead, n, np.random.default_rng(seed))
     weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
-    alike[known.people] = len(one.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
+    alike[known.people] = len(single.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
     for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
@@ -221,13 +221,13 @@ def _draw(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
-    left = np.tile(places.astype(float), (n, 1))
+    supply = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
     log_weight, world = np.zeros(n), np.arange(n)
     residual = np.full(n, lookahead.root)
-    for j, (own, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
-        foresight = left / np.maximum(need, NOBODY)  # supply of each value per expected later demand
-        odds = own * foresight
+    for j, (weights, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
+        foresight = supply / np.maximum(need, NOBODY)  # supply of each value per expected later demand
+        odds = weights * foresight
         if named := j < len(lookahead.people):
             which, after, hope = lookahead.step(j, residual)
             odds = odds * hope[which]
@@ -241,7 +241,7 @@ def _draw(
                 log_weight -= np.log(hope[which, value])
                 residual = after[which, value]
         dealt[j] = value
-        left[world, value] = np.maximum(left[world, value] - 1, 0)  # below 0 in worlds that count nothing
+        supply[world, value] = np.maximum(supply[world, value] - 1, 0)  # below 0 in worlds that count nothing
     log_weight[residual != TRUE] = -np.inf
     return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: no value was left that the tuple can have
 
@@ -268,8 +268,8 @@ def estimates(
     mean, error = np.empty(shape), np.empty(shape)
     world = np.arange(n) * kinds
     for s in range(shape[0]):  # one at a time: all together would be worlds x signatures x values
-        own = dealt[signature == s]
-        share = np.bincount((world + own).ravel(), minlength=n * kinds).reshape(n, kinds) / len(own)
+        values = dealt[signature == s]
+        share = np.bincount((world + values).ravel(), minlength=n * kinds).reshape(n, kinds) / len(values)
         mean[s] = weight @ share
         error[s] = np.sqrt(weight**2 @ (share - mean[s]) ** 2)
     return mean, np.where(kinds > 1, np.maximum(error, 1 / effective), 0.0)

@@ -71,7 +71,7 @@ class Sentence(ReprMixin):
         return ()
 
     def implies(self, other: Sentence) -> Sentence:
-        """If this is true, so is the other.
+        """The implication: if this sentence is true, so is the other.
 
         Parameters
         ----------
@@ -196,9 +196,9 @@ def has(person: Hashable, value: Hashable) -> Sentence:
     >>> mx.worlds.has("Ann", "HIV") & ~mx.worlds.has("Bob", "Lung Cancer")
     <Sentence: Ann=HIV and not Bob=Lung Cancer>
     """
-    for label, what in ((person, "person"), (value, "value")):
+    for label, role in ((person, "person"), (value, "value")):
         if not _is_label(label):
-            raise StatementError(f"{what} must be a label, such as a string or a number, not {short_repr(label)}")
+            raise StatementError(f"{role} must be a label, such as a string or a number, not {short_repr(label)}")
     return Has(person, value)
 
 
@@ -316,11 +316,11 @@ def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
     if isinstance(sentences, str | Sentence):
         sentences = [sentences]
     items = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
-    if strange := [one for one in items if not isinstance(one, str | Sentence)]:
+    if strange := [item for item in items if not isinstance(item, str | Sentence)]:
         raise StatementError(
             f"{short_repr(strange[0])} is not a sentence; write 'Ann=HIV or Bob=HIV', or worlds.has(...)"
         )
-    return [read_sentence(one) if isinstance(one, str) else one for one in items]
+    return [read_sentence(item) if isinstance(item, str) else item for item in items]
 
 
 class Reader:
@@ -337,8 +337,8 @@ class Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"no more than {DEEPEST} levels are expected")
-        left = self.either()
-        sentence = Implication(left, self.sentence()) if self.take(ARROW) else left
+        premise = self.either()
+        sentence = Implication(premise, self.sentence()) if self.take(ARROW) else premise
         self.depth -= 1
         return sentence
 
@@ -567,18 +567,18 @@ class Residuals:
         """From low to high of the parts are true; what is written alike gets one number."""
         known = Counter(parts)
         low, high = low - known[TRUE], high - known[TRUE]
-        left = sorted(part for part in known.elements() if part not in (FALSE, TRUE))
-        n = len(left)
+        undecided = sorted(part for part in known.elements() if part not in (FALSE, TRUE))
+        n = len(undecided)
         low, high = max(low, 0), min(high, n)
         if low > high or (low, high) == (0, n):
             return FALSE if low > high else TRUE
         if n == 1:
-            return left[0] if low else self._negated(left[0])
+            return undecided[0] if low else self._negated(undecided[0])
         if high == 0:
-            return self.every(self.negation(part) for part in left)
+            return self.every(self.negation(part) for part in undecided)
         if low == n or (low, high) == (1, n):
-            return self._flat(left, every=low == n)
-        return self._numbered((low, high, *left), self._people(left))
+            return self._flat(undecided, every=low == n)
+        return self._numbered((low, high, *undecided), self._people(undecided))
 
     def after(self, residual: int, person: int, value: int) -> int:
         """What is left when a person has a value: -1 for one that no sentence mentions."""
@@ -586,27 +586,29 @@ class Residuals:
             return residual
         key = (residual, person, value)
         if (residual_after := self._after.get(key)) is None:
-            held = self.held[residual]
-            if len(held) == 2:
-                residual_after = TRUE if held[1] == value else FALSE
+            formula = self.held[residual]
+            if len(formula) == 2:
+                residual_after = TRUE if formula[1] == value else FALSE
             else:
-                residual_after = self.count(held[0], held[1], [self.after(part, person, value) for part in held[2:]])
+                residual_after = self.count(
+                    formula[0], formula[1], [self.after(part, person, value) for part in formula[2:]]
+                )
             self._after[key] = residual_after
         return residual_after
 
     def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
         """What is left of each residual when a person has each value, shape (residuals, values)."""
-        after = [[self.after(one, person, value) for value in values.tolist()] for one in residuals.tolist()]
+        after = [[self.after(part, person, value) for value in values.tolist()] for part in residuals.tolist()]
         return np.array(after, dtype=np.int64).reshape(len(residuals), len(values))
 
     def _flat(self, parts: list[int], *, every: bool) -> int:
         """All (or any) of the parts, of which those that are of the same kind are taken apart, and each counts once."""
         opened: set[int] = set()
         for part in parts:
-            held = self.held[part]
-            n = len(held) - 2
-            same = n > 1 and (held[:2] == (n, n) if every else held[:2] == (1, n))
-            opened |= set(held[2:]) if same else {part}
+            formula = self.held[part]
+            n = len(formula) - 2
+            same = n > 1 and (formula[:2] == (n, n) if every else formula[:2] == (1, n))
+            opened |= set(formula[2:]) if same else {part}
         if len(opened) == 1:
             return opened.pop()
         if any(self._negated(part, new=False) in opened for part in opened):
@@ -616,22 +618,22 @@ class Residuals:
 
     def _negated(self, part: int, *, new: bool = True) -> int:
         """The number of "not"; -1 if it has none yet and is to have none."""
-        held = self.held[part]
-        low, high, n = held[0], held[1], len(held) - 2
+        formula = self.held[part]
+        low, high, n = formula[0], formula[1], len(formula) - 2
         if n == 1:  # not not
-            return held[2]
+            return formula[2]
         if n > 1 and (low == 0 or high == n):
             bounds = (high + 1, n) if low == 0 else (0, low - 1)
             if new:
-                return self.count(*bounds, held[2:])
-            return self.number.get((*bounds, *held[2:]), -1)
+                return self.count(*bounds, formula[2:])
+            return self.number.get((*bounds, *formula[2:]), -1)
         return self._numbered((0, 0, part), self.people_of[part]) if new else self.number.get((0, 0, part), -1)
 
-    def _numbered(self, held: tuple[int, ...], people: frozenset[int]) -> int:
+    def _numbered(self, formula: tuple[int, ...], people: frozenset[int]) -> int:
         """The number of what is written so."""
-        if (number := self.number.get(held)) is None:
-            number = self.number[held] = len(self.held)
-            self.held.append(held)
+        if (number := self.number.get(formula)) is None:
+            number = self.number[formula] = len(self.held)
+            self.held.append(formula)
             self.people_of.append(people)
         return number
 

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.tables import ranges
-from .._utils.validation import check_float, check_int, check_list
-from ..releases.base import View
+from .._utils.validation import check_float, check_instance, check_int, check_list
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -123,12 +122,12 @@ class Chains:
         i, cap, m, needs = state
         ways = []
         for joins in (True, False):
-            left = m - cap
-            if left < 0 or (joins and not needs) or (needs and not joins and cap <= self.rank):
+            remaining = m - cap
+            if remaining < 0 or (joins and not needs) or (needs and not joins and cap <= self.rank):
                 continue
-            rest = self._least((i + 1, min(self._next(cap, joins), left), left, needs and not joins))
-            if rest is not None:
-                ways.append((joins, self._avoids(i, cap, joins) * rest))
+            least_after = self._least((i + 1, min(self._next(cap, joins), remaining), remaining, needs and not joins))
+            if least_after is not None:
+                ways.append((joins, self._avoids(i, cap, joins) * least_after))
         return ways
 
     @property
@@ -145,8 +144,8 @@ class Chains:
         avoided = self.prefix[:, c]
         if joins and self.target is not None and c <= self.rank:
             avoided = self.prefix[:, c - 1] + self.target[1]
-        left = self.size - i
-        return quotient(np.maximum(left - avoided, 0), np.maximum(left, 1), self.exact)
+        remaining = self.size - i
+        return quotient(np.maximum(remaining - avoided, 0), np.maximum(remaining, 1), self.exact)
 
 
 def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False) -> np.ndarray:
@@ -235,28 +234,27 @@ class Frequencies:
 
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     """Mark the sensitive values of a release, all of them by default; what is not a release of buckets is refused."""
-    if not isinstance(release, Release):
-        what = f"a {type(release).__name__}" if isinstance(release, View) else short_repr(release)
-        remedies = {
-            ReleaseSeries: "; ask of each of its releases by itself, made without id=",
-            PartitionedRelease: "; join its parts, Release.from_partitions(release)",
-        }
-        remedy = next((says for kind, says in remedies.items() if isinstance(release, kind)), "")
-        raise StatementError(f"the worst case is that of the buckets of a Release, not of {what}{remedy}")
+    remedies: dict[type, str] = {
+        ReleaseSeries: "give one of its releases, made without pseudonyms",
+        PartitionedRelease: "join its parts, Release.from_partitions(release)",
+    }
+    release = check_instance(release, Release, "the release", remedies.get(type(release), ""))
     if release.persons is not None:
         raise StatementError(
             "the release has pseudonyms, which link its people to other releases, and so to more than a bucket; make "
             "it without id= to ask what this release alone lets be known"
         )
     if release.with_counterfeits.any():
-        raise StatementError("the release has counterfeits: a world deals every value to somebody; leave them out")
+        raise StatementError(
+            "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
+        )
     values = release.sensitive_values.to_flat_index()
     if sensitive is None:
         return np.ones(len(values), dtype=bool)
-    one = isinstance(sensitive, str) or (isinstance(sensitive, tuple) and sensitive in values)
-    chosen = [sensitive] if one else check_list(sensitive, "sensitive", "sensitive values")
+    is_single = isinstance(sensitive, str) or (isinstance(sensitive, tuple) and sensitive in values)
+    chosen = [sensitive] if is_single else check_list(sensitive, "sensitive", "sensitive values")
     if not chosen:
-        raise StatementError("sensitive=[] leaves no value to infer; name at least one, or leave it out for all")
+        raise StatementError("sensitive must contain at least one value; omit it for all values")
     marked = np.zeros(len(values), dtype=bool)
     for value in chosen:
         try:
@@ -282,8 +280,8 @@ class Least:
     def __and__(self, other: Least) -> Least:
         """Of the buckets of both."""
         pairs = [(self.odds, other.without), (other.odds, self.without)]
-        some = [_shared(odds, without) for odds, without in pairs if odds is not None]
-        return Least(_shared(self.without, other.without), np.minimum.reduce(some) if some else None)
+        possible = [_shared(odds, without) for odds, without in pairs if odds is not None]
+        return Least(_shared(self.without, other.without), np.minimum.reduce(possible) if possible else None)
 
 
 def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -308,12 +306,12 @@ def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list
     without = Chains(size, prefix[:, :-1], exact=exact).least()
     odds: list[np.ndarray | None] = [None] * len(first)
     for r in np.unique(rank[rank >= 0]):
-        here = np.flatnonzero(rank == r)
-        p = Chains(size[here], prefix[here], (int(r), with_s[here]), exact).least()
-        for one, bucket in enumerate(here):
-            odds[bucket] = p[one] * quotient(size[[bucket]], with_s[[bucket]], exact)
+        buckets = np.flatnonzero(rank == r)
+        p = Chains(size[buckets], prefix[buckets], (int(r), with_s[buckets]), exact).least()
+        for i, bucket in enumerate(buckets):
+            odds[bucket] = p[i] * quotient(size[[bucket]], with_s[[bucket]], exact)
     of_kind = [Least(*pair) for pair in zip(without, odds, strict=True)]
-    return [of_kind[one] for one in kind.reshape(-1)]
+    return [of_kind[i] for i in kind.reshape(-1)]
 
 
 def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
@@ -376,8 +374,8 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
     together = [
         Least(np.full(most + 1, Fraction(1), dtype=object), None)
     ]  # of no bucket, the first, the first two, ...
-    for one in each:
-        together.append(together[-1] & one)
+    for least in each:
+        together.append(together[-1] & least)
     return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
 
 
@@ -386,8 +384,8 @@ def _candidates(each: list[Least]) -> np.ndarray:
     # Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
     # more than the product, see :class:`Chains`.
     kinds: dict[int, int] = {}
-    for bucket, one in enumerate(each):
-        kinds.setdefault(id(one), bucket)
+    for bucket, least in enumerate(each):
+        kinds.setdefault(id(least), bucket)
     first = np.array(list(kinds.values()))
     with_target = np.array([bucket for bucket in first if each[bucket].odds is not None])
     without = np.array([each[bucket].without for bucket in first])
@@ -438,18 +436,30 @@ def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[boo
 
 def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[Atom]:
     """The atoms of a bucket, the target first if it is in this one."""
-    one = frequencies.some(np.array([bucket]))
-    target, rank = one.target[0], 0
+    frequencies_of_bucket = frequencies.some(np.array([bucket]))
+    target, rank = frequencies_of_bucket.target[0], 0
     if joins:
-        rank = int(min(one.rank[target], m))
-    chains = Chains(one.size, one.prefix(m), (rank, one.count[[target]]) if joins else None, exact=True)
+        rank = int(min(frequencies_of_bucket.rank[target], m))
+    chains = Chains(
+        frequencies_of_bucket.size,
+        frequencies_of_bucket.prefix(m),
+        (rank, frequencies_of_bucket.count[[target]]) if joins else None,
+        exact=True,
+    )
     links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
     people = []
     for person, (is_target, c) in enumerate(links, start=1):
-        values = list(range(min(c, one.distinct[0])))
+        values = list(range(min(c, frequencies_of_bucket.distinct[0])))
         if is_target:
-            values = [target, *(at for at in range(c if c > rank else c - 1) if at != target and at < one.distinct[0])]
-        people += [Atom(bucket, person, int(one.value[at])) for at in values]
+            values = [
+                target,
+                *(
+                    at
+                    for at in range(c if c > rank else c - 1)
+                    if at != target and at < frequencies_of_bucket.distinct[0]
+                ),
+            ]
+        people += [Atom(bucket, person, int(frequencies_of_bucket.value[at])) for at in values]
     return people
 
 
@@ -518,8 +528,10 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     at = np.flatnonzero(frequencies.sensitive[frequencies.value])
     bucket = frequencies.bucket[at]
     n, n_s, prefix = frequencies.size[bucket], frequencies.count[at], frequencies.prefix(l + 1)[bucket]
-    rest = n - np.where(frequencies.rank[at] < l, prefix[:, l + 1], prefix[:, l] + n_s)  # neither s nor among the l
-    ways = [np.maximum(rest - k, 0) / n_s * _without_s(n, n_s, k + 1, m)]
+    remaining = n - np.where(
+        frequencies.rank[at] < l, prefix[:, l + 1], prefix[:, l] + n_s
+    )  # neither s nor among the l
+    ways = [np.maximum(remaining - k, 0) / n_s * _without_s(n, n_s, k + 1, m)]
     partners = [np.arange(len(at))]
     values = np.unique(frequencies.value[at], return_inverse=True)[1]
     for known in (0, k) if m else ():  # in the bucket of the family; in the target's own the first way does more
@@ -527,12 +539,12 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
         order = np.lexsort((p, values))
         least = order[np.searchsorted(values[order], np.arange(values.max() + 1))]  # of every value the least p
         partners.append(least[values])
-        fewest = np.maximum(rest - (k - known), 0) / n_s * p[partners[-1]]
+        fewest = np.maximum(remaining - (k - known), 0) / n_s * p[partners[-1]]
         ways.append(np.where(partners[-1] == partners[0], np.inf, fewest))
     way, entry = map(int, np.unravel_index(np.argmin(ways), (len(ways), len(at))))
     home = int(partners[way][entry])
     known = (k + 1, 0, k)[way]
-    alone = Fraction(max(int(rest[entry]) - (0 if way == 2 else k), 0), int(n_s[entry]))
+    alone = Fraction(max(int(remaining[entry]) - (0 if way == 2 else k), 0), int(n_s[entry]))
     odds = alone * _exactly(int(n[home]), int(n_s[home]), known, m)
     return _worded(frequencies, odds, (int(at[entry]), int(at[home])), (l, k, m), way == 2)
 
@@ -575,6 +587,6 @@ def _worded(
 
 def _others(frequencies: Frequencies, bucket: int, s: int) -> tuple[np.ndarray, np.ndarray]:
     """The other values of a bucket, and how many have each, the most frequent first."""
-    here = slice(*frequencies.start[bucket : bucket + 2])
-    value, count = frequencies.value[here], frequencies.count[here]
+    entries = slice(*frequencies.start[bucket : bucket + 2])
+    value, count = frequencies.value[entries], frequencies.count[entries]
     return value[value != s], count[value != s]

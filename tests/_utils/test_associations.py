@@ -152,9 +152,9 @@ def test_mined_once_for_many_models(release, hospital):
 @pytest.mark.parametrize("k", [-1, 1.5, "1", True, np.nan])
 def test_number_of_associations(hospital, k):
     """K is a whole number: 0, 1, 2, ..., or None for all."""
-    with refused(StatementError, f"positive={k!r}"):
+    with refused(StatementError, "positive must be", f"got {k!r}"):
         StrongestAssociations(hospital, k, 0)
-    with refused(StatementError, f"negative={k!r}"):
+    with refused(StatementError, "negative must be"):
         StrongestAssociations(hospital, 0, k)
 
 

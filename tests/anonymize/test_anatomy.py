@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,7 +74,7 @@ def test_eligibility(drawn):
         assert len(anatomy_buckets(frame, **ROLES, l=l)) == len(frame)
         return
     for exempt in range(k):
-        with refused(TableError, f"({len(frame) // l} bucket", f"of l={l})", f"exempt={k}", "smaller l"):
+        with refused(TableError, f"({len(frame) // l} bucket", f"l = {l})", f"exempt the {k} ", "smaller l"):
             anatomy_buckets(frame, **ROLES, l=l, exempt=exempt)
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 
@@ -84,7 +82,7 @@ def test_eligibility(drawn):
 @pytest.mark.parametrize("l", [0, -1, 9, 2.5])
 def test_l_out_of_range(l):
     """An l is a whole number from 1 to the size of the table."""
-    with refused(TableError, f"l={l}"):
+    with refused(TableError, "l must be", f"got {l}"):
         anatomy(pd.DataFrame({"A": range(8), "S": list("aabbccdd")}), **ROLES, l=l)
 
 
@@ -122,5 +120,5 @@ def test_the_size_of_the_papers_experiment():
     assert bucket.value_counts().tolist() == [5] * 2842
     repeats = adult.groupby([bucket, "education"]).size()
     assert set(repeats[repeats > 1].index.get_level_values("education")) == {"HS-grad", "Some-college"}
-    with pytest.raises(TableError, match=re.escape("exempt=2")):
+    with pytest.raises(TableError, match="exempt the 2 "):
         anatomy_buckets(adult, **roles, exempt=1)

@@ -82,7 +82,7 @@ def test_wrong_arguments(change, error):
         mx.anonymize.anatomy(ADULT, **{**ROLES, "l": 5, **change})
     with pytest.raises(error) as found:
         published(ADULT, 2, **change)
-    assert str(found.value).partition(":")[0] == str(expected.value).partition(":")[0]
+    assert str(found.value)[:10] == str(expected.value)[:10]
 
 
 def test_columns_like_counts_are_refused():

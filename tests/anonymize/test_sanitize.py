@@ -127,7 +127,7 @@ def test_gains_are_derivatives():
     [
         ({}, "one limit"),
         ({"max_p": 0.9, "divergence": 0.1}, "one limit"),
-        ({"divergence": 0.1}, "original="),
+        ({"divergence": 0.1}, "original"),
         ({"max_p": 0.9, "step": 0}, "step"),
         ({"max_p": 0}, "above 0"),
     ],

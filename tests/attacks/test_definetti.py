@@ -193,9 +193,9 @@ def test_what_cannot_be_is_refused() -> None:
             attack(release, wrong)
     with refused(mx.StatementError):
         attack(release, LogisticRegression(C=-1))
-    with refused(mx.Infeasible, "less sure"):
+    with refused(mx.Infeasible, "less certain"):
         attack(release, DummyClassifier(strategy="most_frequent"))
-    with refused(mx.BadProbability, "probability"):
+    with refused(mx.BadProbability, "probabilities"):
         attack(release, Wild())
     table = attack(release, iterations=1).table
     with refused(mx.TableError):

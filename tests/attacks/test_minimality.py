@@ -272,7 +272,7 @@ def test_wrong_arguments() -> None:
         minimality(release, lambda _: other, population=people, limit=1)
     with pytest.raises(mx.StatementError, match="Release"):
         minimality(release, lambda _: None, population=people)
-    with pytest.raises(mx.StatementError, match="population="):
+    with pytest.raises(mx.StatementError, match="population"):
         minimality(release, algorithm)
     with pytest.raises(mx.TableError, match="population"):
         minimality(release, algorithm, population=people.head(3))

@@ -103,7 +103,7 @@ def test_prices(release):
     assert [label.get_text() for label in ax.get_yticklabels()] == list(table.index)
     assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros"]
     assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
-    assert "the 1 dearest of 3" in mx.plots.prices(table, max_rows=1).get_title()
+    assert "the 1 largest prices of 3" in mx.plots.prices(table, max_rows=1).get_title()
     with refused(mx.StatementError):
         mx.plots.prices(mx.MaxEnt(release).solve().prices())
 

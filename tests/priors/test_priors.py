@@ -101,7 +101,7 @@ def test_what_is_no_prior(hospital, voters):
         QIDistribution()
     with refused(TableError, "2 values"):
         QIDistribution({("A", "B"): {"a": {"x": 1.0}}})
-    with refused(BadProbability, "smoothing=-1"):
+    with refused(BadProbability, "smoothing must be"):
         QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=-1)
     with refused(UnknownName, "'diverse'", "Gender"):
         QIDistribution(frame).of(voters.assign(Gender="diverse"))

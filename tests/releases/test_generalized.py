@@ -158,19 +158,19 @@ class TestWithout:
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        ({"records": RECORDS.assign(Sex="x")}, TableError, ["hierarchies="]),
+        ({"records": RECORDS.assign(Sex="x")}, TableError, ["hierarchy"]),
         ({"records": RECORDS.assign(Age="[50, 60]")}, TableError, []),
         ({"population": VOTERS.head(4)}, TableError, []),
         ({"population": VOTERS.assign(Age=[20, 25, 29, 20, 35], Sex=list("fmmfm"))}, TableError, []),
         ({"records": RECORDS.assign(Age=20, Sex="m")}, TableError, ["nobody"]),
         ({"hierarchies": {"Sex": ["f", "m"]}}, StatementError, []),
-        ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError, ["circle"]),
+        ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError, ["cycle"]),
         ({"id": "Disease"}, StatementError, []),
         ({"count": "people"}, UnknownName, ["'people'"]),
         ({"records": RECORDS.assign(Age="[40, 30]")}, TableError, ["'[40, 30]'"]),
         ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError, ["rename"]),
         ({"hierarchies": {"Agee": {}}}, UnknownName, ["'Agee'"]),
-        ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population="]),
+        ({"population": None, "hierarchies": {"Age": {}}}, StatementError, ["population"]),
     ],
 )
 def test_what_is_refused(change, error, says):

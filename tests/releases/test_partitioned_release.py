@@ -309,7 +309,7 @@ def test_wrong_tables(tmp_path):
     """A pandas DataFrame is not one of Dask, and pseudonyms are for releases in memory."""
     with refused(mx.TableError, "Dask DataFrame"):
         mx.Release.from_dask(HOSPITAL, **ROLES)
-    with refused(mx.StatementError, "id="):
+    with refused(mx.StatementError, "id"):
         mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, id="Name")
     with refused(mx.StatementError, "PartitionedRelease"):
         mx.Release.from_partitions(HOSPITAL)

@@ -169,9 +169,9 @@ def wrong_views(release: mx.Release) -> dict[str, tuple[dict[str, Any], tuple[st
     n = len(terms["q"])
     return {
         "n_q is too short": ({"n_q": release.n_q[:-1]}, ("n_q", "6 counts")),
-        "n_q is no count": ({"n_q": release.n_q / 3}, ("n_q", "whole numbers")),
-        "n_q is negative": ({"n_q": -release.n_q}, ("n_q", "none negative")),
-        "n_q counts nobody": ({"n_q": np.array([2, 1, 1, 4, 0, 2])}, ("counts nobody", "'male', 'graduate'")),
+        "n_q is no count": ({"n_q": release.n_q / 3}, ("n_q", "integers")),
+        "n_q is negative": ({"n_q": -release.n_q}, ("n_q", "at least 0")),
+        "n_q counts nobody": ({"n_q": np.array([2, 1, 1, 4, 0, 2])}, ("n_q", "'male', 'graduate'")),
         "n_q is of others": ({"n_q": release.n_q[::-1]}, ("n_q and the table by", "do not go together")),
         "n_q is no array": ({"n_q": None}, ("n_q", "6 counts")),
         "n_s is too long": ({"n_s": np.append(release.n_s, 0)}, ("n_s", "5 counts")),
@@ -187,24 +187,24 @@ def wrong_views(release: mx.Release) -> dict[str, tuple[dict[str, Any], tuple[st
         "terms in floating point": ({"terms": {**terms, "q": terms["q"] * 1.0}}, ("array of integers",)),
         "terms that are missing": (
             {"terms": {r: c[terms["q"] > 0] for r, c in terms.items()}},
-            ("the table by ('q', 'bucket')", "counts", "contradict"),
+            ("the table by ('q', 'bucket')", "counts", "no term"),
         ),
         "a role that is none": ({"published": {**published, ("who",): more}}, ("('who',)", "cannot be", "'who'")),
         "no Series": ({"published": {**published, sb: dict(more)}}, ("('s', 'bucket')", "Series")),
         "no mapping": ({"published": [more]}, ("dictionary",)),
-        "counts of more people": ({"published": {**published, sb: more}}, ("of 11 records", "10")),
-        "other labels": ({"published": {**published, sb: more.rename({"Flu": "Fluu"})}}, ("'Fluu'", "contradict")),
-        "a label lost": ({"published": {**published, qb: published[qb].iloc[1:]}}, ("lacks", "give 0")),
+        "counts of more people": ({"published": {**published, sb: more}}, ("11 records", "10")),
+        "other labels": ({"published": {**published, sb: more.rename({"Flu": "Fluu"})}}, ("'Fluu'", "no term")),
+        "a label lost": ({"published": {**published, qb: published[qb].iloc[1:]}}, ("lacks", "add 0")),
         "a label twice": (
             {"published": {**published, qb: pd.concat([published[qb], published[qb].head(1)])}},
-            ("repeats", "one count a label"),
+            ("repeats", "one count per label"),
         ),
         "labels turned round": ({"published": {**published, qb: published[qb].iloc[::-1]}}, ("order", "sort")),
         "levels called otherwise": (
             {"published": {**published, qb: published[qb].rename_axis(["A", "B", "C"])}},
-            ("['A', 'B', 'C']", "['Gender', 'Degree', 'Bucket'] are expected"),
+            ("['A', 'B', 'C']", "must have the names ['Gender', 'Degree', 'Bucket']"),
         ),
-        "no table of people": ({"published": {sb: published[sb]}}, ("no table by 'q'", "pd.Series(n_q")),
+        "no table of people": ({"published": {sb: published[sb]}}, ("a table by 'q'", "pd.Series(n_q")),
         "n_s that nothing says": ({"published": {qb: published[qb]}}, ("has n_s", "let n_s be None")),
         "qi is no tuple": ({"qi": ["Gender", "Degree"]}, ("qi of a Plain", "tuple")),
         "other columns than axes have": ({"qi": ("Gender", "Grade")}, ("axes['q']", "['Gender', 'Grade']")),
@@ -223,7 +223,7 @@ def wrong_views(release: mx.Release) -> dict[str, tuple[dict[str, Any], tuple[st
         "axes in another order": ({"axes": dict(reversed(release.axes.items()))}, ("'q' and 's' come first",)),
         "a column of two roles": (
             {"axes": {**release.axes, "bucket": (("Gender",), release.buckets)}},
-            ("several roles",),
+            ("one role", "'Gender'"),
         ),
         "more terms than labels": ({"terms": {r: np.tile(c, n) for r, c in terms.items()}}, ("each term once",)),
     }  # fmt: skip
@@ -254,5 +254,5 @@ def test_a_label_that_nobody_has(release):
     assert flu.xs(1, level="Bucket").max() < 1e-9
     assert flu.xs(3, level="Bucket").sum() == pytest.approx(0.1)
     more = pd.concat([values, pd.Series(0, pd.MultiIndex.from_tuples([("Flu", 9)], names=["Disease", "Bucket"]))])
-    with refused(TableError, "0 of ('Flu', 9)"):
+    with refused(TableError, "0 for ('Flu', 9)"):
         mx.MaxEnt(Plain(release, published={**published, ("s", "bucket"): more}, n_s=None))

@@ -97,7 +97,7 @@ WRONG = [
     ({"sa_distribution": {"50K+": 9, "50K-": 3}}, TableError, ["Series"]),
     ({"sa_distribution": pd.Series({"50K+": 9})}, TableError, []),
     ({"sa_distribution": pd.Series({"50K+": 9, "50K-": 2})}, TableError, ["12"]),
-    ({"sa_distribution": pd.Series({"50K+": 0.76, "50K-": 0.24})}, TableError, ["about"]),
+    ({"sa_distribution": pd.Series({"50K+": 0.76, "50K-": 0.24})}, TableError, ["tolerance"]),
     ({"sa_distribution": pd.Series({"50K+": "many", "50K-": 3})}, TableError, []),
 ]
 

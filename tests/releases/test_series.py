@@ -161,7 +161,7 @@ class TestRefused:
             with refused(TableError):
                 mx.Release.from_tables(qi, sa, counterfeits=counterfeits, **roles)
         more = pd.DataFrame({"Disease": ["Flu", "HIV", "Gout"], "Bucket": 1})
-        with refused(TableError, "counterfeits=True"):
+        with refused(TableError, "counterfeits"):
             mx.Release.from_tables(qi, more, **roles)
         post = MaxEnt(ReleaseSeries([mx.Release.from_tables(qi, more, counterfeits=True, **roles)])).solve()
         np.testing.assert_allclose(post.people(), 1 / 3, atol=1e-6)
@@ -169,7 +169,7 @@ class TestRefused:
     def test_other_columns(self):
         """Releases without pseudonyms, with others, of other attributes; QI that change."""
         plain = mx.Release.from_buckets(TABLES[0], qi=["Gender"], sa="Disease", bucket="Bucket")
-        with refused(StatementError, "id="):
+        with refused(StatementError, "id"):
             ReleaseSeries([plain])
         with refused(StatementError):
             ReleaseSeries([])

@@ -80,8 +80,8 @@ def test_queries_that_cannot_be_read(published):
         (([{}], [1]), {"eps": 10**400}, BadProbability, "finite number"),
         (([{}], {5: 3}), {}, StatementError, "list of numbers"),
         (([{}], np.array(1.0)), {}, StatementError, "list of numbers"),
-        (([{}], [1]), {"values": {30: 1}}, StatementError, "adds no values up"),
-        (([{}], [1]), {"noise": laplace}, StatementError, "scipy.stats.laplace, with no parameters"),
+        (([{}], [1]), {"values": {30: 1}}, StatementError, "values"),
+        (([{}], [1]), {"noise": laplace}, StatementError, "scipy.stats.laplace without parameters"),
     ]:
         with refused(error, says):
             AnsweredQueries(*arguments, **options)

@@ -130,9 +130,9 @@ def test_exact_over_whole_assignments():
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
-        (lambda: PublishedQuantile(33), StatementError, ["method="]),
-        (lambda: PublishedQuantile(30, q=2), BadProbability, ["q=2"]),
-        (lambda: PublishedQuantile(30, method="nearest"), StatementError, ["method='nearest'", "linear"]),
+        (lambda: PublishedQuantile(33), StatementError, ["(method)"]),
+        (lambda: PublishedQuantile(30, q=2), BadProbability, ["q must be"]),
+        (lambda: PublishedQuantile(30, method="nearest"), StatementError, ["'nearest'", "linear"]),
         (lambda: PublishedQuantile(30.25, decimals=1), BadProbability, []),
         (lambda: PublishedQuantile(30, of="age"), StatementError, []),
         (lambda: PublishedQuantile(30, of="aged"), UnknownName, []),

@@ -235,7 +235,7 @@ class TestRefused:
     def test_printed_scores_are_not_exact(self):
         """8 of 9 are not 0.89: decimals must be said, and be right."""
         table = people_of(EXAMPLE_1)
-        with refused(StatementError, "0.89", "decimals="):
+        with refused(StatementError, "0.89", "decimals"):
             MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence"))
         with refused(StatementError, "more than 1 decimals"):
             MaxEnt(table).add(PublishedRules(mined().rounded(2), scores="confidence", decimals=1))

@@ -81,7 +81,7 @@ def test_true_rows(n: int):
         ({"transition": HALF_HONEST.iloc[:1]}, StatementError, "a row for 'no'"),
         ({"transition": pd.DataFrame({"yes": [1.0, 1.0]}, index=VALUES)}, StatementError, "a column for 'no'"),
         ({"reported": "Anser"}, UnknownName, "'Answer'"),
-        ({"confidence": 1}, BadProbability, "confidence=1"),
+        ({"confidence": 1}, BadProbability, "confidence must be"),
         ({"by": [["Grup"]]}, UnknownName, "'Group'"),
         ({"by": [["Answer"]]}, StatementError, "'Answer'"),
         ({"by": 3}, StatementError, "by must be a list of lists of QI attributes, not 3"),

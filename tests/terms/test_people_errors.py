@@ -31,28 +31,28 @@ WRONG = {
     "more than there are": (
         {name: {"Gender": "female", "Degree": "junior"} for name in ("Alice", "Bob")},
         StatementError,
-        "2 people are described alike, 'Alice', 'Bob', and the release has 1 with that Gender, Degree; "
-        "correct the descriptions, or name fewer",
+        "2 people have the same description, 'Alice', 'Bob', but the release contains 1 with that Gender, Degree; "
+        "correct the descriptions, or name fewer people",
     ),
     "named twice": (
         pd.DataFrame({"Gender": "male", "Degree": "college"}, index=["Alice", "Bob", "Alice"]),
         StatementError,
-        "'Alice' is described more than once; a person has one description",
+        "people must be described once each, but several rows describe 'Alice'",
     ),
     "incomplete": (
         {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "male"}},
         StatementError,
-        "'Bob' is described without 'Degree'; every QI attribute is needed",
+        "the description of 'Bob' lacks 'Degree'; every QI attribute is needed",
     ),
     "incomplete, all": (
         {"Alice": {"Gender": "male"}},
         StatementError,
-        "people are described without 'Degree'; every QI attribute is needed, of each",
+        "the descriptions of people lack 'Degree'; every QI attribute is needed",
     ),
     "nothing": (
         {"Alice": {}},
         StatementError,
-        "people are described without 'Gender'; every QI attribute is needed, of each",
+        "the descriptions of people lack 'Gender'; every QI attribute is needed",
     ),
     "no attribute": (
         {"Alice": {"Gender": "male", "Degree": "college", "Disease": "Flu"}},
@@ -73,13 +73,13 @@ WRONG = {
     "several values": (
         {"Alice": {"Gender": ["male"], "Degree": "college"}},
         StatementError,
-        "'Gender' of some person is no single value: unhashable type: 'list'; name one",
+        "'Gender' of every person must be a single value: unhashable type: 'list'",
     ),
-    "no name": ({None: FIG_4["Alice"]}, StatementError, "a person's name is a text or a whole number, not None"),
+    "no name": ({None: FIG_4["Alice"]}, StatementError, "a person's name must be a text or an integer, not None"),
     "the others": (
         {"(others)": FIG_4["Alice"]},
         StatementError,
-        "a person's name is a text or a whole number, not '(others)'",
+        "a person's name must be a text or an integer, not '(others)'",
     ),
 }
 
