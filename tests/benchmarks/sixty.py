@@ -24,9 +24,10 @@ import pandas as pd
 import maxent_cvx as mx
 from maxent_cvx import P
 
-#: Records, how many values a bucket has, and the sensitive attribute, for about 8, 60, 250, 1,000, 4,000, 12,000 terms.
-SIZES = ((4, 2, "salary"), (14, 4, "education"), (60, 4, "education"), (240, 4, "education"), (950, 4, "education"),
-         (3_450, 4, "education"))  # fmt: skip
+#: Records, the sensitive attribute, and how many values a bucket has; 0 where nothing but the quasi-identifiers of all
+#: and the shares of the values are published. About 8, 60, 250, 1,000, 4,000 and 12,000 terms.
+SIZES = ((4, "salary", 2), (11, "education", 0), (60, "education", 4), (120, "education", 0), (950, "education", 4),
+         (3_600, "education", 0))  # fmt: skip
 QI = ("age", "sex", "relationship", "race")
 #: Seconds that a process may run beyond the time limit of the solver.
 GRACE = 60
@@ -39,16 +40,18 @@ class Published(NamedTuple):
 
     people: pd.DataFrame
     sa: str
-    release: mx.Release
+    release: mx.View
 
 
-def published(records: int, values: int, sa: str) -> Published:
-    """Publish ages in decades and three further attributes of Adult by Anatomy."""
+def published(records: int, sa: str, values: int) -> Published:
+    """Publish ages and three further attributes of the first people of Adult, by Anatomy or beside the shares of values."""
     adult = mx.datasets.load_adult()
     if sa == "salary":  # as many people with one salary as with the other
         adult = pd.concat([part.head(records // 2) for _, part in adult.groupby("salary")], ignore_index=True)
     people = adult.head(records)
-    people = people.assign(age=people["age"] // 10 * 10)[[*QI, sa]]
+    people = people.assign(age=people["age"] // 10 * 10 if values else people["age"])[[*QI, sa]]
+    if not values:
+        return Published(people, sa, mx.QITable(people, qi=QI, sa=sa, sa_distribution=people[sa].value_counts()))
     exempt = 0 if sa == "salary" else 2
     return Published(people, sa, mx.anonymize.anatomy(people, qi=QI, sa=sa, l=values, exempt=exempt))
 
@@ -78,7 +81,9 @@ def equations(data: Published) -> mx.MaxEnt:
 
 def inequalities(data: Published) -> mx.MaxEnt:
     """Every P(s | q) is on that side of some number on which it is, alternately near and far."""
-    sides = itertools.cycle([lambda of, x: of >= 0.98 * x, lambda of, x: of <= x + 0.02, lambda of, x: of <= 0.5 + x / 2])
+    sides = itertools.cycle(
+        [lambda of, x: of >= 0.98 * x, lambda of, x: of <= x + 0.02, lambda of, x: of <= 0.5 + x / 2]
+    )
     return mx.MaxEnt(data.release).add(*(side(*one) for side, one in zip(sides, conditionals(data), strict=False)))
 
 
@@ -115,7 +120,9 @@ def rules(data: Published) -> mx.MaxEnt:
 def order(data: Published) -> mx.MaxEnt:
     """Two values are the more probable, the less probable among groups in the order of their shares."""
     model = mx.MaxEnt(data.release)
-    for value, along in itertools.islice(zip(data.people[data.sa].value_counts().index, ("relationship", "age"), strict=False), 2):
+    for value, along in itertools.islice(
+        zip(data.people[data.sa].value_counts().index, ("relationship", "age"), strict=False), 2
+    ):
         shares = (data.people[data.sa] == value).groupby(data.people[along]).mean().sort_values()
         if len(shares) > 1:
             model.add(mx.Monotone(P(value), along=along, order=list(shares.index)))
@@ -152,8 +159,7 @@ def nothing(data: Published) -> mx.MaxEnt:
 
 
 KINDS: dict[str, Callable[[Published], mx.MaxEnt]] = {
-    one.__name__: one
-    for one in (nothing, equations, inequalities, vague, soft, moments, rules, order, people, convex)
+    one.__name__: one for one in (nothing, equations, inequalities, vague, soft, moments, rules, order, people, convex)
 }
 
 

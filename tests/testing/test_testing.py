@@ -147,7 +147,7 @@ BROKEN = [
     (without_weights, "believed and known", "without the weights w"),
     (no_multipliers, "one value or another", "the counts are right, and the multipliers are not"),
     (uniform, "one value or another", "a count is 0.333333 records and 0.1 is exact; the row '.*' is off by"),
-    (gives_up, "one equation", "no answer, failed: out of luck"),
+    (gives_up, "one equation", "answers failed and returns no counts: out of luck"),
     (too_sure, "one equation", "a count is 2.4 records and 1.4 is exact"),
     (raises, "one equation", "solve raises ZeroDivisionError: division by zero; return an Answer"),
     (raises, "two values", "solve raises ZeroDivisionError"),
