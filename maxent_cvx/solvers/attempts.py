@@ -441,12 +441,13 @@ def _by_fitted_multipliers(
         return
     other = _restored(problem.form, reduced, replace(solved, multipliers=fit))
     yield other, certificate_of(problem, settled, other)
-    near = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
-    if near.counts is not None and near.status is not Status.INFEASIBLE:
-        near = _restored(problem.form, reduced, near)
+    found = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+    if found.counts is not None and found.status is not Status.INFEASIBLE:
+        near = _restored(problem.form, reduced, found)
+        assert near.counts is not None
         certificate = certificate_of(problem, settled, near)
         other = replace(answer, multipliers=near.multipliers, proofs=near.proofs)
-        yield other, by_distance(certificate, near, answer.counts, problem)
+        yield other, by_distance(certificate, near.counts, answer.counts, problem)
 
 
 def _at_fitted_tangents(
@@ -475,7 +476,7 @@ def _at_fitted_tangents(
         certificate = _at_posed(problem, posed._replace(multipliers=found.multipliers), settled, found.counts)
         near = replace(found, multipliers=found.multipliers[posed.original])
         other = replace(answer, multipliers=near.multipliers)
-        yield other, by_distance(certificate, near, answer.counts, problem)
+        yield other, by_distance(certificate, found.counts, answer.counts, problem)
 
 
 # Soft rows that contradict each other at great cost: the same problem with multipliers of moderate size.

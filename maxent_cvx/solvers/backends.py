@@ -519,7 +519,7 @@ class OwnBackend(ReprMixin):
                 is_array = isinstance(found, np.ndarray)
                 what = f"of shape {found.shape} and type {found.dtype}" if is_array else short_repr(found)
                 raise SolverError(
-                    f"{self.name} answered with {name} {what}; an array of {size} floats, shape ({size},), is expected"
+                    f"{self.name} answered with {name} {what}; an array of {size} floats is expected, of shape ({size},)"
                 )
             if not np.isfinite(found).all():
                 message = f"{answer.message or answer.status}, with {name} that are no numbers"

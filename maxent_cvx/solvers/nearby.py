@@ -16,7 +16,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from .answer import Answer
 from .certificate import Certificate
 from .form import LinearForm, Problem
 from .parameters import EPS
@@ -60,16 +59,15 @@ def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.
     return back
 
 
-def by_distance(certificate: Certificate, near: Answer, counts: np.ndarray, problem: Problem) -> Certificate:
+def by_distance(certificate: Certificate, near: np.ndarray, counts: np.ndarray, problem: Problem) -> Certificate:
     """Certify counts by their distance from others, which have a certificate."""
-    assert near.counts is not None
-    groups, x = problem.groups, np.maximum(counts, 0.0)
-    apart = np.abs(x - np.maximum(near.counts, 0.0))
-    moved = np.bincount(groups.of_term, apart, len(groups.records)) / groups.records
+    (of_term, records), x = problem.groups, np.maximum(counts, 0.0)
+    apart = np.abs(x - np.maximum(near, 0.0))
+    furthest = float((np.bincount(of_term, apart, len(records)) / records).max(initial=0.0))
     return replace(
         certificate,
         residual=float(problem.form.residual(x).max(initial=0.0)),
         clipped=float(max(0.0, -counts.min(initial=0.0))),
         moved=certificate.moved + float(apart.max(initial=0.0)),
-        bound=(certificate.bound + float(moved.max(initial=0.0))) * (1 + 64 * EPS),
+        bound=(certificate.bound + furthest) * (1 + 64 * EPS),
     )

@@ -31,6 +31,8 @@ SIZES = ((4, "salary", 2), (11, "education", 0), (60, "education", 4), (120, "ed
 QI = ("age", "sex", "relationship", "race")
 #: Seconds that a process may run beyond the time limit of the solver.
 GRACE = 60
+#: The solver that others are compared with.
+DEFAULT = "DUAL_NEWTON"
 #: Columns of seconds.
 STEPS = ("build", "solve", "certify", "seconds")
 
@@ -175,56 +177,41 @@ def models(largest: float = math.inf) -> dict[str, mx.MaxEnt]:
     return found
 
 
-def answered(name: str, model: mx.MaxEnt, solver: str, limit: float) -> tuple[dict[str, Any], np.ndarray | None]:
-    """The row of one model and solver in a process of its own, and the counts; a reason and none if there are none."""
-    ours, theirs = multiprocessing.get_context("fork").Pipe()
-    process = multiprocessing.get_context("fork").Process(target=_answer, args=(theirs, name, model, solver, limit))
+def answered(name: str, model: mx.MaxEnt, solver: str, limit: float) -> dict[str, Any]:
+    """The row of a model and a solver from a process of its own; if there is none in time, the reason."""
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=_send_row, args=(theirs, model, solver, limit, not name.endswith("nothing")))
     process.start()
     theirs.close()
+    nothing = dict.fromkeys(("bound", "error", *STEPS), np.nan)
+    row: dict[str, Any] = {"word": "failed", "certified": False, **nothing, "seconds": limit + GRACE}
     try:
-        if ours.poll(limit + GRACE):
-            return ours.recv()
-        reason = f"ended {limit + GRACE:g} seconds after it began"
+        row = ours.recv() if ours.poll(limit + GRACE) else {**row, "reason": f"ended after {limit + GRACE:g} seconds"}
     except EOFError:
-        reason = "its process ended without an answer"
-    finally:
-        process.kill()
-        process.join()
-    return {"word": "failed", "certified": False, "bound": np.nan, "reason": reason}, None
+        row["reason"] = "its process ended without an answer"
+    process.kill()
+    process.join()
+    told = f"{name:<28} {solver:<12} {row['word']:<10} {row['bound']:8.1e} {row['seconds']:6.1f} s\n"
+    sys.stderr.write(told)
+    return row
 
 
-def _answer(pipe: Any, name: str, model: mx.MaxEnt, solver: str, limit: float) -> None:
-    """Solve a model, and send the row and the counts."""
-    kept: list[mx.Posterior] = []
-    solve = mx.MaxEnt.solve
-    mx.MaxEnt.solve = lambda self, *given, **options: kept.append(solve(self, *given, **options)) or kept[-1]  # type: ignore
-    limited = {} if solver == "ECOS" else {"time_limit": limit}  # this process is the one that is ended
-    table = mx.compare_solvers(model, [solver], presolve=not name.endswith("nothing"), progress=False, **limited)
-    pipe.send((table.iloc[0].to_dict(), kept[-1].counts if kept else None))
+def _send_row(pipe: Any, model: mx.MaxEnt, solver: str, limit: float, presolve: bool) -> None:
+    """Solve a model by the default solver and by another, and send the row of the other."""
+    backend = mx.solvers.find(solver)
+    limits = {solver: {"time_limit": limit}} if backend.takes_time_limit else {}  # the process of others is ended
+    table = mx.compare_solvers(model, list(dict.fromkeys((DEFAULT, solver))), limits, presolve=presolve, progress=False)
+    pipe.send(table.loc[solver].to_dict())
 
 
 def table_of(solvers: list[str], limit: float, largest: float, workers: int) -> pd.DataFrame:
     """A row for each model and solver, as of :func:`maxent_cvx.compare_solvers`."""
     every = models(largest)
-    pairs = list(itertools.product(every, ["DUAL_NEWTON", *solvers]))
+    pairs = list(itertools.product(every, [DEFAULT, *solvers]))
     with ThreadPoolExecutor(workers) as pool:
-        rows = list(pool.map(lambda pair: _told(pair, *answered(pair[0], every[pair[0]], pair[1], limit)), pairs))
-    table = pd.DataFrame([row for row, _ in rows], index=pd.MultiIndex.from_tuples(pairs, names=["model", "solver"]))
-    for (name, solver), (_, counts) in zip(pairs, rows, strict=True):
-        exact = rows[pairs.index((name, "DUAL_NEWTON"))][1]
-        if counts is not None and exact is not None:
-            q, n_q = every[name].space.groups
-            apart = np.bincount(q, np.abs(np.maximum(counts, 0) - exact), len(n_q)) / n_q
-            table.loc[(name, solver), "error"] = float(apart.max()) / 2
-    table["largest"] = [len(every[name].space) for name, _ in pairs]
-    return table.rename(columns={"largest": "terms"})
-
-
-def _told(pair: tuple[str, str], row: dict[str, Any], counts: Any) -> tuple[dict[str, Any], Any]:
-    """Say how one solve ended, and pass it on."""
-    seconds, bound = row.get("seconds", np.nan), row["bound"]
-    print(f"{pair[0]:<28} {pair[1]:<12} {row['word']:<10} {bound:8.1e} {seconds:6.1f} s", file=sys.stderr, flush=True)
-    return row, counts
+        rows = list(pool.map(lambda pair: answered(pair[0], every[pair[0]], pair[1], limit), pairs))
+    return pd.DataFrame(rows, index=pd.MultiIndex.from_tuples(pairs, names=["model", "solver"]))
 
 
 def by_solver(table: pd.DataFrame) -> pd.DataFrame:

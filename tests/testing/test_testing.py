@@ -179,6 +179,30 @@ def test_inequalities_taken_for_equations():
         check_backend(Tight(), ["inactive at most"])
 
 
+def test_the_same_fault_is_said_once():
+    """A fault that all problems show is said once, with the names of the problems."""
+    with pytest.raises(AssertionError) as raised:
+        check_backend(Own(says_nothing), FEW)
+    assert str(raised.value).count("must return") == 1
+    assert "'one equation', 'one value or another'" in str(raised.value)
+
+
+def test_multipliers_count_also_where_others_would_certify():
+    """Fitted multipliers certify right counts; the check is about those that the solver returns."""
+    wrong, right = Own(other_sign), Own(lambda answer, form: replace(answer, multipliers=None))
+    assert mx.MaxEnt(PROBLEMS["one equation"].model().view).solve(wrong).certificate.holds
+    with pytest.raises(AssertionError, match="other sign"):
+        check_backend(wrong)
+    assert (check_backend(right)["outcome"] == "certified").sum() >= 9
+
+
+def test_it_begins_no_problem_after_its_time(monkeypatch: pytest.MonkeyPatch):
+    """When the time is over the other problems are listed as not tried; those that are asked for by name are."""
+    monkeypatch.setattr("maxent_cvx.testing.MOST_SECONDS", -1.0)
+    assert set(check_backend("DUAL_LBFGS")["outcome"]) <= {"not tried", "not taken"}
+    assert set(check_backend("DUAL_LBFGS", ["one equation"])["outcome"]) == {"certified"}
+
+
 def test_installed_and_not_usable():
     """A solver without a license is told apart from one that is wrong."""
     unlicensed = Own()
