@@ -296,12 +296,12 @@ class CvxpyBackend(ReprMixin):
 def _scaled(one: Any, variable: cp.Variable, counts: cp.Expression, unit: np.ndarray) -> tuple[Any, float, Any]:
     """A convex constraint ``expression <= 0``, by what it is divided, and the quotient as a constraint on the shares.
 
-    It is divided by what one share of a count changes in it at most, as rows are: interior-point methods stall where
-    multipliers are of very unlike size.
+    It is divided by what the share of an average term changes in it: interior-point methods stall where multipliers are
+    of very unlike size.
     """
     try:
         matrix, _ = linearise(one.expr, variable, unit / 2)
-        size = float(np.abs(matrix.multiply(unit)).max()) if matrix.nnz else 0.0
+        size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.nnz else 0.0
     except (NotImplementedError, AttributeError, TypeError, ValueError):  # CVXPY has no gradient there
         size = 0.0
     size = size if 0 < size < np.inf else 1.0
