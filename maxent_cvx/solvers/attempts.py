@@ -143,6 +143,7 @@ def _assembled(
         "; ".join(dict.fromkeys(answer.message for answer in answers)),
         proofs,
         log,
+        max(answer.tolerance for answer in answers),
     )
 
 
@@ -342,24 +343,21 @@ def _certified(
 ) -> tuple[Answer, Certificate]:
     """Certify an answer to the original problem; return it with the multipliers that certify it best."""
     assert answer.counts is not None
-    settled, certificate = reduced.settled, certificate_of(problem, reduced.settled, answer)
-    if not (certificate.holds or reduced.fixed.any() or request.monitor.stopped):
+    known, best = reduced, (answer, certificate_of(problem, reduced.settled, answer))
+    if not (best[1].holds or reduced.fixed.any() or request.monitor.stopped):
         # Without presolve, terms that are forced to zero are positive in the answer; presolve tells which.
         with suppress(NotDecided):  # the time is over
             zeros = presolved(problem, request.backend, monitor=request.monitor.quietly())
-            if zeros.fixed.any():
-                with_zeros = certificate_of(problem, zeros.settled_for(answer.counts), answer)
-                if with_zeros.bound <= certificate.bound:
-                    settled, certificate = zeros.settled_for(answer.counts), with_zeros
-    if certificate.bound <= PRECISE or isinstance(request.backend, DualBackend) or request.monitor.stopped:
-        return answer, certificate
-    request.monitor.say(f"{certificate}; once more by multipliers fitted to the counts")
-    best = answer, certificate
-    others = (
-        _at_fitted_tangents(problem, request, settled, answer)
-        if problem.convex
-        else _by_fitted_multipliers(problem, request, reduced, solved, settled)
-    )
+            with_zeros = certificate_of(problem, zeros.settled_for(answer.counts), answer)
+            if zeros.fixed.any() and with_zeros.bound <= best[1].bound:
+                known, best = zeros, (answer, with_zeros)
+    if best[1].bound <= PRECISE or isinstance(request.backend, DualBackend) or request.monitor.stopped:
+        return best
+    request.monitor.say(f"{best[1]}; once more by multipliers fitted to the counts")
+    if problem.convex:
+        others = _at_fitted_tangents(problem, request, known, answer)
+    else:
+        others = _by_fitted_multipliers(problem, request, reduced, solved, known)
     with suppress(NotDecided):
         for other in others:
             best = min(best, other, key=lambda one: one[1].bound)
@@ -429,9 +427,9 @@ def _at_posed(problem: Problem, posed: _Tangents, settled: Settled, counts: np.n
 
 
 def _by_fitted_multipliers(
-    problem: Problem, request: Request, reduced: Reduced, solved: Answer, settled: Settled
+    problem: Problem, request: Request, reduced: Reduced, solved: Answer, known: Reduced
 ) -> Iterator[tuple[Answer, Certificate]]:
-    """Certify an answer by multipliers fitted to it, and by a point nearby."""
+    """Certify an answer by multipliers fitted to it, and by a point nearby; `known` are the fixed terms."""
     answer, form = _restored(problem.form, reduced, solved), reduced.form
     assert solved.counts is not None
     assert solved.multipliers is not None
@@ -440,18 +438,18 @@ def _by_fitted_multipliers(
     if fit is None:
         return
     other = _restored(problem.form, reduced, replace(solved, multipliers=fit))
-    yield other, certificate_of(problem, settled, other)
-    found = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
-    if found.counts is not None and found.status is not Status.INFEASIBLE:
-        near = _restored(problem.form, reduced, found)
+    yield other, certificate_of(problem, known.settled_for(answer.counts), other)
+    refined = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+    if refined.counts is not None and refined.status is not Status.INFEASIBLE:
+        near = _restored(problem.form, reduced, refined)
         assert near.counts is not None
-        certificate = certificate_of(problem, settled, near)
+        certificate = certificate_of(problem, known.settled_for(near.counts), near)
         other = replace(answer, multipliers=near.multipliers, proofs=near.proofs)
         yield other, by_distance(certificate, near.counts, answer.counts, problem)
 
 
 def _at_fitted_tangents(
-    problem: Problem, request: Request, settled: Settled, answer: Answer
+    problem: Problem, request: Request, known: Reduced, answer: Answer
 ) -> Iterator[tuple[Answer, Certificate]]:
     """The same with convex constraints, in place of which there are tangents at the point nearby."""
     assert problem.convex is not None
@@ -469,14 +467,18 @@ def _at_fitted_tangents(
         if fit is None:
             return
         other = replace(answer, multipliers=fit[posed.original])
-        yield other, _at_posed(problem, posed._replace(multipliers=fit), settled, answer.counts)
-        found = newton(posed.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
-        if found.counts is None or found.multipliers is None or found.status is Status.INFEASIBLE:
+        yield (
+            other,
+            _at_posed(problem, posed._replace(multipliers=fit), known.settled_for(answer.counts), answer.counts),
+        )
+        refined = newton(posed.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+        if refined.counts is None or refined.multipliers is None or refined.status is Status.INFEASIBLE:
             return
-        certificate = _at_posed(problem, posed._replace(multipliers=found.multipliers), settled, found.counts)
-        near = replace(found, multipliers=found.multipliers[posed.original])
+        posed = posed._replace(multipliers=refined.multipliers)
+        certificate = _at_posed(problem, posed, known.settled_for(refined.counts), refined.counts)
+        near = replace(refined, multipliers=refined.multipliers[posed.original])
         other = replace(answer, multipliers=near.multipliers)
-        yield other, by_distance(certificate, found.counts, answer.counts, problem)
+        yield other, by_distance(certificate, refined.counts, answer.counts, problem)
 
 
 # Soft rows that contradict each other at great cost: the same problem with multipliers of moderate size.

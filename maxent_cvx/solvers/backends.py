@@ -262,7 +262,7 @@ class CvxpyBackend(ReprMixin):
         counts = cp.multiply(unit, shares)
         missed, cost = soft_rows(form)
         blocks = constraints(form, counts, missed)
-        scaled = [] if convex is None else [_scaled(one, convex.variable, counts, unit) for one in convex.constraints]
+        scaled = [_scaled(each, convex.variable, counts, unit) for each in convex.constraints] if convex else []
         entropy = unit @ cp.entr(shares) + (unit * (np.log(form.weights) - np.log(unit))) @ shares
         problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block[2] for block in blocks + scaled])
         try:
@@ -278,9 +278,9 @@ class CvxpyBackend(ReprMixin):
         multipliers = np.zeros(form.shape[0])
         for rows, sign, constraint in blocks if found else []:
             multipliers[rows] += average * sign * constraint.dual_value
-        for one, size, constraint in scaled:
+        for given, size, constraint in scaled:
             dual = constraint.dual_value
-            one.save_dual_value(None if dual is None else average * dual / size)
+            given.save_dual_value(None if dual is None else average * dual / size)
         return Answer(
             STATUS.get(problem.status, Status.FAILED),
             counts.value if found else None,
@@ -293,19 +293,19 @@ class CvxpyBackend(ReprMixin):
         )
 
 
-def _scaled(one: Any, variable: cp.Variable, counts: cp.Expression, unit: np.ndarray) -> tuple[Any, float, Any]:
+def _scaled(constraint: Any, variable: cp.Variable, counts: cp.Expression, unit: np.ndarray) -> tuple[Any, float, Any]:
     """A convex constraint ``expression <= 0``, by what it is divided, and the quotient as a constraint on the shares.
 
     It is divided by what the share of an average term changes in it: interior-point methods stall where multipliers are
     of very unlike size.
     """
     try:
-        matrix, _ = linearise(one.expr, variable, unit / 2)
+        matrix, _ = linearise(constraint.expr, variable, unit / 2)
         size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.nnz else 0.0
     except (NotImplementedError, AttributeError, TypeError, ValueError):  # CVXPY has no gradient there
         size = 0.0
     size = size if 0 < size < np.inf else 1.0
-    return one, size, one.expr.tree_copy({id(variable): counts}) / size <= 0
+    return constraint, size, constraint.expr.tree_copy({id(variable): counts}) / size <= 0
 
 
 def least_violation(
@@ -352,9 +352,9 @@ def remedy(name: str, answer: Answer) -> str:
     if answer.tolerance > values[0]:
         return f"set {join_names(names)} to {values[0]:g} or less, or leave them out"
     if isinstance(SOLVERS.get(name), DualBackend):
-        return "give it more max_iterations, or a smaller tolerance"
+        return "raise max_iterations, or lower tolerance"
     if name in ITERATIONS:
-        return f"give it more {ITERATIONS[name]}"
+        return f"raise {ITERATIONS[name]}"
     if names:
         return f"give it more iterations, or change {join_names(names)}"
     return "see what maxent_cvx.testing.check_backend says of it, give it more iterations or stricter tolerances"

@@ -42,20 +42,20 @@ def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.
     soft = form.rmatvec(np.where(is_hard, 0.0, m))
     target = np.where(x > 0, np.log(x / form.weights) + 1 - soft, 0.0)
     factor = newton_system(form).at(x, RIDGE)
-    active, found = at_low | at_high, np.zeros(len(m))
+    active, fit = at_low | at_high, np.zeros(len(m))
     for _ in range(SIGN_ROUNDS):
-        # Of the published rows none can be left out of the system; those that are inequalities are projected.
+        # No published row can be left out of the system; the multipliers of inactive ones are set to 0.
         gradient = np.where(active, form.matvec(x * target), 0.0)
-        found = np.where(active, factor.solve(gradient, np.flatnonzero(active[form.n_published :]), PRECISION), 0.0)
-        wrong = active & ~form.is_equation & (((found > 0) & ~at_low) | ((found < 0) & ~at_high))
+        fit = np.where(active, factor.solve(gradient, np.flatnonzero(active[form.n_published :]), PRECISION), 0.0)
+        wrong = active & ~form.is_equation & (((fit > 0) & ~at_low) | ((fit < 0) & ~at_high))
         if not wrong.any():
             break
         active &= ~wrong
-    found = form.project_to_dual_cone(np.where(is_hard, found, m))
-    if not np.isfinite(found).all():
+    fit = form.project_to_dual_cone(np.where(is_hard, fit, m))
+    if not np.isfinite(fit).all():
         return None
     back = np.empty(given.shape[0])
-    back[order] = found
+    back[order] = fit
     return back
 
 

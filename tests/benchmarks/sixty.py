@@ -1,7 +1,7 @@
 """Sixty models by every conic solver, a minute each:  python -m tests.benchmarks.sixty --picture profile.png.
 
 Six sizes, from 8 to about 12,000 terms, times ten kinds of knowledge, all of it true of the records that are published
-or near to it. Every solve has a process of its own, which is ended soon after the time limit. Printed are the answers
+or near to it. Every solve has a process of its own, which is ended when the time is over. Printed are the answers
 that are not certified, and a table by solver: how many answers are certified, median and total seconds to build, solve
 and certify, and how far answers are off, by their certificates and from the default solver's.
 """
@@ -29,7 +29,7 @@ from maxent_cvx import P
 SIZES = ((4, "salary", 2), (11, "education", 0), (60, "education", 4), (120, "education", 0), (950, "education", 4),
          (3_600, "education", 0))  # fmt: skip
 QI = ("age", "sex", "relationship", "race")
-#: Seconds that a process may run beyond the time limit of the solver.
+#: Seconds that the process of a solver with a time limit may run beyond it.
 GRACE = 60
 #: The solver that others are compared with.
 DEFAULT = "DUAL_NEWTON"
@@ -61,8 +61,8 @@ def published(records: int, sa: str, values: int) -> Published:
 def conditionals(data: Published, largest: int = 100) -> list[tuple[mx.Probability, float]]:
     """Different P(s | one to three attributes), each with its value among the records, between 0.05 and 0.95."""
     people, sa, rng = data.people, data.sa, np.random.default_rng(0)
-    wanted, found = min(largest, max(1, len(people) // 8)), {}
-    for _ in range(50 * wanted):
+    number, statements = min(largest, max(1, len(people) // 8)), {}
+    for _ in range(50 * number):
         attributes = rng.choice(QI, rng.integers(1, 4), replace=False)
         person = people.iloc[rng.integers(len(people))]
         alike = (people[list(attributes)] == person[list(attributes)]).all(axis=1)
@@ -70,10 +70,10 @@ def conditionals(data: Published, largest: int = 100) -> list[tuple[mx.Probabili
         share = float((people.loc[alike, sa] == value).mean())
         if 0.05 < share < 0.95:
             probability = P(value, given={str(name): person[name] for name in attributes})
-            found[str(probability)] = probability, share
-        if len(found) == wanted:
+            statements[str(probability)] = probability, share
+        if len(statements) == number:
             break
-    return list(found.values())
+    return list(statements.values())
 
 
 def equations(data: Published) -> mx.MaxEnt:
@@ -167,33 +167,34 @@ KINDS: dict[str, Callable[[Published], mx.MaxEnt]] = {
 
 def models(largest: float = math.inf) -> dict[str, mx.MaxEnt]:
     """All models up to a number of terms, by size and kind."""
-    found = {}
+    every = {}
     for size in SIZES:
         data = published(*size)
         for kind, make in KINDS.items():
             model = make(data)
             if len(model.space) <= largest:
-                found[f"{len(model.space)} terms, {kind}"] = model
-    return found
+                every[f"{len(model.space)} terms, {kind}"] = model
+    return every
 
 
 def answered(name: str, model: mx.MaxEnt, solver: str, limit: float) -> dict[str, Any]:
     """The row of a model and a solver from a process of its own; if there is none in time, the reason."""
     fork = multiprocessing.get_context("fork")
-    ours, theirs = fork.Pipe()
-    process = fork.Process(target=_send_row, args=(theirs, model, solver, limit, not name.endswith("nothing")))
+    receiver, sender = fork.Pipe()
+    process = fork.Process(target=_send_row, args=(sender, model, solver, limit, not name.endswith("nothing")))
     process.start()
-    theirs.close()
-    nothing = dict.fromkeys(("bound", "error", *STEPS), np.nan)
-    row: dict[str, Any] = {"word": "failed", "certified": False, **nothing, "seconds": limit + GRACE}
+    sender.close()
+    patience = limit + GRACE * mx.solvers.find(solver).takes_time_limit
+    numbers = dict.fromkeys(("bound", "error", *STEPS), np.nan)
+    row: dict[str, Any] = {"word": "failed", "certified": False, **numbers, "seconds": patience}
     try:
-        row = ours.recv() if ours.poll(limit + GRACE) else {**row, "reason": f"ended after {limit + GRACE:g} seconds"}
+        row = receiver.recv() if receiver.poll(patience) else {**row, "reason": f"ended after {patience:g} seconds"}
     except EOFError:
         row["reason"] = "its process ended without an answer"
     process.kill()
     process.join()
-    told = f"{name:<28} {solver:<12} {row['word']:<10} {row['bound']:8.1e} {row['seconds']:6.1f} s\n"
-    sys.stderr.write(told)
+    line = f"{name:<28} {solver:<12} {row['word']:<10} {row['bound']:8.1e} {row['seconds']:6.1f} s"
+    sys.stderr.write(f"{line}\n")
     return row
 
 
