@@ -11,7 +11,9 @@ Run them on the classes that you write; each raises an :exc:`AssertionError` tha
 from __future__ import annotations
 
 import math
+import re
 import tempfile
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +32,15 @@ from ._utils.errors import (
     unknown_name,
 )
 from ._utils.formatting import ReprMixin
-from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_str
+from ._utils.progress import progress_bar
+from ._utils.validation import (
+    check_dataframe,
+    check_instance,
+    check_label,
+    check_list,
+    check_optional_bool,
+    check_str,
+)
 from .model.maxent import MaxEnt, load_posterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
@@ -258,7 +268,8 @@ def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
         return ""
     x, m = answer.counts, answer.multipliers
     if x is None or m is None:
-        return f"it returns no answer, {answer.status.value}: {answer.message}"
+        status = f"calls its answer {answer.status}" if answer.status is Status.OPTIMAL else f"answers {answer.status}"
+        return f"it {status} and returns no counts: {answer.message}"
     if not _same(x, exact):
         if _same(x * exact.sum(), exact):
             return f"the counts are shares, which sum to 1; records x = N p are expected, which sum to {exact.sum():g}"
@@ -288,7 +299,7 @@ ROUNDING = 1e-6
 #: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand. It
 #: is divided by the least count, if below 1, where the solver calls its answer inaccurate.
 PRECISE = 0.02
-#: Problems that an error tells of; the others are counted.
+#: Problems and faults that an error tells of; further faults are counted.
 TOLD = 5
 
 
@@ -317,6 +328,11 @@ class Trial:
             yield from self.contradicted()
             return
         exact = self.problem.expected(model.space)
+        usual = fault(model.form, answer, exact) if self.problem.interior else ""
+        sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
+        if usual and sure:  # also where the certificate makes good for it, by other multipliers
+            yield usual
+            return
         post = None
         for presolve in (True, False):
             try:
@@ -325,10 +341,8 @@ class Trial:
                 yield f"the knowledge can hold, and is called infeasible: {error}"
                 return
             except (Inaccurate, SolverError) as error:
-                failures = fault(model.form, answer, exact) if self.problem.interior else ""
-                sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
-                if presolve or (failures and sure):
-                    yield failures or str(error)
+                if presolve:
+                    yield usual or str(error)
                     return
                 self.outcome = "certified after presolve"
             except Exception as error:
@@ -340,7 +354,7 @@ class Trial:
                 if far(post, exact) > post.certificate.bound + ROUNDING:
                     yield f"an answer is certified to {post.certificate.bound:.1e} and off by {far(post, exact):.1e}"
         if self.outcome == "certified" and self.problem.dual:
-            yield from self.mispriced(post, list(model.knowledge), exact, fault(model.form, answer, exact))
+            yield from self.mispriced(post, list(model.knowledge), exact, usual)
 
     def contradicted(self) -> Iterator[str]:
         """Ask for what cannot be."""
@@ -367,7 +381,13 @@ class Trial:
             )
 
 
-def check_backend(backend: str | object, problems: Iterable[Problem | str] | None = None) -> pd.DataFrame:
+#: Seconds after which :func:`check_backend` begins no further problem, unless it is asked for by name.
+MOST_SECONDS = 20.0
+
+
+def check_backend(
+    backend: str | object, problems: Iterable[Problem | str] | None = None, *, progress: bool | None = None
+) -> pd.DataFrame:
     """Check the contract of a solver on small problems with known answers; an :exc:`AssertionError` says what is broken.
 
     1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises nothing,
@@ -387,13 +407,16 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     backend : str or object
         Name of a solver, or a user-defined backend; see :func:`maxent_cvx.solvers.register`.
     problems : iterable of str, optional
-        Names of the problems to solve; by default all.
+        Names of the problems to solve; by default all, of which none is begun after 20 seconds.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
         By `problem`: its `outcome` ("certified", "certified after presolve" if it was rejected without, "infeasible", "not
-        taken"); the certificate's `bound` and the true `error`, the largest of any P(s, b | q), after presolve.
+        taken", or "not tried" where the time was over); the certificate's `bound` and the true `error`, the largest of
+        any P(s, b | q), after presolve.
 
     Raises
     ------
@@ -432,6 +455,7 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
     with -m
     """
+    check_optional_bool(progress, "progress")
     solver = find_backend(backend)
     chosen = _chosen(problems)
     assert not solver.trouble, f"{solver.name} is installed, but not usable: {solver.trouble}"
@@ -440,12 +464,28 @@ def check_backend(backend: str | object, problems: Iterable[Problem | str] | Non
     assert able, (
         f"{solver.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
     )
-    failures = {trial.problem.name: faults for trial in able if (faults := list(trial.faults()))}
-    says = " ".join(f"{name!r}: {'; '.join(faults)}" for name, faults in list(failures.items())[:TOLD])
-    more = f" And {len(failures) - TOLD} more." if len(failures) > TOLD else ""
-    assert not failures, f"{solver.name} is broken on {len(failures)} of {len(able)} problems. {says}{more}"
+    failures, ends = {}, time.perf_counter() + (MOST_SECONDS if problems is None else math.inf)
+    for trial in progress_bar(able, f"problems of {solver.name}", progress):
+        if time.perf_counter() > ends:
+            trial.outcome = "not tried"
+        elif faults := list(trial.faults()):
+            failures[trial.problem.name] = faults
+    assert not failures, f"{solver.name} is broken on {len(failures)} of {len(able)} problems. {_listed(failures)}"
     rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
     return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
+
+
+def _listed(failures: Mapping[str, list[str]]) -> str:
+    """What goes wrong, each once, with the names of the problems; numbers in it may differ between problems."""
+    alike: dict[str, list[str]] = {}
+    for name, faults in failures.items():
+        alike.setdefault(re.sub(r"\d+(\.\d+)?(e-?\d+)?", "#", "; ".join(faults)), []).append(name)
+    says = [
+        f"{', '.join(map(repr, names[:TOLD]))}{', ...' * (len(names) > TOLD)}: {'; '.join(failures[names[0]])}"
+        for names in list(alike.values())[:TOLD]
+    ]
+    more = f". And {len(alike) - TOLD} more." if len(alike) > TOLD else ""
+    return ". ".join(says) + more
 
 
 def untouched(backend: Backend, form: LinearForm) -> Answer:

@@ -43,6 +43,7 @@ from ..solvers.certificate import Certificate, certify
 from ..solvers.convex_solve import conflict_table
 from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
+from ..solvers.nearby import by_distance
 from ..solvers.solve import solve
 from ..sources.base import Source, as_source, build_rows, kind_of
 from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources
@@ -1026,16 +1027,10 @@ def certify_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posteri
     # There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
     # zeros that were found during the solve, and the distance of the counts from the answer plus the answer's bound.
     # Multipliers of convex constraints are not kept, so that there is only the second one where there are any.
-    x, near, groups = _in_records(model.space, counts), solved.certificate, model.posed.groups
-    apart = np.abs(np.maximum(x, 0.0) - solved.counts)
-    bound = near.bound + float((np.bincount(groups.of_term, apart, len(groups.records)) / groups.records).max())
-    if not model.convex:
-        certificate = certify_counts(model, counts, solved.multipliers)
-        if certificate.bound <= bound:
-            return certificate
-    residual = float(model.form.residual(np.maximum(x, 0.0)).max(initial=0.0))
-    clipped, moved = float(max(0.0, -x.min(initial=0.0))), near.moved + float(apart.max(initial=0.0))
-    return replace(near, residual=residual, clipped=clipped, moved=moved, bound=bound)
+    found = by_distance(solved.certificate, solved.counts, _in_records(model.space, counts), model.posed)
+    if model.convex:
+        return found
+    return min(certify_counts(model, counts, solved.multipliers), found, key=lambda one: one.bound)
 
 
 def _in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:

@@ -50,13 +50,16 @@ class Answer(ReprMixin):
     Attributes
     ----------
     status : Status
+        Why the solver stopped; "optimal" if it met its own tolerances.
     counts : ndarray or None
-        x = N p, records, one per term.
+        x = N p, records, one float per term; None if there is no answer.
     multipliers : ndarray or None
-        One a row, such that x = w exp(matrix' multipliers - 1): positive where an inequality is active at its low side,
-        negative where it is active at its high side.
+        One float per row, such that x = w exp(matrix' multipliers - 1): positive where an inequality is active at its
+        low side, negative where it is active at its high side. None if a solver of your own has none: they are then
+        fitted to the counts.
     iterations : int
     compile_seconds, solve_seconds : float
+        To hand the problem over, and in the solver.
     message : str
         The solver's own words.
     proofs : sequence of ndarray

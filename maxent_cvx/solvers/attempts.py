@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
-from .backends import SOLVERS, Backend, CvxpyBackend
-from .certificate import Certificate, ConvexTerms, Solution, certify, project, uncertified
+from .backends import SOLVERS, Backend, CvxpyBackend, DualBackend
+from .certificate import PRECISE, Certificate, ConvexTerms, Solution, certify, project, uncertified
 from .convex import exceeded, tangent
 from .costs import PENALTY_ROUNDING
 from .dual import within_reach
@@ -24,7 +24,8 @@ from .explain import contradiction, failure
 from .extension import AddedRows, extended
 from .form import Convex, LinearForm, Problem, Settled
 from .monitor import Monitor, solved_together
-from .newton import facial_reduction
+from .nearby import by_distance, fitted
+from .newton import facial_reduction, newton
 from .parameters import EPS
 from .presolve import Reduced, reduce
 from .proofs import local_proofs, support_proof
@@ -46,6 +47,10 @@ MOST_COMPONENTS = 16
 OPPOSED = 1e6
 #: Relative to the largest: a smaller singular value of rows is that of rows that depend on each other.
 DEPENDENT = 1e-10
+#: Steps of Newton's method from multipliers fitted to an answer; one that is nearly right needs a few.
+NEARBY_STEPS = 20
+#: How often the tangents of convex constraints are made anew.
+NEARBY_ROUNDS = 3
 
 # Independent components of a problem, each solved by itself.
 #
@@ -128,6 +133,7 @@ def _assembled(
         "; ".join(dict.fromkeys(answer.message for answer in answers)),
         proofs,
         log,
+        max(answer.tolerance for answer in answers),
     )
 
 
@@ -255,12 +261,12 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     solved, answer, name = answered(problem, request, reduced, start)
     if reduced.form is not problem.form:
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
-    assert answer.counts is not None
-    begun = time.perf_counter()
+    begun, counts = time.perf_counter(), answer.counts
+    assert counts is not None
     try:
-        certificate = _certified(problem, request, reduced, answer)
+        answer, certificate = _certified(problem, request, reduced, solved, answer)
     except NotDecided:  # the time is over, and the answer is there
-        certificate = uncertified(problem.form, answer.counts)
+        certificate = uncertified(problem.form, counts)
     return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
 
 
@@ -320,31 +326,41 @@ def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
     )
 
 
-def _certified(problem: Problem, request: Request, reduced: Reduced, answer: Answer) -> Certificate:
-    """Certify an answer to the original problem."""
+def _certified(
+    problem: Problem, request: Request, reduced: Reduced, solved: Answer, answer: Answer
+) -> tuple[Answer, Certificate]:
+    """Certify an answer to the original problem; return it with the multipliers that certify it best."""
     assert answer.counts is not None
-    certificate = certificate_of(problem, reduced.settled, answer)
-    if certificate.holds or reduced.fixed.any() or request.monitor.stopped:
-        return certificate
-    # Without presolve, terms that are forced to zero are positive in the answer; presolve tells the certificate which.
-    try:
-        reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
-    except NotDecided:  # the time is over
-        return certificate
-    if not reduced.fixed.any():
-        return certificate
-    with_zeros = certificate_of(problem, reduced.settled_for(answer.counts), answer)
-    return min(certificate, with_zeros, key=lambda one: one.bound)
+    known, best = reduced, (answer, certificate_of(problem, reduced.settled, answer))
+    if not (best[1].holds or reduced.fixed.any() or request.monitor.stopped):
+        # Without presolve, terms that are forced to zero are positive in the answer; presolve tells which.
+        with suppress(NotDecided):  # the time is over
+            zeros = presolved(problem, request.backend, monitor=request.monitor.quietly())
+            with_zeros = certificate_of(problem, zeros.settled_for(answer.counts), answer)
+            if zeros.fixed.any() and with_zeros.bound <= best[1].bound:
+                known, best = zeros, (answer, with_zeros)
+    if best[1].bound <= PRECISE or isinstance(request.backend, DualBackend) or request.monitor.stopped:
+        return best
+    request.monitor.say(f"{best[1]}; once more by multipliers fitted to the counts")
+    if problem.convex:
+        others = _at_fitted_tangents(problem, request, known, answer)
+    else:
+        others = _by_fitted_multipliers(problem, request, reduced, solved, known)
+    with suppress(NotDecided):
+        for other in others:
+            best = min(best, other, key=lambda one: one[1].bound)
+            if best[1].holds:
+                break
+    return best
 
 
 def certificate_of(problem: Problem, settled: Settled, answer: Answer) -> Certificate:
     """Certify an answer, given the terms that are fixed."""
-    form, groups = problem.form, problem.groups
     counts, multipliers = answer.counts, answer.multipliers
     assert counts is not None
     assert multipliers is not None
     if not problem.convex:
-        return certify(form, groups, counts, multipliers, settled, answer.proofs)
+        return certify(problem.form, problem.groups, counts, multipliers, settled, answer.proofs)
     try:
         posed = _at_tangents(problem.form, problem.convex, counts, multipliers)
         # Where the tangents hold, the constraints are violated to second order in the distance to the point that they
@@ -353,12 +369,8 @@ def certificate_of(problem: Problem, settled: Settled, answer: Answer) -> Certif
         if near is not None:
             posed = _at_tangents(problem.form, problem.convex, near, multipliers)
     except SolverError:  # some of CVXPY's functions have no gradient
-        return uncertified(form, counts)
-    return certify(
-        posed.form, groups, counts, posed.multipliers, settled, convex=ConvexTerms(
-            exceeded=exceeded(problem.convex.by_name, problem.convex.variable, posed.rows)
-        ),
-    )  # fmt: skip
+        return uncertified(problem.form, counts)
+    return _at_posed(problem, posed, settled, counts)
 
 
 class _Tangents(NamedTuple):
@@ -370,6 +382,7 @@ class _Tangents(NamedTuple):
     form: LinearForm
     multipliers: np.ndarray
     rows: dict[str, np.ndarray]
+    original: np.ndarray  # the rows of the problem
 
 
 def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray) -> _Tangents:
@@ -384,7 +397,76 @@ def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: 
         rows = extension.added[name]
         dual = np.atleast_1d(np.asarray(one.dual_value, dtype=float)).ravel(order="F")
         found[rows] = -dual / extension.form.scale[rows]
-    return _Tangents(extension.form, found, {name: extension.added[name] for name, _ in convex.by_name})
+    rows_of = {name: extension.added[name] for name, _ in convex.by_name}
+    return _Tangents(extension.form, found, rows_of, extension.original)
+
+
+def _at_posed(problem: Problem, posed: _Tangents, settled: Settled, counts: np.ndarray) -> Certificate:
+    """Certify counts by the multipliers of rows and tangents."""
+    assert problem.convex is not None
+    excess = exceeded(problem.convex.by_name, problem.convex.variable, posed.rows)
+    return certify(posed.form, problem.groups, counts, posed.multipliers, settled, convex=ConvexTerms(exceeded=excess))
+
+
+# Other multipliers for the certificate, where those of a solver are less precise than its counts.
+#
+# First they are fitted to the counts. Then some steps of Newton's method lead from them to a point nearby, which is
+# certified by itself; the counts, which stay, are certified by their distance from it.
+
+
+def _by_fitted_multipliers(
+    problem: Problem, request: Request, reduced: Reduced, solved: Answer, known: Reduced
+) -> Iterator[tuple[Answer, Certificate]]:
+    """Certify an answer by multipliers fitted to it, and by a point nearby; `known` are the fixed terms."""
+    answer, form = _restored(problem.form, reduced, solved), reduced.form
+    assert solved.counts is not None
+    assert solved.multipliers is not None
+    assert answer.counts is not None
+    fit = fitted(form, solved.counts, solved.multipliers)
+    if fit is None:
+        return
+    other = _restored(problem.form, reduced, replace(solved, multipliers=fit))
+    yield other, certificate_of(problem, known.settled_for(answer.counts), other)
+    refined = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+    if refined.counts is not None and refined.status is not Status.INFEASIBLE:
+        near = _restored(problem.form, reduced, refined)
+        assert near.counts is not None
+        certificate = certificate_of(problem, known.settled_for(near.counts), near)
+        other = replace(answer, multipliers=near.multipliers, proofs=near.proofs)
+        yield other, by_distance(certificate, near.counts, answer.counts, problem)
+
+
+def _at_fitted_tangents(
+    problem: Problem, request: Request, known: Reduced, answer: Answer
+) -> Iterator[tuple[Answer, Certificate]]:
+    """The same with convex constraints, in place of which there are tangents at the point nearby."""
+    assert problem.convex is not None
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    near = replace(answer, counts=np.maximum(answer.counts, 0.0))
+    for _ in range(NEARBY_ROUNDS):
+        assert near.counts is not None
+        assert near.multipliers is not None
+        try:
+            posed = _at_tangents(problem.form, problem.convex, near.counts, near.multipliers)
+        except SolverError:  # some of CVXPY's functions have no gradient
+            return
+        fit = fitted(posed.form, near.counts, posed.multipliers)
+        if fit is None:
+            return
+        other = replace(answer, multipliers=fit[posed.original])
+        yield (
+            other,
+            _at_posed(problem, posed._replace(multipliers=fit), known.settled_for(answer.counts), answer.counts),
+        )
+        refined = newton(posed.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+        if refined.counts is None or refined.multipliers is None or refined.status is Status.INFEASIBLE:
+            return
+        posed = posed._replace(multipliers=refined.multipliers)
+        certificate = _at_posed(problem, posed, known.settled_for(refined.counts), refined.counts)
+        near = replace(refined, multipliers=refined.multipliers[posed.original])
+        other = replace(answer, multipliers=near.multipliers)
+        yield other, by_distance(certificate, refined.counts, answer.counts, problem)
 
 
 # Soft rows that contradict each other at great cost: the same problem with multipliers of moderate size.

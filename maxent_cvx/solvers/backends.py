@@ -21,12 +21,13 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from .._utils.errors import SolverError, short_repr, unknown_name
+from .._utils.errors import BadProbability, SolverError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
 from .._utils.validation import check_int, check_positive, check_seconds
 from .answer import Answer, Status
 from .form import Convex, LinearForm
 from .monitor import Monitor, Steps
+from .nearby import fitted
 from .newton import newton, newton_steps
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "STATUS",
     "Backend",
     "CvxpyBackend",
+    "DualBackend",
     "as_backend",
     "available",
     "find",
@@ -75,6 +77,12 @@ TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
 }
 #: Options that keep the last point of a solver that does not reach its tolerances: the certificate judges it.
 KEEP_LAST = {name: {"accept_unknown": True} for name in ("CLARABEL", "CUCLARABEL", "MOSEK")}
+#: What they call the largest number of iterations.
+ITERATIONS = {"CLARABEL": "max_iter", "ECOS": "max_iters", "ECOS_BB": "max_iters", "SCS": "max_iters"}
+#: Options of the second call: Clarabel gives up where its steps are short, often before it has the last five digits.
+PATIENT: dict[str, dict[str, Any]] = {"CLARABEL": {"min_switch_step_length": 1e-2, "min_terminate_step_length": 1e-8}}
+#: The share of the seconds left that a solver gets; the certificate needs the rest.
+SOLVING = 0.9
 #: Solvers that need no license, so that no trial solve is needed to list them.
 FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
 #: The longest excerpt of another program's error message, in characters.
@@ -179,7 +187,8 @@ class CvxpyBackend(ReprMixin):
         tolerances: dict[str, Any] = dict.fromkeys(names, values[self.is_tighter])
         if self.name == "MOSEK":
             tolerances = {"mosek_params": tolerances}
-        return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances, self.options), given)
+        patient = PATIENT.get(self.name, {}) if self.is_tighter else {}
+        return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances | patient, self.options), given)
 
     def tighter(self, given: Mapping[str, Any]) -> CvxpyBackend | None:
         """The same solver with stricter tolerances; None if there are none, or if the user has chosen them."""
@@ -242,7 +251,7 @@ class CvxpyBackend(ReprMixin):
         monitor = monitor or Monitor()
         if monitor.stopped:
             return Answer(Status.LIMIT, None, None, message=f"stopped {monitor.stopped}")
-        options = _limited(self.options_with(options), self.seconds, monitor.seconds_left)
+        options = _limited(self.options_with(options), self.seconds, SOLVING * monitor.seconds_left)
 
         begun = time.perf_counter()
         # Each count as a share of its upper bound, and the objective of an average term: the tolerances of solvers are
@@ -253,9 +262,9 @@ class CvxpyBackend(ReprMixin):
         counts = cp.multiply(unit, shares)
         missed, cost = soft_rows(form)
         blocks = constraints(form, counts, missed)
-        copies = [one.tree_copy({id(convex.variable): counts}) for one in convex.constraints] if convex else []
+        scaled = [_scaled(each, convex.variable, counts, unit) for each in convex.constraints] if convex else []
         entropy = unit @ cp.entr(shares) + (unit * (np.log(form.weights) - np.log(unit))) @ shares
-        problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block[2] for block in blocks] + copies)
+        problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block[2] for block in blocks + scaled])
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
@@ -269,9 +278,9 @@ class CvxpyBackend(ReprMixin):
         multipliers = np.zeros(form.shape[0])
         for rows, sign, constraint in blocks if found else []:
             multipliers[rows] += average * sign * constraint.dual_value
-        for one, copied in zip(convex.constraints if convex else (), copies, strict=True):
-            dual = copied.dual_value
-            one.save_dual_value(None if dual is None else average * dual)
+        for given, size, constraint in scaled:
+            dual = constraint.dual_value
+            given.save_dual_value(None if dual is None else average * dual / size)
         return Answer(
             STATUS.get(problem.status, Status.FAILED),
             counts.value if found else None,
@@ -282,6 +291,21 @@ class CvxpyBackend(ReprMixin):
             problem.status,
             tolerance=_tolerance(self.name, options),
         )
+
+
+def _scaled(constraint: Any, variable: cp.Variable, counts: cp.Expression, unit: np.ndarray) -> tuple[Any, float, Any]:
+    """A convex constraint ``expression <= 0``, by what it is divided, and the quotient as a constraint on the shares.
+
+    It is divided by what the share of an average term changes in it: interior-point methods stall where multipliers are
+    of very unlike size.
+    """
+    try:
+        matrix, _ = linearise(constraint.expr, variable, unit / 2)
+        size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.nnz else 0.0
+    except (NotImplementedError, AttributeError, TypeError, ValueError):  # CVXPY has no gradient there
+        size = 0.0
+    size = size if 0 < size < np.inf else 1.0
+    return constraint, size, constraint.expr.tree_copy({id(variable): counts}) / size <= 0
 
 
 def least_violation(
@@ -320,6 +344,20 @@ def _tolerance(name: str, options: Mapping[str, Any]) -> float:
     names, _ = TOLERANCES.get(name, ((), (0.0, 0.0)))
     given = {**options, **options.get("mosek_params", {})}
     return next((float(given[one]) for one in (*names, "eps") if one in given), np.nan)
+
+
+def remedy(name: str, answer: Answer) -> str:
+    """What to change of the options of a solver whose answer is not certified, by their names."""
+    names, values = TOLERANCES.get(name, ((), (0.0, 0.0)))
+    if answer.tolerance > values[0]:
+        return f"set {join_names(names)} to {values[0]:g} or less, or leave them out"
+    if isinstance(SOLVERS.get(name), DualBackend):
+        return "raise max_iterations, or lower tolerance"
+    if name in ITERATIONS:
+        return f"raise {ITERATIONS[name]}"
+    if names:
+        return f"give it more iterations, or change {join_names(names)}"
+    return "see what maxent_cvx.testing.check_backend says of it, give it more iterations or stricter tolerances"
 
 
 def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
@@ -462,23 +500,40 @@ class OwnBackend(ReprMixin):
             )
         if answer.status not in list(Status):
             raise SolverError(
-                f"{self.name} answered with status {short_repr(answer.status)}; expected one of {[*Status]}"
+                f"{self.name} answered with status {short_repr(answer.status)}; expected one of "
+                f"{[status.value for status in Status]}"
             )
         check_int(answer.iterations, f"iterations of the answer of {self.name}", 0, error=SolverError)
         for name in ("compile_seconds", "solve_seconds"):
-            check_seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
-        if answer.counts is None or answer.multipliers is None:
+            try:
+                check_seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
+            except BadProbability as error:
+                raise SolverError(str(error)) from None
+        if answer.counts is None:
             return answer
         rows, terms = form.shape
         for name, found, size in (("counts", answer.counts, terms), ("multipliers", answer.multipliers, rows)):
+            if found is None:
+                return replace(answer, multipliers=_from_counts(form, answer.counts))
             if not isinstance(found, np.ndarray) or found.shape != (size,) or found.dtype.kind != "f":
+                is_array = isinstance(found, np.ndarray)
+                what = f"of shape {found.shape} and type {found.dtype}" if is_array else short_repr(found)
                 raise SolverError(
-                    f"{self.name} answered with {name} {short_repr(found)}; an array of {size} floats is expected"
+                    f"{self.name} answered with {name} {what}; an array of {size} floats is expected, of shape ({size},)"
                 )
             if not np.isfinite(found).all():
                 message = f"{answer.message or answer.status}, with {name} that are no numbers"
                 return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
         return answer
+
+
+def _from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray | None:
+    """The multipliers of a solver that has none: soft rows have the slopes of their costs, hard ones are fitted."""
+    multipliers = np.zeros(form.shape[0])
+    if form.penalties is not None:
+        sides = (form.low, form.high, form.matvec(np.maximum(counts, 0.0)))
+        multipliers[form.n_hard :] = form.penalties.multiplier(*(side[form.n_hard :] for side in sides))
+    return fitted(form, counts, multipliers)
 
 
 def as_backend(backend: object) -> Backend:
@@ -493,6 +548,13 @@ def as_backend(backend: object) -> Backend:
         )
     if not callable(getattr(backend, "solve", None)):
         raise SolverError(f"solver {name!r} has no solve(form, start=None, **options), which returns an Answer")
+    try:
+        signature = inspect.signature(backend.solve)  # type: ignore[attr-defined]
+        signature.bind(None, None)
+    except TypeError as error:
+        raise SolverError(
+            f"solver {name!r} has solve{signature}, and solve(form, start=None, **options) is expected: {error}"
+        ) from None
     return cast(Backend, OwnBackend(backend))
 
 
@@ -759,12 +821,21 @@ def register(backend: Any) -> Any:
     Parameters
     ----------
     backend : object
-        With a ``name`` and ``solve(form, start=None, **options)``, which returns an :class:`Answer`: of the maximum of
-        sum x log(w / x) over ``form.low <= form.matrix @ x <= form.high``, x in records, the counts and the multipliers
-        m, one per row, with x = w exp(A' m - 1). It may have ``installed``, ``check(options)``, which raises,
-        ``takes_inequalities = False``, ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a
-        parameter ``monitor``, it reports every iteration, and ends if
-        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
+        With a ``name`` and ``solve(form, start=None, **options)``, which maximises sum x log(w / x) over the counts
+        x >= 0, records, with ``form.low <= form.matrix @ x <= form.high``; w are ``form.weights``. It returns
+        ``Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message)``:
+
+        * status: a :class:`Status`, "optimal" if the solver met its own tolerances;
+        * counts: x, an array of floats, one per term; None if there is no answer;
+        * multipliers: m with x = w exp(A' m - 1), an array of floats, one per row: positive where a row is active at
+          its low side, negative at its high side. None if the solver has none; they are then fitted to the counts;
+        * iterations, seconds to compile and to solve, and the solver's own words: they are reported, and may be left
+          out.
+
+        It may have ``installed``, ``check(options)``, which raises, ``takes_inequalities = False``,
+        ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a parameter ``monitor``, it reports
+        every iteration, and ends if ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is
+        certified.
 
     Returns
     -------
@@ -776,19 +847,32 @@ def register(backend: Any) -> Any:
     SolverError
         If it is not such an object, or if another solver has its name.
 
+    See Also
+    --------
+    maxent_cvx.testing.check_backend : Says what is wrong with a backend.
+
     Examples
     --------
-    >>> import maxent_cvx as mx
-    >>> newton = mx.solvers.find("DUAL_NEWTON")
-    >>> class Careful:
-    ...     name = "CAREFUL"
+    SciPy's BFGS minimises the dual function, whose gradient is A x - b:
+
+    >>> import numpy as np, maxent_cvx as mx
+    >>> from scipy.optimize import minimize
+    >>> from maxent_cvx.solvers import Answer, Status
+    >>> class Bfgs:
+    ...     name, takes_inequalities = "BFGS", False
     ...     def solve(self, form, start=None):
-    ...         return newton.solve(form, start, tolerance=1e-12)
-    >>> careful = mx.solvers.register(Careful())
+    ...         a, b, w = form.matrix, form.low, form.weights
+    ...         def dual(m):
+    ...             x = w * np.exp(a.T @ m - 1)
+    ...             return x.sum() - b @ m, a @ x - b
+    ...         found = minimize(dual, np.zeros(len(b)), jac=True, method="BFGS", options={"gtol": 1e-8})
+    ...         counts = w * np.exp(a.T @ found.x - 1)
+    ...         return Answer(Status.OPTIMAL, counts, found.x, found.nit, message=found.message)
+    >>> bfgs = mx.solvers.register(Bfgs())
     >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
-    >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("CAREFUL").solver
-    'CAREFUL'
-    >>> del mx.solvers.SOLVERS["CAREFUL"]                         # unregister it again
+    >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("BFGS").solver
+    'BFGS'
+    >>> del mx.solvers.SOLVERS["BFGS"]                         # unregister it again
     """
     found = as_backend(backend)
     existing = SOLVERS.get(found.name)
@@ -814,7 +898,7 @@ def find(name: str | object) -> Backend:
     Raises
     ------
     UnknownName
-        If there is no such solver.
+        If there is no such solver, or if it is one of CVXPY's without exponential cones, such as OSQP.
     SolverError
         If it is not installed, or if what is given is neither a name nor a solver.
 
@@ -830,6 +914,11 @@ def find(name: str | object) -> Backend:
     """
     if isinstance(name, str):
         entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
+        if entry is None and name.upper() in _without_exponential_cones():
+            raise UnknownName(
+                f"{name} has no exponential cone, so that it cannot maximise entropy; choose one of "
+                f"{[backend.name for backend in registered() if backend.installed]}"
+            )
         if entry is None:
             raise unknown_name("solver", name, ["auto", *SOLVERS])
         name = entry
@@ -854,6 +943,15 @@ def _of_cvxpy(name: str) -> Backend | None:
 
     known = SOLVER_MAP_CONIC.get(name)
     return CvxpyBackend(name) if known is not None and ExpCone in known.SUPPORTED_CONSTRAINTS else None
+
+
+def _without_exponential_cones() -> set[str]:
+    """CVXPY's solvers that cannot maximise entropy."""
+    from cvxpy.constraints import ExpCone
+    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
+
+    able = {name for name, solver in SOLVER_MAP_CONIC.items() if ExpCone in solver.SUPPORTED_CONSTRAINTS}
+    return {*SOLVER_MAP_CONIC, *SOLVER_MAP_QP} - able
 
 
 def available() -> pd.DataFrame:

@@ -524,7 +524,7 @@ class Certificate(ReprMixin):
         Absolute value of the most negative count that the solver returned, records; it was set to zero.
     moved : float
         Largest change of a count by the projection after which every row holds up to its last places, records.
-        Infinite if no such point was found.
+        Infinite if no such point was found. Of an answer that another point certifies, its distance from that, too.
     gap : float
         Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
         y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps
@@ -533,7 +533,8 @@ class Certificate(ReprMixin):
         Bound on the error of every P(s | q), a probability: the maximum over q of
         (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
         over the terms of q, gap(q) the gap of the connected components that q has terms in, and left(q) a bound on
-        the distance of the projected answer from one that satisfies the rows exactly as typed.
+        the distance of the projected answer from one that satisfies the rows exactly as typed. Where a point nearby has
+        a smaller bound, it is that bound, plus the changes to that point over the terms of q, relative to n(q).
     forced : int
         The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
     backward : float

@@ -34,6 +34,7 @@ import scipy.sparse as sp
 from .._utils.errors import Inaccurate, Infeasible, NotDecided, SolverError
 from .aggregate import aggregate
 from .answer import Answer, Status
+from .backends import remedy as option_remedy
 from .blocks import single_thread
 from .certificate import Certificate
 from .duality import empty_terms, proved_violation
@@ -266,19 +267,20 @@ def failure(
         )
     if certificate is None:
         return SolverError(
-            f"{name} gave no answer ({answer.message}), and {consistent or 'the knowledge is consistent'}; give the "
-            "solver more time and iterations, or use another (see maxent_cvx.solvers.available())"
+            f"{name} gave no answer ({answer.message}), and {consistent or 'the knowledge is consistent'}; "
+            f"{option_remedy(name, answer)}, or use another solver (see maxent_cvx.solvers.available())"
         )
-    remedy = "say it in numbers of like size, change its tolerances"
+    options = option_remedy(name, answer)
+    remedy = f"say it in numbers of like size, {options}"
     if not np.isfinite(certificate.bound):
         remedy = (
             "statements may depend on each other nearly, or contradict each other in late digits: remove one of them, "
             f"{remedy}"
         )
     if problem.convex:
-        remedy = "write what is linear as linear rows, change its tolerances"
+        remedy = f"write what is linear as linear rows, {options}"
     elif name != NEWTON:
-        remedy = f"use {NEWTON}, which is more precise, or polish=True, change its tolerances"
+        remedy = f"{options}, use polish=True, or {NEWTON}, which is more precise"
     elif answer.status is Status.LIMIT:
         remedy = "give it more iterations"
     return Inaccurate(

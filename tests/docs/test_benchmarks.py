@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import harvest, honesty, phases
+from tests.benchmarks import harvest, honesty, phases, sixty
 from tests.benchmarks.models import larger_adult
 from tests.benchmarks.peers.comparing import OURS
 
@@ -68,6 +68,15 @@ def test_harvest(tmp_path):
     assert len(table)
     assert "wrong" not in set(table["word"])
     assert len(harvest.main(["--file", str(file)])) == len(table)
+
+
+def test_sixty(tmp_path):
+    """Every answer of the smallest models is certified, and no further from the reference than certified; a picture."""
+    file = tmp_path / "profile.png"
+    table = sixty.main(["--largest", "8", "--limit", "60", "--picture", str(file)])
+    assert table["certified"].all()
+    assert (table["error"] <= table["bound"] + 1e-6).all()
+    assert file.stat().st_size > 0
 
 
 def test_honesty():

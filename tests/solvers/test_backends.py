@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 import cvxpy as cp
 import cvxpy.settings
@@ -93,11 +94,23 @@ def test_names():
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("Dual_Newton", "DUAL_NEWTON"), ("clarabel", "CLARABEL"), ("simplex", "auto"), ("OSQP", "auto")]
+    ("name", "meant"), [("Dual_Newton", "DUAL_NEWTON"), ("clarabel", "CLARABEL"), ("simplex", "auto")]
 )
 def test_unknown_names(name: str, meant: str):
-    """An unknown name, also that of a solver without exponential cones, is refused with similar names or with all."""
+    """An unknown name is refused with similar names or with all."""
     with pytest.raises(UnknownName, match=f"'{meant}'"):
+        find(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["OSQP", "osqp", *set(cp.installed_solvers()) - {"CLARABEL", "ECOS", "ECOS_BB", "SCS"}]
+)
+def test_solvers_without_exponential_cones(name: str):
+    """A solver of CVXPY that cannot maximise entropy is no unknown name: the error says what it lacks."""
+    solver = SOLVER_MAP_CONIC.get(name)
+    if name in SOLVERS or (solver is not None and ExpCone in solver.SUPPORTED_CONSTRAINTS):
+        pytest.skip("it has exponential cones")
+    with pytest.raises(UnknownName, match=f"{name} has no exponential cone.*DUAL_NEWTON"):
         find(name)
 
 
@@ -167,6 +180,50 @@ def test_wrong_answers(model: MaxEnt, answer, kind: type[Exception]):
     backend = type("X", (), {"name": "X", "solve": lambda self, form, start=None: answer(form)})()
     with pytest.raises(kind):
         model.solve(backend)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"counts": np.ones((4, 1))}, r"counts of shape \(4, 1\) and type float64; .* of shape \(9,\)"),
+        ({"counts": np.ones(4, dtype=int)}, "counts of shape .* type int64"),
+        ({"multipliers": np.ones(3)}, r"multipliers of shape \(3,\)"),
+        ({"status": "done"}, "'done'; expected one of .*'optimal'"),
+        ({"iterations": None}, "iterations"),
+        ({"solve_seconds": None}, "solve_seconds"),
+    ],
+)
+def test_what_is_wrong_with_an_answer(changed: dict[str, object], says: str):
+    """A field of an answer that cannot be read is named, as it is and as it should be."""
+    form = hard().model().form
+    answer = replace(SOLVERS["DUAL_NEWTON"].solve(form), **changed)
+    own = type("X", (), {"name": "X", "solve": lambda self, form, start=None: answer})()
+    with pytest.raises(SolverError, match=says):
+        find(own).solve(form)
+
+
+def test_a_solver_with_another_signature():
+    """A solver that cannot be called as solve(form, start) is refused at once."""
+    own = type("X", (), {"name": "X", "solve": lambda self, form: None})()
+    with pytest.raises(SolverError, match=r"has solve\(form\), and solve\(form, start=None"):
+        find(own)
+
+
+@pytest.mark.parametrize("case", SOLVABLE[::7], ids=lambda case: case.name)
+def test_a_solver_without_multipliers(case: Case):
+    """Where a solver of one's own returns counts alone, multipliers are fitted to them, and the answer is certified."""
+
+    class Counts:
+        name, takes_soft_rows = "COUNTS", True
+
+        def solve(self, form, start=None):
+            return Answer(Status.OPTIMAL, SOLVERS["DUAL_NEWTON"].solve(form).counts, None)
+
+    if case.needs_convex:
+        return
+    post = case.model().solve(Counts())
+    assert error(post, case.expected(post.space)) <= post.certificate.bound + 1e-12
+    assert post.certificate.holds
 
 
 def test_answers_from_anywhere_are_certified(model: MaxEnt):
@@ -363,6 +420,47 @@ def test_tolerances_are_merged_with_the_users_options():
     assert (given["MSK_DPAR_INTPNT_CO_TOL_PFEAS"], given["MSK_IPAR_NUM_THREADS"]) == (1e-5, 1)
     assert given["MSK_DPAR_INTPNT_CO_TOL_REL_GAP"] <= 1e-10
     assert mosek.tighter(own) is None
+
+
+@pytest.mark.parametrize(("solver", "option"), [("CLARABEL", "tol_gap_abs"), ("ECOS", "feastol"), ("SCS", "eps_rel")])
+def test_an_inaccurate_answer_says_which_options(solver: str, option: str):
+    """Of an answer that is not certified the error names the options to change, as the solver calls them."""
+    if solver not in INSTALLED:
+        pytest.skip(f"{solver} is not installed")
+    model, loose = hard().model(), {option: 0.1}
+    if solver == "SCS":
+        loose["eps_abs"] = 0.1
+    try:
+        model.solve(solver, presolve=False, **loose)
+    except Inaccurate as refused:
+        assert option in str(refused)  # noqa: PT017
+    (name,) = LIMITS[solver]
+    with pytest.raises(Inaccurate, match=name):
+        model.solve(solver, **LIMITS[solver])
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("solver", CONIC)
+def test_the_unit_of_a_convex_constraint_does_not_matter(model: MaxEnt, solver: str, factor: float):
+    """A convex constraint is scaled before it is handed over: its answer and its price do not depend on its unit."""
+    male = {"Gender": "male"}
+    near = model.add(lambda space: factor * cp.square(space.prob("HIV", given=male) - 0.3) <= factor * 0.01)
+    exact = MaxEnt(model.view).add(P("Flu", given=male) == 0.3, P("HIV", given=male) >= 0.2).solve()
+    post = near.solve(solver)
+    assert error(post, exact.counts) <= post.certificate.bound + exact.certificate.bound + 1e-7
+
+
+def test_the_certificate_has_time_left(model: MaxEnt, monkeypatch: pytest.MonkeyPatch):
+    """A solver is not given all of the seconds: its last answer is to be certified, too."""
+    given, solve = [], cp.Problem.solve
+
+    def record(self, *arguments, **options):
+        given.append(options.get("time_limit"))
+        return solve(self, *arguments, **options)
+
+    monkeypatch.setattr(cp.Problem, "solve", record)
+    assert model.solve("CLARABEL", time_limit=100).certificate.holds
+    assert 0 < max(given) < 95
 
 
 @pytest.mark.parametrize("solver", CONIC)

@@ -147,7 +147,7 @@ BROKEN = [
     (without_weights, "believed and known", "without the weights w"),
     (no_multipliers, "one value or another", "the counts are right, and the multipliers are not"),
     (uniform, "one value or another", "a count is 0.333333 records and 0.1 is exact; the row '.*' is off by"),
-    (gives_up, "one equation", "no answer, failed: out of luck"),
+    (gives_up, "one equation", "answers failed and returns no counts: out of luck"),
     (too_sure, "one equation", "a count is 2.4 records and 1.4 is exact"),
     (raises, "one equation", "solve raises ZeroDivisionError: division by zero; return an Answer"),
     (raises, "two values", "solve raises ZeroDivisionError"),
@@ -177,6 +177,30 @@ def test_inequalities_taken_for_equations():
     check_backend(Tight(), ["one equation", "active at most"])
     with pytest.raises(AssertionError, match=r"'inactive at most': .*all rows hold"):
         check_backend(Tight(), ["inactive at most"])
+
+
+def test_the_same_fault_is_said_once():
+    """A fault that all problems show is said once, with the names of the problems."""
+    with pytest.raises(AssertionError) as raised:
+        check_backend(Own(says_nothing), FEW)
+    assert str(raised.value).count("must return") == 1
+    assert "'one equation', 'one value or another'" in str(raised.value)
+
+
+def test_multipliers_count_also_where_others_would_certify():
+    """Fitted multipliers certify right counts; the check is about those that the solver returns."""
+    wrong, right = Own(other_sign), Own(lambda answer, form: replace(answer, multipliers=None))
+    assert mx.MaxEnt(PROBLEMS["one equation"].model().view).solve(wrong).certificate.holds
+    with pytest.raises(AssertionError, match="other sign"):
+        check_backend(wrong)
+    assert (check_backend(right)["outcome"] == "certified").sum() >= 9
+
+
+def test_it_begins_no_problem_after_its_time(monkeypatch: pytest.MonkeyPatch):
+    """When the time is over the other problems are listed as not tried; those that are asked for by name are."""
+    monkeypatch.setattr("maxent_cvx.testing.MOST_SECONDS", -1.0)
+    assert set(check_backend("DUAL_LBFGS")["outcome"]) <= {"not tried", "not taken"}
+    assert set(check_backend("DUAL_LBFGS", ["one equation"])["outcome"]) == {"certified"}
 
 
 def test_installed_and_not_usable():
