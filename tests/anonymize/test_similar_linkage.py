@@ -95,7 +95,7 @@ def test_nothing_helps(hopeless):
     frame, prior = hopeless
     with refused(TableError, "'x'", "uppress 10 records", "exempt"):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
-    with refused(TableError, "suppress=9"):
+    with refused(TableError, "at most 9"):
         similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=9)
     group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=10)
     assert (group == 0).eq(frame["S"] == "x").all()

@@ -200,7 +200,7 @@ def test_what_cannot_be_is_refused() -> None:
     table = attack(release, iterations=1).table
     with refused(mx.TableError):
         attack(release, start=table.iloc[1:])
-    with refused(mx.BadProbability, "sum 1"):
+    with refused(mx.BadProbability, "sum to 1"):
         attack(release, start=2 * table)
     with refused(mx.BadProbability, "probabilities"):
         attack(release, start=table.astype(object).assign(s="much"))

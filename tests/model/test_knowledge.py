@@ -101,7 +101,7 @@ def test_constraint_with_many_entries(model):
         ("gossip", "'gossip'"),
         (FLU, "P(Flu | Gender=male)"),
         ([FLU == 0.3], "[<Statement"),
-        (P, "'P' gives a Probability"),
+        (P, "'P' returns a Probability"),
         (StrongestAssociations, "StrongestAssociations"),
         (AtMost, "AtMost"),
     ],

@@ -217,7 +217,7 @@ def test_what_can_be_written(held, tmp_path):
         ([np.zeros(3)], ("entry 0", "ndarray")),
         ({1: 2}, ("the key 1", "texts")),
         (HELD.set_index("c"), ("an index of its own", ".reset_index()")),
-        (HELD.set_axis([0, 1], axis=1), ("is called 0", "texts")),
+        (HELD.set_axis([0, 1], axis=1), ("not 0", "texts")),
         (HELD.set_axis(["n", "n"], axis=1), ("two columns called 'n'",)),
         (pd.DataFrame(index=range(2)), ("no columns",)),
         (pd.DataFrame({"n": [(1, 2)]}), ("Parquet cannot store", "'n'")),

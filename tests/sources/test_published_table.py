@@ -193,7 +193,7 @@ def test_tables_that_cannot_be_read():
         (frame, {"suppressed": 5}, mx.StatementError, "a limit such as"),
         (frame, {"suppressed": {"c": (4, 1)}}, mx.StatementError, "(least, most)"),
         (frame, {"suppressed": {"c": 4}}, mx.StatementError, "(least, most)"),
-        (frame, {"suppressed": {"7": (0, 4)}}, mx.StatementError, "not a number"),
+        (frame, {"suppressed": {"7": (0, 4)}}, mx.StatementError, "must not be a number"),
         (frame, {"suppressed": {"c": (0, 4)}, "zeros_shown": True}, mx.StatementError, "for a dictionary"),
         (frame, {"zeros_shown": 1}, mx.StatementError, "zeros_shown"),
         (frame, {"total": None}, mx.StatementError, "got None"),
