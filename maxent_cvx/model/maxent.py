@@ -305,6 +305,12 @@ class MaxEnt:
         twin._hold(self._base.without_row(row))
         return twin
 
+    def without_convex(self, number: int) -> Self:
+        """Copy the model without one of its convex constraints, by its number in :attr:`convex`."""
+        twin = self.copy()
+        twin._hold(self._base.without_convex(number))
+        return twin
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for :meth:`load`: the release, people, the prior, and all knowledge.
 

@@ -17,7 +17,7 @@ from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
 from .backends import SOLVERS, Backend, CvxpyBackend
 from .certificate import Certificate, ConvexTerms, Solution, certify, project, uncertified
-from .convex import exceeded, tangent
+from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
 from .dual import within_reach
 from .duality import exact_residuals
@@ -268,11 +268,13 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     if reduced.form is not problem.form:
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
     assert answer.counts is not None
-    begun = time.perf_counter()
+    counts, begun = answer.counts, time.perf_counter()
+    if problem.convex:
+        answer = replace(answer, convex=multipliers_at(problem.convex, counts))
     try:
         certificate = _certified(problem, request, reduced, answer)
     except NotDecided:  # the time is over, and the answer is there
-        certificate = uncertified(problem.form, answer.counts)
+        certificate = uncertified(problem.form, counts)
     return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
 
 

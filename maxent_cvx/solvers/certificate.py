@@ -151,6 +151,8 @@ class Allowance:
         """Bounds on what x'' spends, from below and above, and how exactly they are known."""
         penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
         assert penalties is not None
+        if not np.isfinite(moves).all():
+            return -np.inf, np.inf, 0.0
         below, above = (
             np.where(
                 np.isfinite(side),

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .answer import Answer, Status
+from .answer import Answer, ConvexMultipliers, Status
 from .attempts import LARGEST_CONIC, NEWTON, PRECISE, Attempt, Request, answered, attempts, presolved
 from .backends import SOLVERS, least_violation
 from .certificate import Allowance, Certificate, ConvexTerms, Solution, certify, project
@@ -92,7 +93,7 @@ class Lagrangian:
     request: Request
     variable: cp.Variable | None = None  # all counts, which the convex constraints are on
     written: Mapping[str, Any] = field(default_factory=dict)  # every convex constraint by its name, as written
-    free: Sequence[AddedRows] = ()  # hard rows in place of budgets of nothing
+    free: Sequence[Budget] = ()  # budgets of nothing, in place of which there are hard rows
     cuts: list[AddedRows] = field(default_factory=list)  # hard rows that every feasible point satisfies
     answer: Answer | None = None  # of the problem that was solved last
     extension: Extension | None = None
@@ -255,7 +256,7 @@ class Lagrangian:
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
         form, temperature = self.problem.form, self.temperature(multipliers)
-        added: dict[Hashable, AddedRows] = {("free", number): rows for number, rows in enumerate(self.free)}
+        added: dict[Hashable, AddedRows] = {("free", i): budget.cost_free_rows for i, budget in enumerate(self.free)}
         log_weights = np.log(form.weights) - 1
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:
@@ -309,6 +310,39 @@ class Lagrangian:
             found[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
         self.answer = replace(self.answer, multipliers=found, proofs=())
 
+    def convex_multipliers(self, multipliers: np.ndarray) -> dict[str, ConvexMultipliers]:
+        """The multipliers of all convex constraints at the last answer, and subgradients.
+
+        At a kink of the left side not any subgradient will do. That of a budget is made of the multipliers of its
+        rows, that of another constraint of the multipliers of its cuts.
+        """
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        m = self.answer.multipliers * self.temperature(multipliers)
+        found, added, n_terms = {}, self.extension.added, len(self.problem.form.weights)
+        for one in self._priced(multipliers):
+            # The price of the norm is that of its square times the derivative of the square.
+            by = 1.0 if one.budget.norm is None else 2 * math.sqrt(one.budget.limit) / one.budget.norm
+            gradient = (one.budget.matrix.T @ one.slopes + one.budget.linear) / by
+            found[one.budget.name] = ConvexMultipliers(np.array([one.price * by]), sp.csr_array(gradient[None]))
+        for budget in self.free:
+            t = np.array([budget.multiplier_of_nothing])
+            found[budget.name] = ConvexMultipliers(t, budget.cost_free_rows.matrix)
+        for name in dict.fromkeys(cut.name for cut in self.cuts):
+            own = [cut for cut in self.cuts if cut.name == name]
+            places = np.concatenate([added["cut", cut] for cut in own])
+            entries = np.concatenate([cut.entries for cut in own if cut.entries is not None])
+            n_entries = self.written[name].expr.size
+            t = np.bincount(entries, -m[places] * self.extension.form.scale[places], n_entries)
+            sums = sp.csr_array((-m[places], (entries, np.arange(len(entries)))), shape=(n_entries, len(entries)))
+            total = sums @ sp.csr_array(sp.vstack([cut.matrix for cut in own], format="csr"))
+            found[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / np.where(t > 0, t, 1.0)) @ total))
+        for name in self.written.keys() - found.keys():
+            n_entries = self.written[name].expr.size
+            found[name] = ConvexMultipliers(np.zeros(n_entries), sp.csr_array((n_entries, n_terms)))
+        return found
+
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
         assert self.extension is not None
@@ -348,7 +382,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
             continue
         budget = budget.without_totals(problem.groups)
         if budget.is_free_only:
-            free.append(budget.cost_free_rows)
+            free.append(budget)
         else:
             budgets.append(budget)
     lagrangian = Lagrangian(
@@ -520,6 +554,7 @@ def _certified(
         proofs=[proof[extension.original] for proof in answer.proofs],
         iterations=lagrangian.iterations,
         log=lagrangian.log,
+        convex=lagrangian.convex_multipliers(multipliers),
         status=Status.OPTIMAL if certificate.holds else answer.status,
     )
     return Solution(own, certificate, request.backend.name)
