@@ -52,7 +52,7 @@ from ..sources.tables import PublishedTable
 from ..terms.people import People
 from ..terms.rows import Rows
 from ..terms.space import Space
-from .bounds import bounds_of, of_combinations, of_conditionals, of_table
+from .bounds import bounds_of, of_combinations, of_conditionals, of_table, require_attained
 from .explain import Relaxation, least_relaxation
 from .partitioned import PartitionedMaxEnt
 from .posterior import ABOUT, Posterior, seconds_for
@@ -534,7 +534,7 @@ class MaxEnt:
         Infeasible
             If the knowledge contradicts the release or itself.
         Inaccurate, SolverError
-            If a linear program has no precise answer, or a constraint of the model is not linear.
+            If a program has no precise answer, or with `integer` if a constraint of the model is not linear.
         NotDecided
             If the time is over.
         UnknownName, StatementError
@@ -545,7 +545,9 @@ class MaxEnt:
         Buckets without knowledge have a closed form. Elsewhere most ends are those of the bucket alone, and are attained
         if all other buckets can make up for the change in the knowledge: one factorization decides this for all ends.
         The remaining ends take linear programs, each of which may decide several. Soft rows may be missed, and bound
-        nothing.
+        nothing. With convex constraints each end takes a conic program (CLARABEL), whose point and dual values give
+        half-spaces that contain the feasible set; the ends are those of linear programs over these, proved in the same
+        way, and are exact if the conic program's point is no further than 1e-6 records.
 
         Examples
         --------
@@ -569,7 +571,7 @@ class MaxEnt:
         check_optional_bool(exact, "exact")
         seconds = seconds_for(time_limit, integer)
         check_optional_bool(progress, "progress")
-        self._check_linear()
+        self._check_linear(integer)
         if asked is None:
             query = of_conditionals(self.space)
             ends = bounds_of(query, self, integer, seconds, progress, exact)
@@ -580,7 +582,10 @@ class MaxEnt:
         if strangers := [one for one in probabilities if not isinstance(one, Probability)]:
             raise StatementError(f"bounds takes probabilities such as P('Flu'), not {short_repr(strangers[0])}")
         query = of_combinations(probabilities, self.space)
-        value = bounds_of(query, self, integer, seconds, progress, exact is not False).value
+        ends = bounds_of(query, self, integer, seconds, progress, exact is not False)
+        if exact is not False:
+            require_attained(query, ends)
+        value = ends.value
         if isinstance(asked, Probability | str):
             return float(value[0, 0]), float(value[1, 0])
         return pd.DataFrame(value.T, columns=["low", "high"], index=query.index)
@@ -644,7 +649,7 @@ class MaxEnt:
         check_bool(integer, "integer")
         seconds = seconds_for(time_limit, integer)
         check_optional_bool(progress, "progress")
-        self._check_linear()
+        self._check_linear(integer)
         is_known = any(source.identity == table.identity for source in self.knowledge.values())
         label = "audited table" if table.label in self.knowledge else None  # another table by the same attributes
         model = self if is_known else self.copy().add(table, label=label)
@@ -655,9 +660,9 @@ class MaxEnt:
         certain = np.floor(high + 1e-6) <= np.ceil(low - 1e-6)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=query.index)
 
-    def _check_linear(self) -> None:
-        if self.convex:
-            raise SolverError("bounds are linear programs, and the model has user-defined convex constraints")
+    def _check_linear(self, integer: bool) -> None:
+        if integer and self.convex:
+            raise SolverError("bounds of whole assignments are of linear rows, and the model has convex constraints")
 
     @property
     def constraints(self) -> dict[str, list[cp.Constraint]]:

@@ -242,7 +242,7 @@ class CvxpyBackend(ReprMixin):
         monitor = monitor or Monitor()
         if monitor.stopped:
             return Answer(Status.LIMIT, None, None, message=f"stopped {monitor.stopped}")
-        options = _limited(self.options_with(options), self.seconds, monitor.seconds_left)
+        options = limited(self.options_with(options), self.seconds, monitor.seconds_left)
 
         begun = time.perf_counter()
         # Each count as a share of its upper bound, and the objective of an average term: the tolerances of solvers are
@@ -307,7 +307,7 @@ def least_violation(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            problem.solve(solver=backend.name, **_limited(backend.options_with({}), backend.seconds, seconds))
+            problem.solve(solver=backend.name, **limited(backend.options_with({}), backend.seconds, seconds))
     except Exception:  # what solvers raise is theirs to choose
         return np.nan, None, []
     if problem.status not in ("optimal", "optimal_inaccurate"):
@@ -322,13 +322,13 @@ def _tolerance(name: str, options: Mapping[str, Any]) -> float:
     return next((float(given[one]) for one in (*names, "eps") if one in given), np.nan)
 
 
-def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
+def limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
     """Add a time limit to options; a shorter one of the user's stays."""
     if not names or not np.isfinite(seconds):
         return options
     first, *inside = names
     own = options.get(first, {} if inside else np.inf)
-    return {**options, first: _limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
+    return {**options, first: limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
 
 
 def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

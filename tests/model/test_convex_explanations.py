@@ -11,7 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from tests.benchmarks.convex_prices import KINDS, drawn, missed
+from tests.benchmarks.convex_explanations import KINDS, apart, drawn, missed
 
 TARGET = np.array([0.1, 0.2, 0.2, 0.1, 0.2, 0.2])
 
@@ -104,3 +104,63 @@ def test_leave_one_out(view):
     label = next(name for name in model.knowledge if name != "P(x | g=a) >= 0.7")
     assert np.isclose(table.loc[label, "without"], alone["near"])
     assert np.isclose(table.loc["P(x | g=a) >= 0.7", "without"], alone["P(x | g=a) >= 0.7"])
+
+
+# Bounds.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_those_of_conic_programs(kind):
+    """Every end is attained, and is that of CLARABEL with tight tolerances."""
+    table = apart(drawn(list(KINDS).index(kind), [kind]))
+    assert (table["exact"] == "both").all()
+    assert np.allclose(table[["low outside", "high outside"]], 0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("of", "radius"),
+    [
+        (cp.sum_squares, lambda c: math.sqrt(2 * c / 3)),
+        (cp.norm, lambda c: c * math.sqrt(2 / 3)),
+        (cp.norm1, lambda c: c / 2),
+    ],
+)
+def test_bounds_in_closed_form(of, radius):
+    """The largest p_1 of three probabilities near 1/3 each: never less than that, and hardly more."""
+    people = mx.QITable(pd.DataFrame({"g": ["a"] * 12}), qi="g", sa="s", sa_values=["x", "y", "z"])
+    for c in (1e-4, 0.003, 0.02):
+        model = mx.MaxEnt(people).add(lambda space, c=c: of(space.p - np.full(3, 1 / 3)) <= c)
+        low, high = model.bounds("P(x)")
+        assert 0 <= high - (1 / 3 + radius(c)) <= 1e-7
+        assert 0 <= (1 / 3 - radius(c)) - low <= 1e-7
+
+
+def test_bounds_beside_closed_forms():
+    """Buckets that the convex constraint is not about have the ends that they have without it."""
+    hospital = mx.datasets.load_hospital()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    plain = mx.MaxEnt(release)
+    first = np.flatnonzero(plain.space.codes["bucket"] == 0)
+    model = plain.copy().add(lambda space: cp.sum_squares(space.counts[first] - 4 / len(first)) <= 1.0)
+    wide, narrow = plain.bounds(progress=False), model.bounds(progress=False)
+    assert (narrow["low"] >= wide["low"] - 1e-9).all()
+    assert (narrow["high"] <= wide["high"] + 1e-9).all()
+    post = model.solve().conditional().stack()
+    values = post.reindex(narrow.index.set_names(post.index.names)).to_numpy()
+    assert (narrow["low"].to_numpy() <= values + 1e-9).all()
+    assert (values <= narrow["high"].to_numpy() + 1e-9).all()
+
+
+def test_bounds_of_contradictory_statements(view):
+    """They are proved to contradict each other, in the words of the statements."""
+    model = mx.MaxEnt(view).add(near(0.01), P("x", given={"g": "a"}) >= 0.7, label=None)
+    with pytest.raises(mx.Infeasible, match="your own"):
+        model.bounds("P(y | g=b)")
+
+
+def test_whole_assignments(view):
+    """Integer programs are of linear rows: bounds are refused, and certainties of the linear rows remain true."""
+    model = mx.MaxEnt(view).add(near(0.1), "P(x | g=a) = 0")
+    with pytest.raises(mx.SolverError):
+        model.bounds("P(x)", integer=True)
+    assert "P(x | g=a)" in model.solve().certain(progress=False).index
