@@ -23,6 +23,7 @@ from .._utils.tables import choose
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
 from ..solvers.aggregate import aggregate
 from ..solvers.attempts import presolved
+from ..solvers.convex_solve import elastic_convex_relaxation, refuted
 from ..solvers.explain import (
     ForcingSets,
     contradiction,
@@ -32,7 +33,7 @@ from ..solvers.explain import (
     zeros_by_bounds,
 )
 from ..solvers.extension import AddedRows, Extension, extended
-from ..solvers.form import LinearForm
+from ..solvers.form import Convex, LinearForm
 from ..solvers.intervals import without_knowledge as without_knowledge_intervals
 from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
@@ -209,9 +210,7 @@ KEY = ["kind", "group", "value", "probability"]
 
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
-    if model.convex:
-        raise SolverError("whole assignments satisfy linear rows, and the model has user-defined convex constraints")
-    problem = model.posed.hard
+    problem = replace(model.posed.hard, convex=None)
     form = problem.form
     try:
         reduced = settle_integers(presolved(problem))
@@ -496,13 +495,16 @@ def price_table(
     return largest_first(table)
 
 
+def entry_names(name: str, size: int) -> list[str]:
+    """The names of the entries of a constraint."""
+    return [name] if size == 1 else [f"{name}, entry {i + 1}" for i in range(size)]
+
+
 def _convex_prices(name: str, constraint: Any, multipliers: np.ndarray) -> pd.DataFrame:
     """The prices of the entries of a convex constraint; in ``entropy >= h``, the side as typed is the left one."""
-    left = constraint.args[0]
-    side, sign = (">=", -1.0) if left.is_constant() and not constraint.args[1].is_constant() else ("<=", 1.0)
+    side, sign = (">=", -1.0) if _is_above(constraint) else ("<=", 1.0)
     binding = ~(multipliers <= ROUNDED)  # NaN is one that was not determined
-    names = [name] if len(multipliers) == 1 else [f"{name}, entry {i + 1}" for i in range(len(multipliers))]
-    index = pd.Index(names, name="statement", dtype=object)
+    index = pd.Index(entry_names(name, len(multipliers)), name="statement", dtype=object)
     price = np.where(binding, sign * multipliers, 0.0)
     return pd.DataFrame({"side": np.where(binding, side, ""), "price": price}, index=index)
 
@@ -694,6 +696,8 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
     lower, upper = np.zeros(len(number)), np.zeros(len(number))
     of_row = np.empty(form.n_hard - form.n_facts)
     of_row[number[is_hard] - form.n_facts] = weight[is_hard]
+    if base.convex:
+        return _least_convex_relaxation(base, of_row, {**priority, **firm})
     try:
         for side, moved in zip((lower, upper), _moved(form.hard, of_row), strict=True):
             side[is_hard] = moved[number[is_hard] - form.n_facts]
@@ -702,6 +706,73 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
         raise contradiction(base.posed.with_rows(firmly)) or error from None
     entries, changes = _relaxed(held, lower, upper)
     return base.with_knowledge(entries), changes
+
+
+def _least_convex_relaxation(
+    base: KnowledgeBase, of_row: np.ndarray, priority: Mapping[str, float]
+) -> tuple[KnowledgeBase, pd.DataFrame]:
+    """The same with convex constraints, each of which moves by one unit at the cost of N records."""
+    form, number, problem = base.form, base.row_numbers, base.posed
+    owners = [label for label, group in base.groups.items() for _ in group.convex]
+    of_convex = np.array([float(priority.get(label, 1)) for label in owners]) * problem.n_records
+    try:
+        change = elastic_convex_relaxation(problem, of_row, of_convex)
+    except Infeasible as error:
+        assert problem.convex is not None
+        firmly = problem.hard.with_rows(form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))))
+        kept = [one for one, weight in zip(problem.convex.by_name, of_convex, strict=True) if np.isinf(weight)]
+        convex = Convex(problem.convex.variable, [one for _, one in kept], [name for name, _ in kept])
+        raise contradiction(firmly) or refuted(replace(firmly, convex=convex if kept else None)) or error from None
+    is_hard = number < form.n_hard
+    lower, upper = np.zeros(len(number)), np.zeros(len(number))
+    for side, moved in ((lower, change.below), (upper, change.above)):
+        side[is_hard] = moved[number[is_hard]] / form.scale[number[is_hard]]
+    entries, changes = _relaxed(base.knowledge, lower, upper)
+    names = [name for name, _ in problem.convex.by_name] if problem.convex else []
+    tables = [changes]
+    for label in dict.fromkeys(owners):
+        entry = entries[label]
+        moves = [move for move, owner in zip(change.convex, owners, strict=True) if owner == label]
+        if not any(move.any() for move in moves):
+            continue
+        own = [name for name, owner in zip(names, owners, strict=True) if owner == label]
+        looser = tuple(_looser(one, move) for one, move in zip(entry.convex, moves, strict=True))
+        entries[label] = ConstraintGroup(StoredSource.of(entry.source, entry.rows), entry.rows, looser)
+        tables += [_convex_changes(*one) for one in zip(own, entry.convex, moves, strict=True)]
+    return base.with_knowledge(entries), pd.concat([one for one in tables if len(one)] or [changes]).rename_axis(
+        "statement"
+    )
+
+
+def _is_above(constraint: Any) -> bool:
+    """Whether the constraint is that a concave expression is at least a number."""
+    return constraint.args[0].is_constant() and not constraint.args[1].is_constant()
+
+
+def _looser(constraint: Any, move: np.ndarray) -> Any:
+    """The same constraint with its right-hand side as typed moved."""
+    if not move.any():
+        return constraint
+    left, right = constraint.args
+    by = float(move[0]) if len(move) == 1 else move.reshape(constraint.expr.shape, order="F")
+    return left - by <= right if _is_above(constraint) else left <= right + by
+
+
+def _convex_changes(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
+    """List the entries of a constraint that moved; where neither side is a number, the left one less the right one."""
+    left, right = constraint.args
+    at, sign = (left, -1.0) if _is_above(constraint) else (right, 1.0)
+    typed = np.zeros(len(move))
+    if at.is_constant():
+        typed = np.broadcast_to(np.asarray(at.value, dtype=float).ravel(order="F"), len(move)).copy()
+    open_ = np.full(len(move), sign * -np.inf)
+    moved = typed + sign * move
+    low, high, new_low, new_high = (typed, open_, moved, open_) if sign < 0 else (open_, typed, open_, moved)
+    table = pd.DataFrame(
+        {"low": low, "high": high, "new_low": new_low, "new_high": new_high, "move": move},
+        index=entry_names(name, len(move)),
+    )
+    return table[move > 0]
 
 
 def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:

@@ -950,8 +950,8 @@ class MaxEnt:
         Parameters
         ----------
         priority : dict, optional
-            By label, the cost of moving a source's rows by one record: 1 by default, more for firm knowledge,
-            ``math.inf`` for rows that must not move.
+            By label, the cost of moving a source's rows by one record, or 1 / N of the unit of a convex constraint: 1 by
+            default, more for firm knowledge, ``math.inf`` for what must not move.
         time_limit : float, optional
             Seconds; by default there is no limit.
 
@@ -959,7 +959,8 @@ class MaxEnt:
         -------
         Relaxation
             ``.changes``, a table, and ``.model``, a copy in which the rows that had to move are that much wider. If
-            several changes are equally small, one of them.
+            several changes are equally small, one of them. With convex constraints everything that moves does so by
+            1e-4 of the move and 1e-6 records more than the least, which leaves some room.
 
         Raises
         ------
@@ -968,7 +969,7 @@ class MaxEnt:
         UnknownName, BadProbability
             If there is no such label, or a priority is not above 0.
         NotDecided, SolverError
-            If the time is over; if a linear program does not finish, or a constraint is not linear.
+            If the time is over; if a program does not finish.
 
         Examples
         --------
@@ -983,8 +984,6 @@ class MaxEnt:
         """
         if priority is not None:
             check_mapping(priority, "priority", "{label: number}")
-        if self.convex:
-            raise SolverError("only linear knowledge can be relaxed, and the model has user-defined convex constraints")
         with within(seconds_for(time_limit)):
             wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()

@@ -461,7 +461,8 @@ class Posterior:
         Only inferences that the release leaves open are listed, and only those that could be proved; if P(s | q) = 1,
         the zeros of the other values are not listed. For a series, the certainties that follow from the releases
         together are listed, too, and for a population those from its groups: then published rows are among the reasons.
-        Soft rows force nothing.
+        Soft rows force nothing. Of convex constraints only the zeros of their references do, such as those of a
+        divergence: what is listed follows from linear facts, and remains true with the others.
 
         Parameters
         ----------

@@ -25,10 +25,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, SolverError
-from .attempts import NEWTON, Request
 from .backends import CvxpyBackend, constraints, cost_of_missing, limited
 from .convex import Budget, cuts_at, read_budget, tangent, violation
-from .convex_solve import solve_convex
+from .convex_solve import refuted
 from .extension import AddedRows, Extension, extended
 from .form import Convex, Groups, LinearForm, Problem
 from .intervals import Ends
@@ -38,6 +37,11 @@ from .sparse import most_by_row
 
 __all__ = ["convex_bounds"]
 
+#: Where a conic solver reports a contradiction.
+UNPROVED = SolverError(
+    "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly contradict "
+    "each other; relax one of them"
+)
 #: Linear programs, with tangents at their optima, for each end.
 ROUNDS = 40
 #: Share of the gap that is allowed up to which tangents are made.
@@ -75,11 +79,11 @@ def convex_bounds(
     try:
         ends = linear_bounds(plain.with_rows(program.with_cuts(program.cuts).form))
     except Infeasible:  # in terms of the rows of tangents, which nobody has typed
-        raise _contradiction(problem) from None
+        raise refuted(problem) or UNPROVED from None
     except SolverError:  # the rows are too much alike
         ends = linear_bounds(plain)
     if program.is_infeasible:
-        raise _contradiction(problem)
+        raise refuted(problem) or UNPROVED
     gaps = np.abs(ends.value - attained)
     return Ends(ends.value, ends.is_exact & (gaps <= 2 * GAP * np.where(size > 0, size, 1.0)))
 
@@ -93,18 +97,6 @@ def _parts(constraint: Any) -> list[Any]:
         return [constraint]
     rest = sum(one for one in summands if one.is_affine())
     return [part for one in curved[0].args for part in _parts(one + rest <= 0)]
-
-
-def _contradiction(problem: Problem) -> SolverError:
-    """The error of constraints that no point satisfies, with a proof if there is one."""
-    try:
-        solve_convex(problem.hard, Request(NEWTON, problem.hard.start))
-    except SolverError as error:
-        return error
-    return SolverError(
-        "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly contradict "
-        "each other; relax one of them"
-    )
 
 
 @dataclass(eq=False)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, ConvexMultipliers, Status
 from .attempts import LARGEST_CONIC, NEWTON, PRECISE, Attempt, Request, answered, attempts, presolved
-from .backends import SOLVERS, least_violation
+from .backends import RELATE, SOLVERS, CvxpyBackend, by_relation, least_violation, limited
 from .certificate import Allowance, Certificate, ConvexTerms, Solution, certify, project
 from .convex import (
     SMALLEST_COUNT,
@@ -39,16 +40,17 @@ from .convex import (
     tangent,
     unattainable,
 )
-from .explain import conflict, irreducible
+from .explain import conflict, contradiction, irreducible
 from .extension import AddedRows, Extension, extended
 from .form import Convex, LinearForm, Problem
+from .monitor import check_time, seconds_left
 from .parameters import FEASIBLE
 from .presolve import Reduced
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["conflict_table", "solve_convex"]
+__all__ = ["ConvexRelaxation", "conflict_table", "elastic_convex_relaxation", "refuted", "solve_convex"]
 
 #: Rounds of cuts, and of budgets one after the other.
 ROUNDS = 100
@@ -581,6 +583,84 @@ def _certificate(
     )  # fmt: skip
 
 
+# The elastic relaxation of rows and convex constraints.
+
+
+#: Relative to a move: by how much more a side is moved than the least, so that some distribution has room.
+ROOM = 1e-4
+#: Records: a smaller violation of a row by a conic solver's answer is its rounding error, and the least room.
+MOVED = 1e-6
+
+
+class ConvexRelaxation(NamedTuple):
+    """By how much each row is lowered and raised, records, and each entry of each convex constraint, in its unit."""
+
+    below: np.ndarray
+    above: np.ndarray
+    convex: list[np.ndarray]
+
+
+def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: np.ndarray) -> ConvexRelaxation:
+    """Minimise the weighted sum of violations of knowledge and convex constraints, subject to the hard constraints.
+
+    `of_rows` are the weights of a record for each row of knowledge, `of_convex` those of a unit for each convex
+    constraint; what has an infinite weight is kept. A conic program by CLARABEL; all that moves has some room then.
+    """
+    import cvxpy as cp
+
+    form, convex = problem.hard.form, problem.convex
+    assert convex is not None
+    unit, n_known = form.count_scale, form.shape[0] - form.n_facts
+    counts = cp.multiply(unit, cp.Variable(form.shape[1], nonneg=True))
+    sides = [cp.Variable(n_known, nonneg=True) for _ in range(2)]
+    firm = np.isinf(of_rows)
+    place = sp.csr_array(
+        (np.ones(n_known), (np.arange(form.n_facts, form.shape[0]), np.arange(n_known))), (form.shape[0], n_known)
+    )
+    value = form.matrix @ counts + place @ (sides[0] - sides[1])
+    rows = [
+        RELATE[relation](value[at], (form.high if relation == "<=" else form.low)[at])
+        for relation, at in by_relation(form.low, form.high)
+    ]
+    rows += [side[np.flatnonzero(firm)] == 0 for side in sides if firm.any()]
+    slacks = [cp.Variable(one.expr.size, nonneg=True) for one in convex.constraints]
+    for one, slack, weight in zip(convex.constraints, slacks, of_convex, strict=True):
+        expression = cp.vec(one.expr.tree_copy({id(convex.variable): counts}), order="F")
+        rows.append(expression <= (slack if math.isfinite(weight) else 0))
+    largest = max([1.0, *of_rows[~firm], *of_convex[np.isfinite(of_convex)]])
+    cost = (np.where(firm, 0.0, of_rows) / largest) @ (sides[0] + sides[1])
+    cost += sum(w / largest * cp.sum(s) for w, s in zip(of_convex, slacks, strict=True) if math.isfinite(w))
+    conic = cp.Problem(cp.Minimize(cost), rows)
+    backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
+    options = limited(backend.options_with({}), backend.seconds, seconds_left())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            conic.solve(solver=backend.name, **options)
+        except cp.error.SolverError as error:
+            raise SolverError(f"CLARABEL did not relax the convex constraints: {error}") from None
+    check_time()
+    if conic.status == "infeasible":
+        raise Infeasible("what must not move contradicts itself")
+    if conic.status not in ("optimal", "optimal_inaccurate"):
+        raise SolverError(f"CLARABEL did not relax the convex constraints: its status is {conic.status}")
+
+    def with_room(moves: Any, least: Any) -> np.ndarray:
+        moves = np.atleast_1d(np.asarray(moves, dtype=float))
+        return np.where(moves > least, moves * (1 + ROOM) + least, 0.0)
+
+    below, above = (np.zeros(form.shape[0]) for _ in range(2))
+    for moved, side in zip((below, above), sides, strict=True):
+        moved[form.n_facts :] = np.where(firm, 0.0, with_room(side.value, MOVED))
+    return ConvexRelaxation(
+        below, above,
+        [
+            with_room(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
+            for slack, weight in zip(slacks, of_convex, strict=True)
+        ],
+    )  # fmt: skip
+
+
 # Contradictions that involve convex constraints: an irreducible set, and by how far each statement is missed.
 
 
@@ -624,17 +704,22 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
 
 def _is_infeasible(problem: Problem) -> bool:
     """Whether a contradiction is proved."""
+    return conflict(problem) is not None if problem.convex is None else refuted(problem) is not None
+
+
+def refuted(problem: Problem) -> Infeasible | None:
+    """The error of constraints that no point satisfies; None if there is no proof."""
     if problem.convex is None:
-        return conflict(problem) is not None
+        return contradiction(problem)
     try:
-        solve_convex(problem, Request(NEWTON, problem.start))
-    except Infeasible:
-        return True
+        solve_convex(problem.hard, Request(NEWTON, problem.hard.start))
+    except Infeasible as error:
+        return error
     except NotDecided:  # the time is over
         raise
     except SolverError:
-        return False
-    return False
+        return None
+    return None
 
 
 def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, float, float, float]:

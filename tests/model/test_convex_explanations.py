@@ -160,7 +160,71 @@ def test_bounds_of_contradictory_statements(view):
 
 def test_whole_assignments(view):
     """Integer programs are of linear rows: bounds are refused, and certainties of the linear rows remain true."""
-    model = mx.MaxEnt(view).add(near(0.1), "P(x | g=a) = 0")
+    model = mx.MaxEnt(view).add(near(0.1), "P(x | g=a) <= 0.01")
     with pytest.raises(mx.SolverError):
         model.bounds("P(x)", integer=True)
-    assert "P(x | g=a)" in model.solve().certain(progress=False).index
+    assert model.solve().certain(progress=False).empty
+    few = mx.QITable(pd.DataFrame({"g": ["a"] * 5 + ["b"] * 5}), qi="g", sa="s", sa_values=["x", "y", "z"])
+    post = mx.MaxEnt(few).add(near(0.1), "P(x | g=a) <= 0.1").solve()
+    certain = post.certain(progress=False, integer=True)
+    assert certain.loc["P(x | g=a)", "probability"] == 0
+    none = mx.MaxEnt(few).add(near(0.2), "P(x | g=a) = 0").solve().certain(progress=False)
+    assert none.loc["P(x | g=a)", "because"] == ["P(x | g=a) = 0"]
+
+
+# Contradictions, and their relaxation.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_diagnose_and_relax(kind):
+    """The statement is named, with the value that the others permit; moved that far it can hold, and no less far."""
+    case = drawn(list(KINDS).index(kind), [kind])
+    model = case.model(np.array([-1.0, case.sides[-1]]))
+    (constraint,) = model.constraints[kind]
+    sign = -1 if kind == "entropy" else 1  # H >= 1, or f <= -1
+    others = [one for label, several in model.constraints.items() if label != kind for one in several]
+    least = sign * (cp.Problem(cp.Minimize(constraint.expr), others).solve("CLARABEL") - 1)
+    row = model.diagnose().loc[kind]
+    assert (row["least"] if sign > 0 else -row["most"]) <= sign * least + 1e-6
+    assert row["move"] > 0
+    change = model.relax({label: math.inf for label in model.knowledge if label != kind}).changes.loc[kind]
+    assert np.isclose(change["new_high"] if sign > 0 else change["new_low"], least, atol=2e-4 * change["move"])
+    relaxed = model.relax({label: math.inf for label in model.knowledge if label != kind}).model
+    assert relaxed.solve().certificate.holds
+    assert len(relaxed.knowledge) == len(model.knowledge)
+    assert len(model.diagnose())  # the model itself is as it was
+
+
+def test_relax_the_linear_statement_instead(view):
+    """What has an infinite priority stays; then the linear statement moves to what the convex one permits."""
+    model = mx.MaxEnt(view).add(near(0.05), label="near").add(P("x", given={"g": "a"}) >= 0.7)
+    relaxation = model.relax({"near": math.inf})
+    assert relaxation.changes["move"].gt(0).tolist() == [True]
+    high = mx.MaxEnt(view).add(near(0.05)).bounds(P("x", given={"g": "a"}))[1]
+    assert np.isclose(relaxation.changes["new_low"].item(), high, atol=1e-4)
+    assert relaxation.model.solve().certificate.holds
+    with pytest.raises(mx.Infeasible):
+        model.relax(dict.fromkeys(model.knowledge, math.inf))
+
+
+def test_relaxation_is_least(view):
+    """Of two statements the cheaper one moves, by the weighted sum of what both would have to."""
+    model = mx.MaxEnt(view).add(near(0.05), label="near").add(P("x", given={"g": "a"}) >= 0.7)
+    alone = {name: model.relax({name: math.inf}).changes["move"].item() for name in model.knowledge}
+    cost = {"near": 50 * alone["near"], "P(x | g=a) >= 0.7": 100 * alone["P(x | g=a) >= 0.7"]}  # of the other one
+    changes = model.relax().changes["move"]
+    total = sum(move * (100 if name == "near" else 50) for name, move in changes.items())
+    assert total <= min(cost.values()) * (1 + 1e-3)
+
+
+def test_relaxed_entries(view):
+    """Entries of a vector move one by one, and consistent knowledge does not move."""
+
+    def each(side):
+        return lambda space: cp.kl_div(space.marginal(["g", "s"]).expr, TARGET) <= side
+
+    model = mx.MaxEnt(view).add(each(0.001), label="each").add("P(x | g=a) = 0.3")
+    changes = model.relax({"P(x | g=a) = 0.3": math.inf}).changes
+    assert len(changes) >= 1
+    assert changes.index.str.startswith("each, entry").all()
+    assert mx.MaxEnt(view).add(each(0.5)).relax().changes.empty
