@@ -82,6 +82,8 @@ SHARPER = 8
 STEEPER = 64.0
 #: Relative to the limit: how exactly that is said.
 SHARP = 1e-6
+#: Records: a row of absolute costs that is so near to its side is at the kink of its cost.
+KINK = 1e-6
 #: Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it.
 UNATTAINABLE = 1e-7
 
@@ -211,10 +213,23 @@ class Lagrangian:
         self.cuts = [*self.cuts, *new]
 
     def projected(self, x: np.ndarray) -> np.ndarray:
-        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does.
+
+        Rows at the kinks of their costs are met, too: there what is spent is known up to rounding only.
+        """
         assert self.extension is not None
         assert self.reduced is not None
-        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        form = self.extension.form
+        low, high = form.low, form.high
+        if form.penalties is not None:
+            value, is_soft = form.matvec(x), np.arange(form.shape[0]) >= form.n_hard
+            is_absolute = is_soft.copy()
+            is_absolute[form.n_hard :] = (form.penalties.variance == 0) & ~form.penalties.is_divergence
+            side = np.where(np.abs(value - form.low) <= np.abs(value - form.high), form.low, form.high)
+            at_kink = is_absolute & (np.abs(value - side) <= KINK)
+            low = np.where(at_kink, side, np.where(is_soft, -np.inf, form.low))
+            high = np.where(at_kink, side, np.where(is_soft, np.inf, form.high))
+        near = project(replace(form, low=low, high=high, penalties=None), x, self.reduced.fixed)
         return x if near is None else near
 
     def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
@@ -535,6 +550,17 @@ def _certified(
     convex = problem.convex
     assert convex is not None
     certificate = _certificate(lagrangian, multipliers, problem, others)
+    if not certificate.bound <= PRECISE and multipliers.any():
+        assert lagrangian.answer is not None
+        assert lagrangian.answer.counts is not None
+        before = lagrangian.answer
+        counts = lagrangian.projected(np.maximum(before.counts, 0.0))
+        lagrangian.answer = replace(before, counts=counts)
+        nearer = _certificate(lagrangian, multipliers, problem, others)
+        if nearer.bound < certificate.bound:
+            certificate = nearer
+        else:
+            lagrangian.answer = before
     if lagrangian.cuts and not certificate.bound <= PRECISE and all(one.expr.size == 1 for _, one in others):
         assert lagrangian.answer is not None
         assert lagrangian.answer.counts is not None
