@@ -37,11 +37,6 @@ from .sparse import most_by_row
 
 __all__ = ["convex_bounds"]
 
-#: Where a conic solver reports a contradiction.
-UNPROVED = SolverError(
-    "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly contradict "
-    "each other; relax one of them"
-)
 #: Linear programs, with tangents at their optima, for each end.
 ROUNDS = 40
 #: Share of the gap that is allowed up to which tangents are made.
@@ -79,13 +74,21 @@ def convex_bounds(
     try:
         ends = linear_bounds(plain.with_rows(program.with_cuts(program.cuts).form))
     except Infeasible:  # in terms of the rows of tangents, which nobody has typed
-        raise refuted(problem) or UNPROVED from None
+        raise refuted(problem) or _unproved() from None
     except SolverError:  # the rows are too much alike
         ends = linear_bounds(plain)
     if program.is_infeasible:
-        raise refuted(problem) or UNPROVED
+        raise refuted(problem) or _unproved()
     gaps = np.abs(ends.value - attained)
     return Ends(ends.value, ends.is_exact & (gaps <= 2 * GAP * np.where(size > 0, size, 1.0)))
+
+
+def _unproved() -> SolverError:
+    """The error of a contradiction that a conic solver reports, and nothing proves."""
+    return SolverError(
+        "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly "
+        "contradict each other; relax one of them"
+    )
 
 
 def _parts(constraint: Any) -> list[Any]:

@@ -551,11 +551,10 @@ def _certified(
     assert convex is not None
     certificate = _certificate(lagrangian, multipliers, problem, others)
     if not certificate.bound <= PRECISE and multipliers.any():
-        assert lagrangian.answer is not None
-        assert lagrangian.answer.counts is not None
         before = lagrangian.answer
-        counts = lagrangian.projected(np.maximum(before.counts, 0.0))
-        lagrangian.answer = replace(before, counts=counts)
+        assert before is not None
+        assert before.counts is not None
+        lagrangian.answer = replace(before, counts=lagrangian.projected(np.maximum(before.counts, 0.0)))
         nearer = _certificate(lagrangian, multipliers, problem, others)
         if nearer.bound < certificate.bound:
             certificate = nearer
