@@ -390,8 +390,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
     """Solve a problem with convex constraints."""
     convex = problem.convex
     assert convex is not None
-    budgets, others = [], []
-    free = []
+    budgets, others, free = [], [], []
     for name, constraint in convex.by_name:
         budget = read_budget(constraint.expr, convex.variable, name)
         if budget is None:
@@ -402,12 +401,33 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
             free.append(budget)
         else:
             budgets.append(budget)
+    if len(budgets) > 1:
+        _require_attainable_together(problem, budgets, request)
+        if problem.form.shape[1] <= LARGEST_CONIC:
+            # Budgets that oppose each other are settled slowly one after the other; tangents settle them at once.
+            names = {budget.name for budget in free}
+            with suppress(SolverError, Infeasible):
+                all_others = [(name, one) for name, one in convex.by_name if name not in names]
+                solution = _solved(problem, request, [], free, all_others)
+                if solution.certificate.bound <= PRECISE:
+                    return solution
+    return _solved(problem, request, budgets, free, others)
+
+
+def _solved(
+    problem: Problem,
+    request: Request,
+    budgets: Sequence[Budget],
+    free: Sequence[Budget],
+    others: Sequence[tuple[str, Any]],
+) -> Solution:
+    """Solve a problem by the multipliers of budgets, and by cuts in place of all other constraints."""
+    convex = problem.convex
+    assert convex is not None
     lagrangian = Lagrangian(
         replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
     )
     multipliers = np.zeros(len(budgets))
-    if len(budgets) > 1:
-        _require_attainable_together(problem, budgets, request)
     if others:
         lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
