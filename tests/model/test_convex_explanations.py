@@ -12,6 +12,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import P
 from tests.benchmarks.convex_explanations import KINDS, apart, drawn, missed
+from tests.benchmarks.convex_statements import outcomes
 
 TARGET = np.array([0.1, 0.2, 0.2, 0.1, 0.2, 0.2])
 
@@ -104,6 +105,19 @@ def test_leave_one_out(view):
     label = next(name for name in model.knowledge if name != "P(x | g=a) >= 0.7")
     assert np.isclose(table.loc[label, "without"], alone["near"])
     assert np.isclose(table.loc["P(x | g=a) >= 0.7", "without"], alone["P(x | g=a) >= 0.7"])
+
+
+def test_statements_that_oppose_each_other():
+    """An absolute distance and a sum of squares, both of which bind, are certified as others are."""
+    case = drawn(38)
+    assert case.kinds == ("norm1", "sum_squares")
+    assert case.model(case.sides).solve().certificate.bound <= 1e-6
+
+
+def test_absolute_costs_at_their_kinks():
+    """Adult by Anatomy, near a table of which some shares are met exactly: certified within 1e-6."""
+    table = pd.DataFrame(list(outcomes("adult, anatomy", ["norm1"], [0.2, 0.01])))
+    assert table["right"].all(), table
 
 
 # Bounds.
