@@ -38,7 +38,9 @@ from .sparse import most_by_row
 __all__ = ["convex_bounds"]
 
 #: Linear programs, with tangents at their optima, for each end.
-ROUNDS = 40
+ROUNDS = 200
+#: Linear programs after which these end if their least value has not risen.
+PATIENCE = 5
 #: Share of the gap that is allowed up to which tangents are made.
 NARROW = 0.1
 #: Relative to the number of records: by how much the rows of tangents are moved outwards, for their rounding errors.
@@ -120,7 +122,7 @@ class ConicProgram:
         self.counts = cp.multiply(unit, shares)
         self.cost = cp.Parameter(n)
         rows = [block[2] for block in constraints(self.form, self.counts)]
-        self.budgets: list[tuple[Budget, Any, Any]] = []
+        self.budgets: list[tuple[Budget, Any, Any, float]] = []
         self.others = []
         self.parts = [(name, part) for name, one in self.convex.by_name for part in _parts(one)]
         for name, one in self.parts:
@@ -130,10 +132,14 @@ class ConicProgram:
                 continue
             budget = budget.without_totals(self.groups)
             is_value, spent = _spent(budget, self.counts)
-            limit = spent <= (budget.limit if budget.norm is None else math.sqrt(max(budget.limit, 0.0)))
+            allowed = budget.limit if budget.norm is None else math.sqrt(max(budget.limit, 0.0))
+            by = abs(allowed) or 1.0
+            limit = spent / by <= allowed / by
             rows += [is_value, limit, budget.zeros @ self.counts == 0] if budget.zeros.shape[0] else [is_value, limit]
-            self.budgets.append((budget, is_value, limit))
-        others = [one.tree_copy({id(self.convex.variable): self.counts}) for _, one in self.others]
+            self.budgets.append((budget, is_value, limit, by))
+        # In records, of which solvers see more digits than of probabilities.
+        records = float(self.groups.records.sum())
+        others = [records * one.expr.tree_copy({id(self.convex.variable): self.counts}) <= 0 for _, one in self.others]
         self.problem = cp.Problem(cp.Minimize(self.cost @ shares), rows + others)
 
     def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
@@ -147,7 +153,7 @@ class ConicProgram:
         x = self._solved(cost)
         if x is None:
             return math.inf
-        value, cuts = float(cost @ x), list(self.cuts)
+        value, cuts, least = float(cost @ x), list(self.cuts), list[float]()
         for _ in range(ROUNDS):
             check_time()
             extension = self.with_cuts(cuts)
@@ -157,10 +163,13 @@ class ConicProgram:
             new = [
                 cut for name, one in self.parts for cut in cuts_at(one, self.convex.variable, optimum.x, name, SMALLEST)
             ]
-            if not new or value - float(cost @ optimum.x) <= NARROW * GAP:
+            least.append(float(cost @ optimum.x))
+            stalls = len(least) > PATIENCE and least[-1] - least[-1 - PATIENCE] <= NARROW * GAP
+            if not new or stalls or value - least[-1] <= NARROW * GAP:
                 break
             cuts += new
-        used = [cut for i, cut in enumerate(cuts) if optimum.multipliers[extension.added[i]].any()]
+        n_used = len(extension.added)  # the last tangents are of no program yet
+        used = [cut for i, cut in enumerate(cuts[:n_used]) if optimum.multipliers[extension.added[i]].any()]
         self.cuts += [cut for cut in used if not any(cut is other for other in self.cuts)]
         return value
 
@@ -179,10 +188,10 @@ class ConicProgram:
         if self.problem.status not in ("optimal", "optimal_inaccurate") or self.counts.value is None:
             return None
         x = np.maximum(np.asarray(self.counts.value), 0.0)
-        for budget, is_value, limit in self.budgets:
+        for budget, is_value, limit, by in self.budgets:
             price = float(np.asarray(limit.dual_value).item())
             if price > UNUSED:
-                self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price)
+                self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
         for name, one in self.others:
             self._add_tangent(name, one, x)
         return x
