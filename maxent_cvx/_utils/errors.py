@@ -194,10 +194,10 @@ class SolverError(MaxEntError):
     >>> import cvxpy as cp, maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu | Gender=male)")
+    >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu)", integer=True)
     Traceback (most recent call last):
     ...
-    maxent_cvx.SolverError: bounds are linear programs, and the model has user-defined convex constraints
+    maxent_cvx.SolverError: bounds of whole assignments are of linear rows, and the model has convex constraints
     """
 
 

@@ -169,8 +169,6 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
 
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q."""
-    if model.convex:
-        raise SolverError("the model contains user-defined convex constraints, for which intervals are not available")
     space = model.space
     n_values, n_terms = len(space.view.sensitive_values), len(space)
     of_term, people = space.groups
@@ -204,12 +202,12 @@ class Contradiction(Exception):
 
 def solved(model: MaxEnt, seconds: float) -> Posterior:
     """Solve a model, or find a contradiction early."""
-    if model.convex:  # which nobody diagnoses
-        return model.solve(time_limit=seconds)
-    try:
-        return model.solve(time_limit=seconds, callback=_takes_long)
-    except SolverError:
-        conflicts = model.diagnose(time_limit=seconds)
+    try:  # a problem of rows for each guess of a multiplier takes many iterations
+        return model.solve(time_limit=seconds, callback=None if model.convex else _takes_long)
+    except (Infeasible, SolverError) as error:
+        if getattr(error, "conflict", None) is not None:
+            raise
+    conflicts = model.diagnose(time_limit=seconds)
     if len(conflicts):
         raise Contradiction(conflicts)
     return model.solve(time_limit=seconds)

@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import Infeasible, NotDecided
+from .._utils.errors import Inaccurate, Infeasible, NotDecided
 from .._utils.progress import progress_bar
+from ..solvers.convex_bounds import convex_bounds
 from ..solvers.intervals import Ends, bounds
+from ..solvers.monitor import within
 from ..sources.base import Custom
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
@@ -95,19 +97,33 @@ def bounds_of(
     """Find the least and the largest value of linear expressions; `exact` None: exact ends of small components only."""
     if integer and (models := _alternatives(model)):
         return _over_alternatives(models, lambda chosen: bounds_of(query, chosen, integer, seconds, progress))
+    linear_bounds = partial(
+        bounds,
+        expressions=query.matrix,
+        is_rectangle=query.is_rectangle,
+        of_rectangles=partial(model.invariants.closed_bounds_of_each, model.space),
+        integer=integer,
+        exact=exact,
+    )
     with progress_bar(None, "bounds", progress, total=2 * query.matrix.shape[0]) as bar:
-        ends = bounds(
-            model.posed,
-            query.matrix,
-            is_rectangle=query.is_rectangle,
-            of_rectangles=partial(model.invariants.closed_bounds_of_each, model.space),
-            integer=integer,
-            exact=exact,
-            seconds=seconds,
-            answered=bar.update,
-        )
+        if model.posed.convex is None:
+            ends = linear_bounds(model.posed, seconds=seconds, answered=bar.update)
+        else:
+            with within(seconds):
+                ends = convex_bounds(model.posed, query.matrix, linear_bounds, bar.update)
     # A probability is between 0 and 1: roundoff must not lead outside of the range.
     return Ends(np.clip(query.constant + ends.value, *query.attainable), ends.is_exact)
+
+
+def require_attained(query: LinearQuery, ends: Ends) -> None:
+    """Raise if some end is not known to be attained, as can be where convex constraints are nearly contradictory."""
+    open_ = np.flatnonzero(~ends.is_exact.all(axis=0))
+    if len(open_):
+        low, high = ends.value[:, open_[0]]
+        raise Inaccurate(
+            f"{query.index[open_[0]]} is between {low:.6g} and {high:.6g}, which is proved, but these ends may not be "
+            "attained, as a conic program has no precise answer: pass exact=False for ends that may be further outside"
+        )
 
 
 def _alternatives(model: MaxEnt) -> list[MaxEnt]:

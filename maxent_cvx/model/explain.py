@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, Inaccurate, Infeasible, SolverError, StatementError, pluralize, unknown_name
 from .._utils.formatting import TablePreview, as_html
@@ -23,6 +24,7 @@ from .._utils.validation import check_bool, check_optional_bool, check_seconds
 from ..solvers.aggregate import aggregate
 from ..solvers.attempts import presolved
 from ..solvers.blocks import single_thread
+from ..solvers.convex_solve import elastic_convex_relaxation, refuted
 from ..solvers.explain import (
     ForcingSets,
     contradiction,
@@ -31,11 +33,13 @@ from ..solvers.explain import (
     multipliers_from_counts,
     zeros_by_bounds,
 )
-from ..solvers.form import LinearForm
+from ..solvers.extension import AddedRows, Extension, extended
+from ..solvers.form import Convex, LinearForm
 from ..solvers.intervals import without_knowledge as without_knowledge_intervals
 from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
 from ..solvers.presolve import remaining
+from ..solvers.sparse import most_by_row
 from ..sources.base import ConstraintGroup, StoredSource
 from ..sources.invariants import PriorZeros
 from ..sources.statements import Event, Statement, conditions
@@ -208,9 +212,7 @@ KEY = ["kind", "group", "value", "probability"]
 
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
     """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
-    if model.convex:
-        raise SolverError("whole assignments satisfy linear rows, and the model has user-defined convex constraints")
-    problem = model.posed.hard
+    problem = replace(model.posed.hard, convex=None)
     form = problem.form
     try:
         reduced = settle_integers(presolved(problem))
@@ -280,8 +282,13 @@ def model_of(post: Posterior) -> MaxEnt:
 
 
 def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
-    """Solve the model of a posterior again without one row of its knowledge, by its number in the form."""
-    model = model_of(post).without_row(row)
+    """Solve the model of a posterior again without one row of its knowledge, by its number in the form.
+
+    Convex constraints are numbered after the rows.
+    """
+    model = model_of(post)
+    number = row - model.form.shape[0]
+    model = model.without_row(row) if number < 0 else model.without_convex(number)
     return model.solve(warm_start=post, time_limit=time_limit)
 
 
@@ -467,24 +474,41 @@ def price_table(
     model = model_of(post)
     if measure is not None and not leave_one_out:
         raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
-    if model.convex:
-        raise SolverError("prices are of linear knowledge, and the model has user-defined convex constraints")
     form = model.form
-    multipliers = _multipliers(post, form)
+    multipliers, of_convex = _multipliers(post, form)
     # Of an answer from outside, the dual values serve where its counts are too rough; not beside terms that are nearly
     # zero, as the rows that force these have infinite prices, and finite dual values.
-    if np.isnan(multipliers[form.n_facts :]).any() and post.multipliers and post.counts.min() > NEARLY_ZERO:
-        multipliers = _dual_values(post, form)
-    if np.isnan(multipliers[form.n_facts :]).any():
+    imprecise = bool(np.isnan(multipliers).any())
+    if imprecise and post.multipliers and post.counts.min() > NEARLY_ZERO:
+        multipliers, of_convex = _dual_values(post, form), {k: t.values for k, t in post.convex_multipliers.items()}
+        imprecise = False
+    if imprecise or len(of_convex) < len(model.convex):
         raise Inaccurate(
             "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
             "or with polish=True"
         )
     table = prices_of(form, multipliers, post.space.n_records)
+    items = np.arange(form.n_facts, form.shape[0])
+    for number, (name, one) in enumerate(model.posed.convex.by_name if model.posed.convex else ()):
+        prices = _convex_prices(name, one, of_convex[name] / post.space.n_records)
+        table, items = pd.concat([table, prices]), np.append(items, np.full(len(prices), form.shape[0] + number))
     if leave_one_out:
-        known = np.arange(form.n_facts, form.shape[0])
-        table = table.assign(**_left_out(post, known, table.index.to_list(), measures, time_limit, progress))
+        table = table.assign(**_left_out(post, items, table.index.to_list(), measures, time_limit, progress))
     return largest_first(table)
+
+
+def entry_names(name: str, size: int) -> list[str]:
+    """The names of the entries of a constraint."""
+    return [name] if size == 1 else [f"{name}, entry {i + 1}" for i in range(size)]
+
+
+def _convex_prices(name: str, constraint: Any, multipliers: np.ndarray) -> pd.DataFrame:
+    """The prices of the entries of a convex constraint; in ``entropy >= h``, the side as typed is the left one."""
+    side, sign = (">=", -1.0) if _is_above(constraint) else ("<=", 1.0)
+    binding = ~(multipliers <= ROUNDED)  # NaN is one that was not determined
+    index = pd.Index(entry_names(name, len(multipliers)), name="statement", dtype=object)
+    price = np.where(binding, sign * multipliers, 0.0)
+    return pd.DataFrame({"side": np.where(binding, side, ""), "price": price}, index=index)
 
 
 def _dual_values(post: Posterior, form: LinearForm) -> np.ndarray:
@@ -526,12 +550,53 @@ def largest_first(table: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[np.argsort(-np.abs(table["price"].to_numpy()), kind="stable")]
 
 
-def _multipliers(post: Posterior, form: LinearForm) -> np.ndarray:
-    """Multipliers of all rows: of soft rows the solver's, of hard rows those that belong to the counts beside them."""
+def _multipliers(post: Posterior, form: LinearForm) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Multipliers of all rows, and of all convex constraints by name.
+
+    Those of soft rows are the solver's, all others those that belong to the counts beside them. Where a convex
+    constraint binds, the half-space x: G x <= G x* of its subgradient G contains the feasible set, and takes the place
+    of the constraint without changing the answer x*.
+    """
+    of_convex = {name: one.values.copy() for name, one in post.convex_multipliers.items()}
+    rows, binding = {}, {}
+    for name, (t, gradients) in post.convex_multipliers.items():
+        if np.isfinite(t).all() and len(at := np.flatnonzero(t > 0)):
+            binding[name], rows[name] = at, _half_spaces(name, gradients[at], post.counts)
+    # What costs nothing determines the values of rows; perhaps they have these without it.
+    determined = {
+        name: replace(half_spaces, low=half_spaces.high)
+        for name, (t, gradients) in post.convex_multipliers.items()
+        if not np.isfinite(t).all()
+        for half_spaces in [_half_spaces(name, gradients, post.counts)]
+    }
+    multipliers, extension = _beside(post, form, rows)
+    if determined and np.isnan(multipliers).any():
+        multipliers, extension = _beside(post, form, rows | determined)
+    else:
+        of_convex |= {name: np.zeros(1) for name in determined}
+    for name, at in binding.items():
+        places = extension.added[name]
+        of_convex[name][at] = np.abs(multipliers[places]) * extension.form.scale[places]
+    return multipliers[extension.original], of_convex
+
+
+def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) -> tuple[np.ndarray, Extension]:
+    """The multipliers of the rows of a form with further ones."""
+    extension = extended(form, rows, form.weights)
     if form.penalties is None:
-        return multipliers_from_counts(form, post.counts)
-    multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
-    return multipliers_beside(form, post.counts, multipliers[form.n_hard :])
+        return multipliers_from_counts(extension.form, post.counts), extension
+    soft = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))[form.n_hard :]
+    return multipliers_beside(extension.form, post.counts, soft), extension
+
+
+def _half_spaces(name: str, gradients: sp.csr_array, counts: np.ndarray) -> AddedRows:
+    """The rows G x <= G x*, whose largest coefficients are 1."""
+    gradients = sp.csr_array(gradients)
+    most = most_by_row(np.abs(gradients.data), gradients)
+    scale = 1 / np.where(most > 0, most, 1.0)
+    matrix = sp.csr_array(sp.diags_array(scale) @ gradients)
+    high = matrix @ counts
+    return AddedRows(matrix, np.full(len(high), -np.inf), high, name, scale=scale)
 
 
 @dataclass(frozen=True)
@@ -558,7 +623,7 @@ class _Without:
 
 def _left_out(
     post: Posterior,
-    known: np.ndarray,
+    items: np.ndarray,
     names: list[str],
     measures: Measures,
     time_limit: float,
@@ -566,20 +631,20 @@ def _left_out(
 ) -> dict[str, np.ndarray]:
     """Measure without each statement in turn, and how that differs from with it; say where it could not be solved."""
     held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
-    of_row = dict(zip(known.tolist(), names, strict=True))
+    of_row = dict(zip(items.tolist(), names, strict=True))
     removable = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
     cases = _Without(post, of_row, measures, time_limit)
     solved = dict(
         zip(removable, solved_rows(cases, [[row] for row in removable], "without", progress=progress), strict=True)
     )
-    left = [solved.get(row, {}).get("found", {}) for row in of_row]
+    left = [solved.get(row, {}).get("found", {}) for row in items.tolist()]
     columns = {}
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):
         without = np.array([found.get(key, np.nan) for found in left])
         columns[measures.heading(key, "without")] = without
         with np.errstate(invalid="ignore"):  # what is infinite with and without a statement has not changed by a number
             columns[measures.heading(key, "change")] = without - held.get(key, np.nan)
-    columns["message"] = np.array([solved.get(row, {}).get("message", "") for row in of_row], dtype=object)
+    columns["message"] = np.array([solved.get(row, {}).get("message", "") for row in items.tolist()], dtype=object)
     return columns
 
 
@@ -633,6 +698,8 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
     lower, upper = np.zeros(len(number)), np.zeros(len(number))
     of_row = np.empty(form.n_hard - form.n_facts)
     of_row[number[is_hard] - form.n_facts] = weight[is_hard]
+    if base.convex:
+        return _least_convex_relaxation(base, of_row, {**priority, **firm})
     try:
         for side, moved in zip((lower, upper), _moved(form.hard, of_row), strict=True):
             side[is_hard] = moved[number[is_hard] - form.n_facts]
@@ -641,6 +708,73 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
         raise contradiction(base.posed.with_rows(firmly)) or error from None
     entries, changes = _relaxed(held, lower, upper)
     return base.with_knowledge(entries), changes
+
+
+def _least_convex_relaxation(
+    base: KnowledgeBase, of_row: np.ndarray, priority: Mapping[str, float]
+) -> tuple[KnowledgeBase, pd.DataFrame]:
+    """The same with convex constraints, each of which moves by one unit at the cost of N records."""
+    form, number, problem = base.form, base.row_numbers, base.posed
+    owners = [label for label, group in base.groups.items() for _ in group.convex]
+    of_convex = np.array([float(priority.get(label, 1)) for label in owners]) * problem.n_records
+    try:
+        change = elastic_convex_relaxation(problem, of_row, of_convex)
+    except Infeasible as error:
+        assert problem.convex is not None
+        firmly = problem.hard.with_rows(form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))))
+        kept = [one for one, weight in zip(problem.convex.by_name, of_convex, strict=True) if np.isinf(weight)]
+        convex = Convex(problem.convex.variable, [one for _, one in kept], [name for name, _ in kept])
+        raise contradiction(firmly) or refuted(replace(firmly, convex=convex if kept else None)) or error from None
+    is_hard = number < form.n_hard
+    lower, upper = np.zeros(len(number)), np.zeros(len(number))
+    for side, moved in ((lower, change.below), (upper, change.above)):
+        side[is_hard] = moved[number[is_hard]] / form.scale[number[is_hard]]
+    entries, changes = _relaxed(base.knowledge, lower, upper)
+    names = [name for name, _ in problem.convex.by_name] if problem.convex else []
+    tables = [changes]
+    for label in dict.fromkeys(owners):
+        entry = entries[label]
+        moves = [move for move, owner in zip(change.convex, owners, strict=True) if owner == label]
+        if not any(move.any() for move in moves):
+            continue
+        own = [name for name, owner in zip(names, owners, strict=True) if owner == label]
+        looser = tuple(_looser(one, move) for one, move in zip(entry.convex, moves, strict=True))
+        entries[label] = ConstraintGroup(StoredSource.of(entry.source, entry.rows), entry.rows, looser)
+        tables += [_convex_changes(*one) for one in zip(own, entry.convex, moves, strict=True)]
+    return base.with_knowledge(entries), pd.concat([one for one in tables if len(one)] or [changes]).rename_axis(
+        "statement"
+    )
+
+
+def _is_above(constraint: Any) -> bool:
+    """Whether the constraint is that a concave expression is at least a number."""
+    return constraint.args[0].is_constant() and not constraint.args[1].is_constant()
+
+
+def _looser(constraint: Any, move: np.ndarray) -> Any:
+    """The same constraint with its right-hand side as typed moved."""
+    if not move.any():
+        return constraint
+    left, right = constraint.args
+    by = float(move[0]) if len(move) == 1 else move.reshape(constraint.expr.shape, order="F")
+    return left - by <= right if _is_above(constraint) else left <= right + by
+
+
+def _convex_changes(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
+    """List the entries of a constraint that moved; where neither side is a number, the left one less the right one."""
+    left, right = constraint.args
+    at, sign = (left, -1.0) if _is_above(constraint) else (right, 1.0)
+    typed = np.zeros(len(move))
+    if at.is_constant():
+        typed = np.broadcast_to(np.asarray(at.value, dtype=float).ravel(order="F"), len(move)).copy()
+    open_ = np.full(len(move), sign * -np.inf)
+    moved = typed + sign * move
+    low, high, new_low, new_high = (typed, open_, moved, open_) if sign < 0 else (open_, typed, open_, moved)
+    table = pd.DataFrame(
+        {"low": low, "high": high, "new_low": new_low, "new_high": new_high, "move": move},
+        index=entry_names(name, len(move)),
+    )
+    return table[move > 0]
 
 
 def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:

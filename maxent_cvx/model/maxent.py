@@ -53,7 +53,7 @@ from ..sources.tables import PublishedTable
 from ..terms.people import People
 from ..terms.rows import Rows
 from ..terms.space import Space
-from .bounds import bounds_of, of_combinations, of_conditionals, of_table
+from .bounds import bounds_of, of_combinations, of_conditionals, of_table, require_attained
 from .explain import Relaxation, least_relaxation
 from .partitioned import PartitionedMaxEnt
 from .posterior import ABOUT, Posterior, seconds_for
@@ -306,6 +306,12 @@ class MaxEnt:
         twin._hold(self._base.without_row(row))
         return twin
 
+    def without_convex(self, number: int) -> Self:
+        """Copy the model without one of its convex constraints, by its number in :attr:`convex`."""
+        twin = self.copy()
+        twin._hold(self._base.without_convex(number))
+        return twin
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for :meth:`load`: the release, people, the prior, and all knowledge.
 
@@ -529,7 +535,7 @@ class MaxEnt:
         Infeasible
             If the knowledge contradicts the release or itself.
         Inaccurate, SolverError
-            If a linear program has no precise answer, or a constraint of the model is not linear.
+            If a program has no precise answer, or with `integer` if a constraint of the model is not linear.
         NotDecided
             If the time is over.
         UnknownName, StatementError
@@ -540,7 +546,9 @@ class MaxEnt:
         Buckets without knowledge have a closed form. Elsewhere most ends are those of the bucket alone, and are attained
         if all other buckets can make up for the change in the knowledge: one factorization decides this for all ends.
         The remaining ends take linear programs, each of which may decide several. Soft rows may be missed, and bound
-        nothing.
+        nothing. With convex constraints each end takes a conic program (CLARABEL), whose point and dual values give
+        half-spaces that contain the feasible set; the ends are those of linear programs over these, proved in the same
+        way, and are exact if the conic program's point is no further than 1e-6 records.
 
         Examples
         --------
@@ -564,7 +572,7 @@ class MaxEnt:
         check_optional_bool(exact, "exact")
         seconds = seconds_for(time_limit, integer)
         check_optional_bool(progress, "progress")
-        self._check_linear()
+        self._check_linear(integer)
         if asked is None:
             query = of_conditionals(self.space)
             ends = bounds_of(query, self, integer, seconds, progress, exact)
@@ -575,7 +583,10 @@ class MaxEnt:
         if strangers := [one for one in probabilities if not isinstance(one, Probability)]:
             raise StatementError(f"bounds takes probabilities such as P('Flu'), not {short_repr(strangers[0])}")
         query = of_combinations(probabilities, self.space)
-        value = bounds_of(query, self, integer, seconds, progress, exact is not False).value
+        ends = bounds_of(query, self, integer, seconds, progress, exact is not False)
+        if exact is not False:
+            require_attained(query, ends)
+        value = ends.value
         if isinstance(asked, Probability | str):
             return float(value[0, 0]), float(value[1, 0])
         return pd.DataFrame(value.T, columns=["low", "high"], index=query.index)
@@ -639,7 +650,7 @@ class MaxEnt:
         check_bool(integer, "integer")
         seconds = seconds_for(time_limit, integer)
         check_optional_bool(progress, "progress")
-        self._check_linear()
+        self._check_linear(integer)
         is_known = any(source.identity == table.identity for source in self.knowledge.values())
         label = "audited table" if table.label in self.knowledge else None  # another table by the same attributes
         model = self if is_known else self.copy().add(table, label=label)
@@ -650,9 +661,9 @@ class MaxEnt:
         certain = np.floor(high + 1e-6) <= np.ceil(low - 1e-6)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=query.index)
 
-    def _check_linear(self) -> None:
-        if self.convex:
-            raise SolverError("bounds are linear programs, and the model has user-defined convex constraints")
+    def _check_linear(self, integer: bool) -> None:
+        if integer and self.convex:
+            raise SolverError("bounds of whole assignments are of linear rows, and the model has convex constraints")
 
     @property
     def constraints(self) -> dict[str, list[cp.Constraint]]:
@@ -940,8 +951,8 @@ class MaxEnt:
         Parameters
         ----------
         priority : dict, optional
-            By label, the cost of moving a source's rows by one record: 1 by default, more for firm knowledge,
-            ``math.inf`` for rows that must not move.
+            By label, the cost of moving a source's rows by one record, or 1 / N of the unit of a convex constraint: 1 by
+            default, more for firm knowledge, ``math.inf`` for what must not move.
         time_limit : float, optional
             Seconds; by default there is no limit.
 
@@ -949,7 +960,8 @@ class MaxEnt:
         -------
         Relaxation
             ``.changes``, a table, and ``.model``, a copy in which the rows that had to move are that much wider. If
-            several changes are equally small, one of them.
+            several changes are equally small, one of them. With convex constraints everything that moves does so by
+            1e-4 of the move and 1e-6 records more than the least, which leaves some room.
 
         Raises
         ------
@@ -958,7 +970,7 @@ class MaxEnt:
         UnknownName, BadProbability
             If there is no such label, or a priority is not above 0.
         NotDecided, SolverError
-            If the time is over; if a linear program does not finish, or a constraint is not linear.
+            If the time is over; if a program does not finish.
 
         Examples
         --------
@@ -973,8 +985,6 @@ class MaxEnt:
         """
         if priority is not None:
             check_mapping(priority, "priority", "{label: number}")
-        if self.convex:
-            raise SolverError("only linear knowledge can be relaxed, and the model has user-defined convex constraints")
         with within(seconds_for(time_limit)):
             wider, changes = least_relaxation(self._base, priority or {})
         twin = self.copy()

@@ -19,7 +19,7 @@ from .._utils.tables import group_codes
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
 from ..releases.base import View
 from ..releases.series import ReleaseSeries
-from ..solvers.answer import Status
+from ..solvers.answer import ConvexMultipliers, Status
 from ..solvers.certificate import Certificate, Solution
 from ..solvers.form import LinearForm
 from ..solvers.monitor import within
@@ -68,6 +68,9 @@ class Posterior:
         that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.
     model : MaxEnt or None
         The model as it was when it was solved; not saved.
+    convex_multipliers : dict of str to tuple of arrays
+        For every convex constraint ``expression <= 0``, by its label, the multipliers t >= 0 of its entries, nats of
+        all records per unit of the expression, and subgradients of these: then N p = exp(A' m - G' t - 1). Not saved.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Posterior:
     model: MaxEnt | None = None
     certify_seconds: float = math.nan
     tolerance: float = math.nan
+    convex_multipliers: Mapping[str, ConvexMultipliers] = field(default_factory=dict)
 
     @property
     def view(self) -> View:
@@ -319,7 +323,7 @@ class Posterior:
             space, np.maximum(answer.counts, 0.0), solution.certificate, answer.status, solution.solver,
             answer.iterations, answer.compile_seconds, answer.solve_seconds,
             pd.DataFrame(answer.log), form.by_label(form.original_multipliers(answer.multipliers)), model,
-            solution.certify_seconds, answer.tolerance,
+            solution.certify_seconds, answer.tolerance, answer.convex,
         )  # fmt: skip
 
     @cached_property
@@ -427,15 +431,17 @@ class Posterior:
             so on, for several measures "without name". If a solve fails they are NaN, and `message` says why. With a
             prior, prices are derivatives of the entropy relative to it. With soft statements they are derivatives of
             the objective per record, the entropy less the costs divided by N; the price of a soft statement is the
-            slope of its cost at the answer, divided by N.
+            slope of its cost at the answer, divided by N. A convex statement has a price for each entry of its left
+            side: >= 0 of ``expression <= c``, and <= 0 of ``entropy >= h``. The price is infinite if a sum of squares
+            or a divergence must be 0, and NaN if a norm must be.
 
         Raises
         ------
         StatementError
             If the posterior was loaded from a file without `verify`.
         Inaccurate, SolverError
-            If the multipliers of the answer are not precise enough, or a constraint is not linear; if every solve
-            without a statement fails, the first error.
+            If the multipliers of the answer are not precise enough; if every solve without a statement fails, the
+            first error.
 
         Notes
         -----
@@ -468,7 +474,8 @@ class Posterior:
         Only inferences that the release leaves open are listed, and only those that could be proved; if P(s | q) = 1,
         the zeros of the other values are not listed. For a series, the certainties that follow from the releases
         together are listed, too, and for a population those from its groups: then published rows are among the reasons.
-        Soft rows force nothing.
+        Soft rows force nothing. Of convex constraints only the zeros of their references do, such as those of a
+        divergence: what is listed follows from linear facts, and remains true with the others.
 
         Parameters
         ----------

@@ -27,6 +27,7 @@ from ..solvers.answer import Answer, Status
 from ..solvers.attempts import certificate_of, presolved
 from ..solvers.backends import STATUS
 from ..solvers.certificate import Solution
+from ..solvers.convex import multipliers_at
 from ..solvers.sparse import most_by_row
 from ..sources.base import ConstraintGroup, Custom
 from ..sources.statements import ParametricStatement, Statement
@@ -192,6 +193,7 @@ def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) ->
         float(problem.compilation_time or 0.0),
         float(getattr(statistics, "solve_time", None) or 0.0),
         str(problem.status),
+        convex=multipliers_at(convex, x) if (convex := model.posed.convex) else {},
     )
     settled = presolved(model.posed).settled_for(x)
     certificate = certificate_of(model.posed, settled, answer)

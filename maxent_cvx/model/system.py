@@ -177,6 +177,15 @@ class KnowledgeBase:
         less = group.without_row(number - int(ends[at]) + group.n_rows)
         return KnowledgeBase.of(self.space, self.facts, {**self.groups, label: less})
 
+    def without_convex(self, number: int) -> KnowledgeBase:
+        """The same without one convex constraint, by its number in :attr:`convex`; a group of nothing else is gone."""
+        owners = [(label, i) for label, group in self.groups.items() for i in range(len(group.convex))]
+        label, place = owners[number]
+        group = self.groups[label]
+        if group.n_rows == 0 and len(group.convex) == 1:
+            return self.without(label)
+        return KnowledgeBase.of(self.space, self.facts, {**self.groups, label: group.without_convex(place)})
+
     def with_knowledge(self, knowledge: dict[str, ConstraintGroup]) -> KnowledgeBase:
         """The same facts with other knowledge."""
         facts = {fact.label: self.groups[fact.label] for fact in self.facts}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._utils.errors import pluralize
 from .._utils.formatting import ReprMixin
 
 __all__ = [
     "Answer",
+    "ConvexMultipliers",
     "Status",
 ]
 
@@ -43,6 +46,17 @@ class Status(StrEnum):
     """Numerical trouble, or a status of another solver that is unknown here."""
 
 
+class ConvexMultipliers(NamedTuple):
+    """The multipliers t >= 0 of ``expression <= 0`` at an answer, and the subgradients G that they belong to.
+
+    With them x = w exp(A' m - G' t - 1). If a sum of costs must be 0, t is infinite, or NaN where it was not
+    determined, as for a norm, and G are the rows that all of its costs are of.
+    """
+
+    values: np.ndarray  # one per entry of the expression, nats of all records per unit of the expression
+    subgradients: sp.csr_array  # shape (entries, terms): units of the expression per record
+
+
 @dataclass(frozen=True, eq=False)
 class Answer(ReprMixin):
     """What a backend returns.
@@ -69,6 +83,8 @@ class Answer(ReprMixin):
         One dictionary an iteration, from solvers that keep a log.
     tolerance : float
         The first of the tolerances that the solver was given; NaN if it was given none.
+    convex : dict of str to ConvexMultipliers
+        For each convex constraint, by its name.
 
     Examples
     --------
@@ -90,6 +106,7 @@ class Answer(ReprMixin):
     proofs: Sequence[np.ndarray] = ()
     log: Sequence[Mapping[str, float]] = ()
     tolerance: float = math.nan
+    convex: Mapping[str, ConvexMultipliers] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         sizes = "no counts" if self.counts is None else f"{pluralize(len(self.counts), 'count')}"

@@ -16,7 +16,7 @@ from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
 from .backends import SOLVERS, Backend, CvxpyBackend, DualBackend
 from .certificate import PRECISE, Certificate, ConvexTerms, Solution, certify, project, uncertified
-from .convex import exceeded, tangent
+from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
 from .dual import within_reach
 from .duality import exact_residuals
@@ -263,6 +263,8 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         reduced.form.forget()  # the certificate is of the problem as posed, and needs memory of its own
     begun, counts = time.perf_counter(), answer.counts
     assert counts is not None
+    if problem.convex:
+        answer = replace(answer, convex=multipliers_at(problem.convex, counts))
     try:
         answer, certificate = _certified(problem, request, reduced, solved, answer)
     except NotDecided:  # the time is over, and the answer is there

@@ -251,7 +251,7 @@ class CvxpyBackend(ReprMixin):
         monitor = monitor or Monitor()
         if monitor.stopped:
             return Answer(Status.LIMIT, None, None, message=f"stopped {monitor.stopped}")
-        options = _limited(self.options_with(options), self.seconds, SOLVING * monitor.seconds_left)
+        options = limited(self.options_with(options), self.seconds, SOLVING * monitor.seconds_left)
 
         begun = time.perf_counter()
         # Each count as a share of its upper bound, and the objective of an average term: the tolerances of solvers are
@@ -331,7 +331,7 @@ def least_violation(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            problem.solve(solver=backend.name, **_limited(backend.options_with({}), backend.seconds, seconds))
+            problem.solve(solver=backend.name, **limited(backend.options_with({}), backend.seconds, seconds))
     except Exception:  # what solvers raise is theirs to choose
         return np.nan, None, []
     if problem.status not in ("optimal", "optimal_inaccurate"):
@@ -360,13 +360,13 @@ def remedy(name: str, answer: Answer) -> str:
     return "see what maxent_cvx.testing.check_backend says of it, give it more iterations or stricter tolerances"
 
 
-def _limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
+def limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
     """Add a time limit to options; a shorter one of the user's stays."""
     if not names or not np.isfinite(seconds):
         return options
     first, *inside = names
     own = options.get(first, {} if inside else np.inf)
-    return {**options, first: _limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
+    return {**options, first: limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
 
 
 def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

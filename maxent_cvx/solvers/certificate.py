@@ -154,6 +154,8 @@ class Allowance:
         """Bounds on what x'' spends, from below and above, and how exactly they are known."""
         penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
         assert penalties is not None
+        if not np.isfinite(moves).all():
+            return -np.inf, np.inf, 0.0
         below, above = (
             np.where(
                 np.isfinite(side),
@@ -401,7 +403,8 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
-    met[form.n_hard :] = (penalties.variance <= STIFF) & (np.abs(m) < penalties.within(penalties.slope))
+    most = penalties.within(penalties.slope)
+    met[form.n_hard :] = (penalties.variance <= STIFF) & (np.abs(m) <= most)
     side[form.n_hard :] -= penalties.variance * m
     met[form.n_hard :] &= ~penalties.is_divergence
     met &= form.is_equation | (multipliers != 0)
@@ -409,7 +412,10 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         FEASIBLE_MULTIPLE * form.tolerance[met]
     )
     is_soft[form.n_hard :] = True
-    choices = [met, np.zeros_like(met)] if met.any() else [met]
+    # A row that is met may have the largest multiplier, too, if it is missed as soon as anything else changes.
+    inside = met.copy()
+    inside[form.n_hard :] &= np.abs(m) < most
+    choices = [met, *([inside] if (inside != met).any() else []), *([np.zeros_like(met)] if inside.any() else [])]
     for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
         missable, held = is_soft & ~exactly, ~fixed & ~zero
         low, high = np.where(exactly, side, form.low), np.where(exactly, side, form.high)
@@ -458,16 +464,19 @@ def fenchel_gaps(
     rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
     penalties = form.penalties.select(rows - form.n_hard)
     matrix = form.rows(rows)
-    size, entries = abs(matrix), np.diff(matrix.indptr)
-    with np.errstate(invalid="ignore", over="ignore"):
-        error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]
-        error += form.coefficient_error[rows] * (abs(matrix.sign()) @ x) + EPS * (entries + 4) * (size @ x)
+    size = abs(matrix)
     below, above = (
         np.where(
             np.isfinite(side), sign * exact_residuals(form, x, rows, np.where(np.isfinite(side), side, 0.0)), -np.inf
         )
         for side, sign in ((form.low[rows], -1.0), (form.high[rows], 1.0))
     )
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]
+        error += form.coefficient_error[rows] * (abs(matrix.sign()) @ x)
+        # The distances are rounded once, and the sums above are of numbers with few digits of meaning.
+        distance = np.fmax(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (below, above)))
+        error = error * (1 + EPS * (np.diff(matrix.indptr) + 4)) + 2 * EPS * distance
     gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
     doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
     charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
@@ -617,19 +626,18 @@ def certify(
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
     claim = _Claim(x, multipliers, Settled(fixed, width))
-    # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already.
-    ways = itertools.product(restrictions(form, x, multipliers, fixed), (False, True), (False, True))
-    for restriction, is_movable, is_projected in ways:
-        if is_movable and not convex.allowances:
-            continue
+    # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already. Bounds for
+    # the limits as typed come first, as a precise one is worth more than a smaller bound for limits that are moved.
+    movable = (False, True)[: 1 + bool(convex.allowances)]
+    ways = itertools.product(movable, restrictions(form, x, multipliers, fixed), (False, True))
+    for is_movable, restriction, is_projected in ways:
         rows = restriction.form
         if not is_projected and not (rows.residual(restriction.near) <= NEARLY_HOLD * rows.tolerance).all():
             continue
         found = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
         if found is not None and found[2] <= best.bound:
             best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
-        # A bound for the limits as typed is worth more than a smaller one for limits that are moved.
-        if best.bound <= (ACCURACY if is_projected else PRECISE):
+        if best.bound <= PRECISE:
             break
     return best
 

@@ -27,12 +27,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
+from .answer import ConvexMultipliers
 from .backends import linearise, value_at
 from .certificate import Excess
 from .costs import Penalties
 from .duality import consequence, exact_rmatvec
 from .extension import AddedRows
-from .form import Groups, LinearForm
+from .form import Convex, Groups, LinearForm
 from .linear import Minima
 from .parameters import EPS
 from .sparse import entry_rows, exact_matvec, most_by_row
@@ -47,6 +48,7 @@ __all__ = [
     "decreasing_root",
     "exceeded",
     "least_excess",
+    "multipliers_at",
     "read_budget",
     "tangent",
     "unattainable",
@@ -160,6 +162,12 @@ class Budget:
         return AddedRows(matrix, low, high, self.name)
 
     @property
+    def multiplier_of_nothing(self) -> float:
+        """The multiplier of a budget of nothing: infinite if its costs have no slope at 0, else unknown, NaN."""
+        is_smooth = (self.penalties.variance > 0) | self.penalties.is_divergence
+        return math.inf if self.norm is None and is_smooth.all() else math.nan
+
+    @property
     def magnitude(self) -> float:
         """The size that a violation of the constraint is relative to."""
         return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)
@@ -247,10 +255,12 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
     violated = np.flatnonzero(records > smallest)
     if not len(violated):
         return []
-    matrix, furthest = sp.csr_array(cut.matrix[violated]), float(records[violated].max())
     return [
-        AddedRows(matrix, cut.low[violated], cut.high[violated], name, scale=cut.scale[violated], violation=furthest)
-    ]
+        AddedRows(
+            sp.csr_array(cut.matrix[violated]), cut.low[violated], cut.high[violated], name,
+            scale=cut.scale[violated], violation=float(records[violated].max()), entries=violated,
+        )
+    ]  # fmt: skip
 
 
 def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
@@ -267,7 +277,24 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
     by = np.where(largest > 0, largest, 1.0)
     matrix.data = matrix.data / by[entry_rows(matrix)]
     matrix.eliminate_zeros()
-    return AddedRows(sp.csr_array(matrix), np.full(len(by), -np.inf), -constant / by, name, scale=1 / by)
+    low, entries = np.full(len(by), -np.inf), np.arange(len(by))
+    return AddedRows(sp.csr_array(matrix), low, -constant / by, name, scale=1 / by, entries=entries)
+
+
+def multipliers_at(convex: Convex, x: np.ndarray) -> dict[str, ConvexMultipliers]:
+    """The dual values of convex constraints that were solved as they are, and gradients at the solution."""
+    found = {}
+    for name, one in convex.by_name:
+        if one.dual_value is None:
+            continue
+        try:
+            gradient = tangent(one, convex.variable, np.maximum(x, 0.0), name)
+        except SolverError:
+            continue
+        t = np.maximum(np.atleast_1d(np.asarray(one.dual_value, dtype=float)).ravel(order="F"), 0.0)
+        assert gradient.scale is not None
+        found[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / gradient.scale) @ gradient.matrix))
+    return found
 
 
 def about(expression: Any, variable: cp.Variable) -> np.ndarray:

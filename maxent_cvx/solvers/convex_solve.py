@@ -13,18 +13,20 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .answer import Answer, Status
+from .answer import Answer, ConvexMultipliers, Status
 from .attempts import LARGEST_CONIC, NEWTON, Attempt, Request, answered, attempts, presolved
-from .backends import SOLVERS, least_violation
+from .backends import RELATE, SOLVERS, CvxpyBackend, by_relation, least_violation, limited
 from .certificate import PRECISE, Allowance, Certificate, ConvexTerms, Solution, certify, project
 from .convex import (
     SMALLEST_COUNT,
@@ -38,16 +40,17 @@ from .convex import (
     tangent,
     unattainable,
 )
-from .explain import conflict, irreducible
+from .explain import conflict, contradiction, irreducible
 from .extension import AddedRows, Extension, extended
 from .form import Convex, LinearForm, Problem
+from .monitor import check_time, seconds_left
 from .parameters import FEASIBLE
 from .presolve import Reduced
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["conflict_table", "solve_convex"]
+__all__ = ["ConvexRelaxation", "conflict_table", "elastic_convex_relaxation", "refuted", "solve_convex"]
 
 #: Rounds of cuts, and of budgets one after the other.
 ROUNDS = 100
@@ -79,6 +82,8 @@ SHARPER = 8
 STEEPER = 64.0
 #: Relative to the limit: how exactly that is said.
 SHARP = 1e-6
+#: Records: a row of absolute costs that is so near to its side is at the kink of its cost.
+KINK = 1e-6
 #: Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it.
 UNATTAINABLE = 1e-7
 
@@ -92,7 +97,7 @@ class Lagrangian:
     request: Request
     variable: cp.Variable | None = None  # all counts, which the convex constraints are on
     written: Mapping[str, Any] = field(default_factory=dict)  # every convex constraint by its name, as written
-    free: Sequence[AddedRows] = ()  # hard rows in place of budgets of nothing
+    free: Sequence[Budget] = ()  # budgets of nothing, in place of which there are hard rows
     cuts: list[AddedRows] = field(default_factory=list)  # hard rows that every feasible point satisfies
     answer: Answer | None = None  # of the problem that was solved last
     extension: Extension | None = None
@@ -208,10 +213,23 @@ class Lagrangian:
         self.cuts = [*self.cuts, *new]
 
     def projected(self, x: np.ndarray) -> np.ndarray:
-        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does."""
+        """The point near x that satisfies the hard rows of the last problem up to their last places; x if none does.
+
+        Rows at the kinks of their costs are met, too: there what is spent is known up to rounding only.
+        """
         assert self.extension is not None
         assert self.reduced is not None
-        near = project(self.extension.form.hard, x, self.reduced.fixed)
+        form = self.extension.form
+        low, high = form.low, form.high
+        if form.penalties is not None:
+            value, is_soft = form.matvec(x), np.arange(form.shape[0]) >= form.n_hard
+            is_absolute = is_soft.copy()
+            is_absolute[form.n_hard :] = (form.penalties.variance == 0) & ~form.penalties.is_divergence
+            side = np.where(np.abs(value - form.low) <= np.abs(value - form.high), form.low, form.high)
+            at_kink = is_absolute & (np.abs(value - side) <= KINK)
+            low = np.where(at_kink, side, np.where(is_soft, -np.inf, form.low))
+            high = np.where(at_kink, side, np.where(is_soft, np.inf, form.high))
+        near = project(replace(form, low=low, high=high, penalties=None), x, self.reduced.fixed)
         return x if near is None else near
 
     def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
@@ -255,7 +273,7 @@ class Lagrangian:
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
         form, temperature = self.problem.form, self.temperature(multipliers)
-        added: dict[Hashable, AddedRows] = {("free", number): rows for number, rows in enumerate(self.free)}
+        added: dict[Hashable, AddedRows] = {("free", i): budget.cost_free_rows for i, budget in enumerate(self.free)}
         log_weights = np.log(form.weights) - 1
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:
@@ -309,6 +327,39 @@ class Lagrangian:
             found[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
         self.answer = replace(self.answer, multipliers=found, proofs=())
 
+    def convex_multipliers(self, multipliers: np.ndarray) -> dict[str, ConvexMultipliers]:
+        """The multipliers of all convex constraints at the last answer, and subgradients.
+
+        At a kink of the left side not any subgradient will do. That of a budget is made of the multipliers of its
+        rows, that of another constraint of the multipliers of its cuts.
+        """
+        assert self.answer is not None
+        assert self.answer.multipliers is not None
+        assert self.extension is not None
+        m = self.answer.multipliers * self.temperature(multipliers)
+        found, added, n_terms = {}, self.extension.added, len(self.problem.form.weights)
+        for one in self._priced(multipliers):
+            # The price of the norm is that of its square times the derivative of the square.
+            by = 1.0 if one.budget.norm is None else 2 * math.sqrt(one.budget.limit) / one.budget.norm
+            gradient = (one.budget.matrix.T @ one.slopes + one.budget.linear) / by
+            found[one.budget.name] = ConvexMultipliers(np.array([one.price * by]), sp.csr_array(gradient[None]))
+        for budget in self.free:
+            t = np.array([budget.multiplier_of_nothing])
+            found[budget.name] = ConvexMultipliers(t, budget.cost_free_rows.matrix)
+        for name in dict.fromkeys(cut.name for cut in self.cuts):
+            own = [cut for cut in self.cuts if cut.name == name]
+            places = np.concatenate([added["cut", cut] for cut in own])
+            entries = np.concatenate([cut.entries for cut in own if cut.entries is not None])
+            n_entries = self.written[name].expr.size
+            t = np.bincount(entries, -m[places] * self.extension.form.scale[places], n_entries)
+            sums = sp.csr_array((-m[places], (entries, np.arange(len(entries)))), shape=(n_entries, len(entries)))
+            total = sums @ sp.csr_array(sp.vstack([cut.matrix for cut in own], format="csr"))
+            found[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / np.where(t > 0, t, 1.0)) @ total))
+        for name in self.written.keys() - found.keys():
+            n_entries = self.written[name].expr.size
+            found[name] = ConvexMultipliers(np.zeros(n_entries), sp.csr_array((n_entries, n_terms)))
+        return found
+
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
         assert self.extension is not None
@@ -339,8 +390,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
     """Solve a problem with convex constraints."""
     convex = problem.convex
     assert convex is not None
-    budgets, others = [], []
-    free = []
+    budgets, others, free = [], [], []
     for name, constraint in convex.by_name:
         budget = read_budget(constraint.expr, convex.variable, name)
         if budget is None:
@@ -348,15 +398,36 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
             continue
         budget = budget.without_totals(problem.groups)
         if budget.is_free_only:
-            free.append(budget.cost_free_rows)
+            free.append(budget)
         else:
             budgets.append(budget)
+    if len(budgets) > 1:
+        _require_attainable_together(problem, budgets, request)
+        if problem.form.shape[1] <= LARGEST_CONIC:
+            # Budgets that oppose each other are settled slowly one after the other; tangents settle them at once.
+            names = {budget.name for budget in free}
+            with suppress(SolverError, Infeasible):
+                all_others = [(name, one) for name, one in convex.by_name if name not in names]
+                solution = _solved(problem, request, [], free, all_others)
+                if solution.certificate.bound <= PRECISE:
+                    return solution
+    return _solved(problem, request, budgets, free, others)
+
+
+def _solved(
+    problem: Problem,
+    request: Request,
+    budgets: Sequence[Budget],
+    free: Sequence[Budget],
+    others: Sequence[tuple[str, Any]],
+) -> Solution:
+    """Solve a problem by the multipliers of budgets, and by cuts in place of all other constraints."""
+    convex = problem.convex
+    assert convex is not None
     lagrangian = Lagrangian(
         replace(problem, convex=None), budgets, request, convex.variable, dict(convex.by_name), free
     )
     multipliers = np.zeros(len(budgets))
-    if len(budgets) > 1:
-        _require_attainable_together(problem, budgets, request)
     if others:
         lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
@@ -499,6 +570,16 @@ def _certified(
     convex = problem.convex
     assert convex is not None
     certificate = _certificate(lagrangian, multipliers, problem, others)
+    if not certificate.bound <= PRECISE and multipliers.any():
+        before = lagrangian.answer
+        assert before is not None
+        assert before.counts is not None
+        lagrangian.answer = replace(before, counts=lagrangian.projected(np.maximum(before.counts, 0.0)))
+        nearer = _certificate(lagrangian, multipliers, problem, others)
+        if nearer.bound < certificate.bound:
+            certificate = nearer
+        else:
+            lagrangian.answer = before
     if lagrangian.cuts and not certificate.bound <= PRECISE and all(one.expr.size == 1 for _, one in others):
         assert lagrangian.answer is not None
         assert lagrangian.answer.counts is not None
@@ -520,6 +601,7 @@ def _certified(
         proofs=[proof[extension.original] for proof in answer.proofs],
         iterations=lagrangian.iterations,
         log=lagrangian.log,
+        convex=lagrangian.convex_multipliers(multipliers),
         status=Status.OPTIMAL if certificate.holds else answer.status,
     )
     return Solution(own, certificate, request.backend.name)
@@ -543,6 +625,84 @@ def _certificate(
             exceeded(others, problem.convex.variable, lagrangian.cut_rows),
             lagrangian.temperature(multipliers),
         ),
+    )  # fmt: skip
+
+
+# The elastic relaxation of rows and convex constraints.
+
+
+#: Relative to a move: by how much more a side is moved than the least, so that some distribution has room.
+ROOM = 1e-4
+#: Records: a smaller violation of a row by a conic solver's answer is its rounding error, and the least room.
+MOVED = 1e-6
+
+
+class ConvexRelaxation(NamedTuple):
+    """By how much each row is lowered and raised, records, and each entry of each convex constraint, in its unit."""
+
+    below: np.ndarray
+    above: np.ndarray
+    convex: list[np.ndarray]
+
+
+def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: np.ndarray) -> ConvexRelaxation:
+    """Minimise the weighted sum of violations of knowledge and convex constraints, subject to the hard constraints.
+
+    `of_rows` are the weights of a record for each row of knowledge, `of_convex` those of a unit for each convex
+    constraint; what has an infinite weight is kept. A conic program by CLARABEL; all that moves has some room then.
+    """
+    import cvxpy as cp
+
+    form, convex = problem.hard.form, problem.convex
+    assert convex is not None
+    unit, n_known = form.count_scale, form.shape[0] - form.n_facts
+    counts = cp.multiply(unit, cp.Variable(form.shape[1], nonneg=True))
+    sides = [cp.Variable(n_known, nonneg=True) for _ in range(2)]
+    firm = np.isinf(of_rows)
+    place = sp.csr_array(
+        (np.ones(n_known), (np.arange(form.n_facts, form.shape[0]), np.arange(n_known))), (form.shape[0], n_known)
+    )
+    value = form.matrix @ counts + place @ (sides[0] - sides[1])
+    rows = [
+        RELATE[relation](value[at], (form.high if relation == "<=" else form.low)[at])
+        for relation, at in by_relation(form.low, form.high)
+    ]
+    rows += [side[np.flatnonzero(firm)] == 0 for side in sides if firm.any()]
+    slacks = [cp.Variable(one.expr.size, nonneg=True) for one in convex.constraints]
+    for one, slack, weight in zip(convex.constraints, slacks, of_convex, strict=True):
+        expression = cp.vec(one.expr.tree_copy({id(convex.variable): counts}), order="F")
+        rows.append(expression <= (slack if math.isfinite(weight) else 0))
+    largest = max([1.0, *of_rows[~firm], *of_convex[np.isfinite(of_convex)]])
+    cost = (np.where(firm, 0.0, of_rows) / largest) @ (sides[0] + sides[1])
+    cost += sum(w / largest * cp.sum(s) for w, s in zip(of_convex, slacks, strict=True) if math.isfinite(w))
+    conic = cp.Problem(cp.Minimize(cost), rows)
+    backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
+    options = limited(backend.options_with({}), backend.seconds, seconds_left())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            conic.solve(solver=backend.name, **options)
+        except cp.error.SolverError as error:
+            raise SolverError(f"CLARABEL did not relax the convex constraints: {error}") from None
+    check_time()
+    if conic.status == "infeasible":
+        raise Infeasible("what must not move contradicts itself")
+    if conic.status not in ("optimal", "optimal_inaccurate"):
+        raise SolverError(f"CLARABEL did not relax the convex constraints: its status is {conic.status}")
+
+    def with_room(moves: Any, least: Any) -> np.ndarray:
+        moves = np.atleast_1d(np.asarray(moves, dtype=float))
+        return np.where(moves > least, moves * (1 + ROOM) + least, 0.0)
+
+    below, above = (np.zeros(form.shape[0]) for _ in range(2))
+    for moved, side in zip((below, above), sides, strict=True):
+        moved[form.n_facts :] = np.where(firm, 0.0, with_room(side.value, MOVED))
+    return ConvexRelaxation(
+        below, above,
+        [
+            with_room(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
+            for slack, weight in zip(slacks, of_convex, strict=True)
+        ],
     )  # fmt: skip
 
 
@@ -589,17 +749,22 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
 
 def _is_infeasible(problem: Problem) -> bool:
     """Whether a contradiction is proved."""
+    return conflict(problem) is not None if problem.convex is None else refuted(problem) is not None
+
+
+def refuted(problem: Problem) -> Infeasible | None:
+    """The error of constraints that no point satisfies; None if there is no proof."""
     if problem.convex is None:
-        return conflict(problem) is not None
+        return contradiction(problem)
     try:
-        solve_convex(problem, Request(NEWTON, problem.start))
-    except Infeasible:
-        return True
+        solve_convex(problem.hard, Request(NEWTON, problem.hard.start))
+    except Infeasible as error:
+        return error
     except NotDecided:  # the time is over
         raise
     except SolverError:
-        return False
-    return False
+        return None
+    return None
 
 
 def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, float, float, float]:

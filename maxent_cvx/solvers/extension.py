@@ -27,6 +27,7 @@ class AddedRows:
     penalties: Penalties | None = None  # the costs of missing the rows, if they are soft
     scale: np.ndarray | None = None  # one per row: what each row was multiplied by
     violation: float = 0.0  # of a cut, by how much the point that it was made at violates it, records
+    entries: np.ndarray | None = None  # one per row of a cut: which entry of the constraint it is of
 
 
 @dataclass(frozen=True, eq=False)

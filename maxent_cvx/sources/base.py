@@ -323,6 +323,11 @@ class ConstraintGroup:
             start += len(rows)
         return ConstraintGroup(StoredSource.of(self.source, tuple(remaining)), tuple(remaining), self.convex)
 
+    def without_convex(self, number: int) -> ConstraintGroup:
+        """The same without one convex constraint, by its number among them; parameters stay as they are now."""
+        convex = self.convex[:number] + self.convex[number + 1 :]
+        return ConstraintGroup(StoredSource.of(self.source, self.rows), self.rows, convex)
+
     def named(self, label: str) -> ConstraintGroup:
         """The same with rows that are called by `label`; those of several blocks also by what each block is."""
         rows = []

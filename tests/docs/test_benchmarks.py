@@ -20,6 +20,7 @@ RUNS = {
     "attacks reconstruction": ["--block", "3", "--blocks", "1", "--time-limit", "1"],
     "boundary": ["--models", "2", "--buckets", "8", "--statements", "4"],
     "contradictions": ["--statements", "20"],
+    "convex_explanations": ["--models", "2"],
     "convex_statements": ["--tables", "hospital", "--kinds", "sum_squares", "kl_ball", "--shares", "0.7", "-0.1"],
     "guest": ["--n", "6", "--temperatures", "0.1", "--outcomes", "50", "--moments", "3", "--together"],
     "larger": ["--records", "200", "--rows", "3"],

@@ -136,16 +136,22 @@ def test_contradictions_name_what_clashes():
 
 
 def test_whatever_goes_wrong_is_said():
-    """A solve that is not finished in its time is no traceback; nor are intervals that nobody can find."""
+    """A solve that is not finished in its time is no traceback."""
     said = contradiction(answered(mx.MaxEnt(RELEASE).add(MEN == 0.3), None, 20, 0.0))
     assert said[0].startswith("There is no answer: ")
+
+
+def test_convex_knowledge():
+    """A convex constraint has intervals, and is among the statements of a contradiction."""
     import cvxpy as cp
 
-    convex = mx.MaxEnt(RELEASE).add(lambda space: cp.sum_squares(space.p) <= 0.9)
+    convex = mx.MaxEnt(RELEASE).add(lambda space: cp.sum_squares(space.p) <= 0.045, label="spread")
     found = answered(convex, None, 20, 60.0)
-    assert found.interval is None
-    assert "convex" in verdict(found, found, 0.8, 0.8)[-1]
-    assert "interval of all values" not in heat_map(found, 0.8)
+    plain = answered(mx.MaxEnt(RELEASE), None, 20, 60.0)
+    assert np.ptp(found.interval, axis=0).sum() < np.ptp(plain.interval, axis=0).sum() - 0.1
+    assert "interval of all values" in heat_map(found, 0.8)
+    _, items = contradiction(answered(convex.copy().add(MEN == 0.5), None, 20, 60.0))
+    assert any("spread" in item for item in items)
 
 
 def test_the_verdict_compares_with_the_start():

@@ -105,7 +105,7 @@ def test_what_cannot_be_bounded(hospital):
     with refused(mx.Infeasible, "contradicts"):
         model.copy().add(P("Flu", given={"Gender": "male"}) == 0.9).bounds("P(HIV)")
     with refused(mx.SolverError):
-        model.add(lambda space: sum(space.p**2) <= 1).bounds("P(HIV)")
+        model.add(lambda space: sum(space.p**2) <= 1).bounds("P(HIV)", integer=True)
 
 
 def test_what_a_row_is_forgiven_contradicts_nothing(hospital):

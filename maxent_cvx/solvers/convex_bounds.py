@@ -1,0 +1,257 @@
+r"""The least and the largest values of linear expressions where convex constraints restrict the feasible set, too.
+
+Rows that every feasible point satisfies take the place of the constraints, so that linear programs prove the ends. Such
+rows are made where they are needed. A conic program finds the least value of an expression, with a point x^ that attains
+it. At x^ a constraint g(x) <= 0 has the tangent g(x^) + g'(x^) (x - x^) <= 0. At a kink the tangent is not unique; but if
+g is a sum of costs c_k of rows a_k x and a linear expression, dual values of v_k = a_k x give slopes y_k for which
+
+    sum_k (y_k a_k x - c_k*(y_k)) + g x <= limit
+
+supports the set at x^, c_k* being the conjugate of c_k. Both hold for every feasible x, however inexact x^ and y are.
+What they leave open, further tangents decide, at the points where linear programs have their optimum (Kelley, J. E.
+(1960). The cutting-plane method for solving convex programs. Journal of the Society for Industrial and Applied
+Mathematics 8, 703-712).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._utils.errors import Infeasible, SolverError
+from .backends import CvxpyBackend, constraints, cost_of_missing, limited
+from .convex import Budget, cuts_at, read_budget, tangent, violation
+from .convex_solve import refuted
+from .extension import AddedRows, Extension, extended
+from .form import Convex, Groups, LinearForm, Problem
+from .intervals import Ends
+from .linear import GAP, Minima
+from .monitor import check_time, seconds_left
+from .sparse import most_by_row
+
+__all__ = ["convex_bounds"]
+
+#: Linear programs, with tangents at their optima, for each end.
+ROUNDS = 200
+#: Linear programs after which these end if their least value has not risen.
+PATIENCE = 5
+#: Share of the gap that is allowed up to which tangents are made.
+NARROW = 0.1
+#: Relative to the number of records: by how much the rows of tangents are moved outwards, for their rounding errors.
+OUTWARDS = 1e-12
+#: Records: a smaller violation of a constraint is one of rounding.
+SMALLEST = 1e-10
+#: Relative: a slope below is that of a constraint that does not bind.
+UNUSED = 1e-9
+
+
+def convex_bounds(
+    problem: Problem,
+    expressions: sp.csr_array,
+    linear_bounds: Callable[[Problem], Ends],
+    answered: Callable[[int], None] = lambda ends: None,
+) -> Ends:
+    """Find the least and the largest value of expressions; `linear_bounds` has those over the rows of a problem."""
+    assert problem.convex is not None
+    plain = replace(problem.hard, convex=None)
+    program = ConicProgram(plain.form, problem.convex, problem.groups)
+    size = most_by_row(np.abs(expressions.data), expressions)
+    attained = np.stack([np.full(len(size), np.inf), np.full(len(size), -np.inf)])
+    for row in np.flatnonzero(size > 0):
+        cost = expressions[[row]].toarray().ravel() / size[row]
+        for side, sign in enumerate((1.0, -1.0)):
+            check_time()
+            value = program.minimum(sign * cost)
+            attained[side, row] = sign * value * size[row]
+            answered(1)
+        if program.is_infeasible:
+            break
+    attained[:, size == 0] = 0.0
+    try:
+        ends = linear_bounds(plain.with_rows(program.with_cuts(program.cuts).form))
+    except Infeasible:  # in terms of the rows of tangents, which nobody has typed
+        raise refuted(problem) or _unproved() from None
+    except SolverError:  # the rows are too much alike
+        ends = linear_bounds(plain)
+    if program.is_infeasible:
+        raise refuted(problem) or _unproved()
+    gaps = np.abs(ends.value - attained)
+    return Ends(ends.value, ends.is_exact & (gaps <= 2 * GAP * np.where(size > 0, size, 1.0)))
+
+
+def _unproved() -> SolverError:
+    """The error of a contradiction that a conic solver reports, and nothing proves."""
+    return SolverError(
+        "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly "
+        "contradict each other; relax one of them"
+    )
+
+
+def _parts(constraint: Any) -> list[Any]:
+    """The constraints that together say that the largest of several expressions is at most something affine."""
+    expression = constraint.expr
+    summands = expression.args if type(expression).__name__ == "AddExpression" else [expression]
+    curved = [one for one in summands if not one.is_affine()]
+    if len(curved) != 1 or type(curved[0]).__name__ != "maximum":
+        return [constraint]
+    rest = sum(one for one in summands if one.is_affine())
+    return [part for one in curved[0].args for part in _parts(one + rest <= 0)]
+
+
+@dataclass(eq=False)
+class ConicProgram:
+    """Minimise one linear expression after another over rows and convex constraints, and keep the rows that prove it."""
+
+    form: LinearForm
+    convex: Convex
+    groups: Groups
+    cuts: list[AddedRows] = field(default_factory=list)
+    is_infeasible: bool = False  # as far as a conic solver tells
+
+    def __post_init__(self) -> None:
+        import cvxpy as cp
+
+        unit, n = self.form.count_scale, self.form.shape[1]
+        shares = cp.Variable(n, nonneg=True)
+        self.counts = cp.multiply(unit, shares)
+        self.cost = cp.Parameter(n)
+        rows = [block[2] for block in constraints(self.form, self.counts)]
+        self.budgets: list[tuple[Budget, Any, Any, float]] = []
+        self.others = []
+        self.parts = [(name, part) for name, one in self.convex.by_name for part in _parts(one)]
+        for name, one in self.parts:
+            budget = read_budget(one.expr, self.convex.variable, name)
+            if budget is None:
+                self.others.append((name, one))
+                continue
+            budget = budget.without_totals(self.groups)
+            is_value, spent = _spent(budget, self.counts)
+            allowed = budget.limit if budget.norm is None else math.sqrt(max(budget.limit, 0.0))
+            by = abs(allowed) or 1.0
+            limit = spent / by <= allowed / by
+            rows += [is_value, limit, budget.zeros @ self.counts == 0] if budget.zeros.shape[0] else [is_value, limit]
+            self.budgets.append((budget, is_value, limit, by))
+        # In records, of which solvers see more digits than of probabilities.
+        records = float(self.groups.records.sum())
+        others = [records * one.expr.tree_copy({id(self.convex.variable): self.counts}) <= 0 for _, one in self.others]
+        self.problem = cp.Problem(cp.Minimize(self.cost @ shares), rows + others)
+
+    def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
+        """The rows, and those that the constraints imply."""
+        outwards = OUTWARDS * float(self.form.upper_bound.max(initial=1.0))
+        added: dict[Hashable, AddedRows] = {i: replace(cut, high=cut.high + outwards) for i, cut in enumerate(cuts)}
+        return extended(self.form, added, self.form.weights)
+
+    def minimum(self, cost: np.ndarray) -> float:
+        """The least value that was attained, up to the solver's precision; makes the rows that prove it, if it can."""
+        x = self._solved(cost)
+        if x is None:
+            return math.inf
+        value, cuts, least = float(cost @ x), list(self.cuts), list[float]()
+        for _ in range(ROUNDS):
+            check_time()
+            extension = self.with_cuts(cuts)
+            optimum = next(iter(Minima(extension.form).of(cost)))
+            if not optimum.found:
+                return value
+            new = [
+                cut for name, one in self.parts for cut in cuts_at(one, self.convex.variable, optimum.x, name, SMALLEST)
+            ]
+            least.append(float(cost @ optimum.x))
+            stalls = len(least) > PATIENCE and least[-1] - least[-1 - PATIENCE] <= NARROW * GAP
+            if not new or stalls or value - least[-1] <= NARROW * GAP:
+                break
+            cuts += new
+        n_used = len(extension.added)  # the last tangents are of no program yet
+        used = [cut for i, cut in enumerate(cuts[:n_used]) if optimum.multipliers[extension.added[i]].any()]
+        self.cuts += [cut for cut in used if not any(cut is other for other in self.cuts)]
+        return value
+
+    def _solved(self, cost: np.ndarray) -> np.ndarray | None:
+        """The point that a conic solver finds; also makes the rows that support the feasible set there."""
+        backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
+        self.cost.value = cost * self.form.count_scale
+        options = limited(backend.options_with({}), backend.seconds, seconds_left())
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.problem.solve(solver=backend.name, **options)
+        except Exception:  # what solvers raise is theirs to choose
+            return None
+        self.is_infeasible |= self.problem.status == "infeasible"
+        if self.problem.status not in ("optimal", "optimal_inaccurate") or self.counts.value is None:
+            return None
+        x = np.maximum(np.asarray(self.counts.value), 0.0)
+        for budget, is_value, limit, by in self.budgets:
+            price = float(np.asarray(limit.dual_value).item())
+            if price > UNUSED:
+                self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
+        for name, one in self.others:
+            self._add_tangent(name, one, x)
+        return x
+
+    def _add_tangent(self, name: str, constraint: Any, x: np.ndarray) -> None:
+        """Make the rows of those entries of a constraint that bind at x."""
+        try:
+            cut = tangent(constraint, self.convex.variable, x, name)
+        except SolverError:  # some functions have no gradient at 0
+            return
+        assert cut.scale is not None
+        at = np.flatnonzero(violation(constraint, self.convex.variable, x) * cut.scale > -BINDS)
+        if len(at):
+            self.cuts.append(
+                AddedRows(sp.csr_array(cut.matrix[at]), cut.low[at], cut.high[at], name, scale=cut.scale[at])
+            )
+
+
+#: Records: a constraint that is so nearly active may bind.
+BINDS = 1e-3
+
+
+def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
+    """The row that slopes of the costs imply for every x that keeps the budget."""
+    if budget.norm is not None:  # the conjugate of the norm is 0 within the unit ball of the dual norm
+        roots = np.sqrt(2 * budget.penalties.variance)
+        largest = float(np.linalg.norm(slopes * roots))
+        slopes = slopes / max(largest, 1.0)
+        constants, limit = slopes @ budget.low, math.sqrt(max(budget.limit, 0.0))
+    else:
+        slopes = np.clip(slopes, -budget.penalties.slope, budget.penalties.slope)
+        side = np.where(slopes > 0, budget.high, budget.low)
+        slopes = np.where(np.isfinite(side), slopes, 0.0)
+        of_side = slopes * np.where(np.isfinite(side), side, 0.0)
+        constants, limit = float((of_side + budget.penalties.conjugates(-slopes)).sum()), budget.limit
+    row = budget.matrix.T @ slopes + budget.linear
+    most = float(np.abs(row).max(initial=0.0))
+    if not 0 < most < math.inf or not math.isfinite(constants):
+        return []
+    high = (limit + constants + budget.error) / most
+    return [AddedRows(sp.csr_array(row[None] / most), np.array([-np.inf]), np.array([high]), budget.name)]
+
+
+def _spent(budget: Budget, counts: Any) -> tuple[Any, Any]:
+    """The constraint that a variable has the values of the rows of a budget, and what is spent at these."""
+    import cvxpy as cp
+
+    values, penalties = cp.Variable(budget.matrix.shape[0]), budget.penalties
+    is_value = values == budget.matrix @ counts
+    if budget.norm is not None:
+        return is_value, cp.norm(cp.multiply(1 / np.sqrt(2 * penalties.variance), values - budget.low))
+    spent: Any = budget.linear @ counts
+    if len(some := np.flatnonzero(penalties.is_divergence)):
+        spent += penalties.temperature[some] @ cp.kl_div(values[some], penalties.target[some])
+    is_cost = ~penalties.is_divergence
+    for at, missed in (
+        (np.flatnonzero(is_cost & (budget.low == budget.high)), lambda at: values[at] - budget.low[at]),
+        (np.flatnonzero(is_cost & np.isinf(budget.low)), lambda at: cp.pos(values[at] - budget.high[at])),
+        (np.flatnonzero(is_cost & np.isinf(budget.high)), lambda at: cp.pos(budget.low[at] - values[at])),
+    ):
+        if len(at):
+            spent += cost_of_missing(missed(at), penalties.variance[at], penalties.slope[at])
+    return is_value, spent

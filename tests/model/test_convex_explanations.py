@@ -1,0 +1,244 @@
+"""Prices, bounds, contradictions and certainties of models with convex statements."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import P
+from tests.benchmarks.convex_explanations import KINDS, apart, drawn, missed
+from tests.benchmarks.convex_statements import outcomes
+
+TARGET = np.array([0.1, 0.2, 0.2, 0.1, 0.2, 0.2])
+
+
+@pytest.fixture
+def view():
+    """Fifty people in each of two groups, of whom nothing else is known."""
+    people = pd.DataFrame({"g": ["a"] * 50 + ["b"] * 50})
+    return mx.QITable(people, qi="g", sa="s", sa_values=["x", "y", "z"])
+
+
+def near(side, of=cp.sum_squares):
+    """The joint distribution is near a target."""
+    return lambda space: of(space.marginal(["g", "s"]).expr - TARGET) <= side
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prices_are_derivatives_of_the_entropy(kind):
+    """They are dH / d(right-hand side), of the convex statement and of the linear one beside it."""
+    table = missed(drawn(list(KINDS).index(kind), [kind]))
+    assert table["close"].all(), table
+    price = table["price"].iloc[0]
+    assert price < 0 if kind == "entropy" else price > 0
+
+
+@pytest.mark.parametrize("seed", [40, 44, 59])
+def test_prices_of_two_convex_statements(seed):
+    """The same with two of them."""
+    table = missed(drawn(seed))
+    assert table["close"].all(), table
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_prices_of_conic_solvers(view, solver):
+    """The dual values of a conic solver give the same prices."""
+    model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
+    pd.testing.assert_frame_equal(model.solve(solver).prices(), model.solve().prices(), atol=1e-5)
+
+
+def test_prices_of_a_solved_program(view):
+    """A program that CVXPY has solved has dual values of its own."""
+    model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
+    model.problem.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    pd.testing.assert_frame_equal(model.read(model.problem).prices(), model.solve().prices(), atol=1e-5)
+
+
+def test_what_does_not_bind_has_no_price(view):
+    """A price of 0 says that a statement follows from the others."""
+    prices = mx.MaxEnt(view).add(near(1.0), P("x", given={"g": "a"}) >= 0.1, label=None).solve().prices()
+    assert (prices["price"] == 0).all()
+    assert (prices["side"] == "").all()
+
+
+def test_prices_of_each_entry(view):
+    """A constraint on a vector has a price for each entry."""
+
+    def each(space):
+        return cp.kl_div(space.marginal(["g", "s"]).expr, TARGET) <= 0.004
+
+    model = mx.MaxEnt(view).add(each)
+    post = model.solve()
+    prices = post.prices(leave_one_out=True)
+    assert len(prices) == 6
+    assert (prices["price"] > 0).sum() == 2
+    assert np.allclose(prices["change"], math.log(6) - post.entropy)
+    wider = mx.MaxEnt(view).add(lambda space: cp.kl_div(space.marginal(["g", "s"]).expr, TARGET) <= 0.004 + 1e-6)
+    assert np.isclose((wider.solve().entropy - post.entropy) / 1e-6, prices["price"].sum(), rtol=1e-3)
+
+
+@pytest.mark.parametrize(("of", "price"), [(cp.sum_squares, math.inf), (cp.norm1, math.nan), (cp.norm2, math.nan)])
+def test_prices_where_nothing_is_left(view, of, price):
+    """Where the left side must be 0, a square has an infinite price, and that of a norm is said to be unknown."""
+    counts = np.array([5.0, 10.0, 35.0, 25.0, 15.0, 10.0])
+    model = mx.MaxEnt(view).add(lambda space: of(space.counts / 100 - counts / 100) <= 0, label="near")
+    prices = model.add(P("z", given={"g": "b"}) <= 0.9).solve().prices()["price"]
+    assert np.array_equal(prices.loc["near"], price, equal_nan=True)
+    assert prices.loc["P(z | g=b) <= 0.9"] == 0
+    uniform = mx.MaxEnt(view).add(lambda space: of(space.counts - 100 / 6) <= 0)
+    assert uniform.solve().prices()["price"].item() == 0
+
+
+def test_leave_one_out(view):
+    """Without a convex statement, the others remain."""
+    model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
+    table = model.solve().prices(leave_one_out=True)
+    alone = {
+        "near": mx.MaxEnt(view).add(P("x", given={"g": "a"}) >= 0.7).solve().entropy,
+        "P(x | g=a) >= 0.7": mx.MaxEnt(view).add(near(0.1)).solve().entropy,
+    }
+    label = next(name for name in model.knowledge if name != "P(x | g=a) >= 0.7")
+    assert np.isclose(table.loc[label, "without"], alone["near"])
+    assert np.isclose(table.loc["P(x | g=a) >= 0.7", "without"], alone["P(x | g=a) >= 0.7"])
+
+
+def test_statements_that_oppose_each_other():
+    """An absolute distance and a sum of squares, both of which bind, are certified as others are."""
+    case = drawn(38)
+    assert case.kinds == ("norm1", "sum_squares")
+    assert case.model(case.sides).solve().certificate.bound <= 1e-6
+
+
+def test_absolute_costs_at_their_kinks():
+    """Adult by Anatomy, near a table of which some shares are met exactly: certified within 1e-6."""
+    table = pd.DataFrame(list(outcomes("adult, anatomy", ["norm1"], [0.2, 0.01])))
+    assert table["right"].all(), table
+
+
+# Bounds.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_those_of_conic_programs(kind):
+    """Every end is attained, and is that of CLARABEL with tight tolerances."""
+    table = apart(drawn(list(KINDS).index(kind), [kind]))
+    assert (table["exact"] == "both").all()
+    assert np.allclose(table[["low outside", "high outside"]], 0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("of", "radius"),
+    [
+        (cp.sum_squares, lambda c: math.sqrt(2 * c / 3)),
+        (cp.norm, lambda c: c * math.sqrt(2 / 3)),
+        (cp.norm1, lambda c: c / 2),
+    ],
+)
+def test_bounds_in_closed_form(of, radius):
+    """The largest p_1 of three probabilities near 1/3 each: never less than that, and hardly more."""
+    people = mx.QITable(pd.DataFrame({"g": ["a"] * 12}), qi="g", sa="s", sa_values=["x", "y", "z"])
+    for c in (1e-4, 0.003, 0.02):
+        model = mx.MaxEnt(people).add(lambda space, c=c: of(space.p - np.full(3, 1 / 3)) <= c)
+        low, high = model.bounds("P(x)")
+        assert 0 <= high - (1 / 3 + radius(c)) <= 1e-7
+        assert 0 <= (1 / 3 - radius(c)) - low <= 1e-7
+
+
+def test_bounds_beside_closed_forms():
+    """Buckets that the convex constraint is not about have the ends that they have without it."""
+    hospital = mx.datasets.load_hospital()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    plain = mx.MaxEnt(release)
+    first = np.flatnonzero(plain.space.codes["bucket"] == 0)
+    model = plain.copy().add(lambda space: cp.sum_squares(space.counts[first] - 4 / len(first)) <= 1.0)
+    wide, narrow = plain.bounds(progress=False), model.bounds(progress=False)
+    assert (narrow["low"] >= wide["low"] - 1e-9).all()
+    assert (narrow["high"] <= wide["high"] + 1e-9).all()
+    post = model.solve().conditional().stack()
+    values = post.reindex(narrow.index.set_names(post.index.names)).to_numpy()
+    assert (narrow["low"].to_numpy() <= values + 1e-9).all()
+    assert (values <= narrow["high"].to_numpy() + 1e-9).all()
+
+
+def test_bounds_of_contradictory_statements(view):
+    """They are proved to contradict each other, in the words of the statements."""
+    model = mx.MaxEnt(view).add(near(0.01), P("x", given={"g": "a"}) >= 0.7, label=None)
+    with pytest.raises(mx.Infeasible, match="your own"):
+        model.bounds("P(y | g=b)")
+
+
+def test_whole_assignments(view):
+    """Integer programs are of linear rows: bounds are refused, and certainties of the linear rows remain true."""
+    model = mx.MaxEnt(view).add(near(0.1), "P(x | g=a) <= 0.01")
+    with pytest.raises(mx.SolverError):
+        model.bounds("P(x)", integer=True)
+    assert model.solve().certain(progress=False).empty
+    few = mx.QITable(pd.DataFrame({"g": ["a"] * 5 + ["b"] * 5}), qi="g", sa="s", sa_values=["x", "y", "z"])
+    post = mx.MaxEnt(few).add(near(0.1), "P(x | g=a) <= 0.1").solve()
+    certain = post.certain(progress=False, integer=True)
+    assert certain.loc["P(x | g=a)", "probability"] == 0
+    none = mx.MaxEnt(few).add(near(0.2), "P(x | g=a) = 0").solve().certain(progress=False)
+    assert none.loc["P(x | g=a)", "because"] == ["P(x | g=a) = 0"]
+
+
+# Contradictions, and their relaxation.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_diagnose_and_relax(kind):
+    """The statement is named, with the value that the others permit; moved that far it can hold, and no less far."""
+    case = drawn(list(KINDS).index(kind), [kind])
+    model = case.model(np.array([-1.0, case.sides[-1]]))
+    (constraint,) = model.constraints[kind]
+    sign = -1 if kind == "entropy" else 1  # H >= 1, or f <= -1
+    others = [one for label, several in model.constraints.items() if label != kind for one in several]
+    least = sign * (cp.Problem(cp.Minimize(constraint.expr), others).solve("CLARABEL") - 1)
+    row = model.diagnose().loc[kind]
+    assert (row["least"] if sign > 0 else -row["most"]) <= sign * least + 1e-6
+    assert row["move"] > 0
+    change = model.relax({label: math.inf for label in model.knowledge if label != kind}).changes.loc[kind]
+    assert np.isclose(change["new_high"] if sign > 0 else change["new_low"], least, atol=2e-4 * change["move"])
+    relaxed = model.relax({label: math.inf for label in model.knowledge if label != kind}).model
+    assert relaxed.solve().certificate.holds
+    assert len(relaxed.knowledge) == len(model.knowledge)
+    assert len(model.diagnose())  # the model itself is as it was
+
+
+def test_relax_the_linear_statement_instead(view):
+    """What has an infinite priority stays; then the linear statement moves to what the convex one permits."""
+    model = mx.MaxEnt(view).add(near(0.05), label="near").add(P("x", given={"g": "a"}) >= 0.7)
+    relaxation = model.relax({"near": math.inf})
+    assert relaxation.changes["move"].gt(0).tolist() == [True]
+    high = mx.MaxEnt(view).add(near(0.05)).bounds(P("x", given={"g": "a"}))[1]
+    assert np.isclose(relaxation.changes["new_low"].item(), high, atol=1e-4)
+    assert relaxation.model.solve().certificate.holds
+    with pytest.raises(mx.Infeasible):
+        model.relax(dict.fromkeys(model.knowledge, math.inf))
+
+
+def test_relaxation_is_least(view):
+    """Of two statements the cheaper one moves, by the weighted sum of what both would have to."""
+    model = mx.MaxEnt(view).add(near(0.05), label="near").add(P("x", given={"g": "a"}) >= 0.7)
+    alone = {name: model.relax({name: math.inf}).changes["move"].item() for name in model.knowledge}
+    cost = {"near": 50 * alone["near"], "P(x | g=a) >= 0.7": 100 * alone["P(x | g=a) >= 0.7"]}  # of the other one
+    changes = model.relax().changes["move"]
+    total = sum(move * (100 if name == "near" else 50) for name, move in changes.items())
+    assert total <= min(cost.values()) * (1 + 1e-3)
+
+
+def test_relaxed_entries(view):
+    """Entries of a vector move one by one, and consistent knowledge does not move."""
+
+    def each(side):
+        return lambda space: cp.kl_div(space.marginal(["g", "s"]).expr, TARGET) <= side
+
+    model = mx.MaxEnt(view).add(each(0.001), label="each").add("P(x | g=a) = 0.3")
+    changes = model.relax({"P(x | g=a) = 0.3": math.inf}).changes
+    assert len(changes) >= 1
+    assert changes.index.str.startswith("each, entry").all()
+    assert mx.MaxEnt(view).add(each(0.5)).relax().changes.empty
