@@ -25,7 +25,7 @@ from ..releases.series import ReleaseSeries
 from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
-from ..sources.statements import Statement
+from ..sources.statements import RatioStatement, Statement
 from .options import ExposureOptions, ReleaseOptions, TableOptions, with_dataset_defaults
 from .streams import DASH, left_out, read_text, say, source_name
 
@@ -414,8 +414,9 @@ def _sensitive_values(
 # -------------------------------------------------------------------------------------------------- background knowledge
 
 
-def statements_of(options: ExposureOptions) -> list[Statement]:
+def statements_of(options: ExposureOptions) -> list[Statement | RatioStatement]:
     """Read the statements of --know and --knowledge."""
+    statements: list[Statement | RatioStatement]
     statements = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]
     if options.knowledge == DASH:
         return [*statements, *read_statements(read_text(DASH), "standard input")]

@@ -25,7 +25,7 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
-from ..sources.statements import Statement
+from ..sources.statements import RatioStatement, Statement
 from .inputs import (
     CommandInput,
     check_buckets,
@@ -178,10 +178,10 @@ class Question:
     options: ExposureOptions
     source: CommandInput
     people: pd.DataFrame | None
-    statements: list[Statement]
+    statements: list[Statement | RatioStatement]
 
     @classmethod
-    def read(cls, options: ExposureOptions, statements: list[Statement]) -> Question:
+    def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement]) -> Question:
         """Read the release, and the named people."""
         people = None if options.people is None else read_people(options.people)
         return cls(options, read_input(options), people, statements)
@@ -508,7 +508,7 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
     return False
 
 
-def _quantify_partitions(options: QuantifyOptions, statements: list[Statement]) -> int:
+def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | RatioStatement]) -> int:
     """The same for a release in partitions; --out is a folder with P(q, s, b) of every partition."""
     for name, instead in IN_MEMORY.items():
         if (value := getattr(options, name, None)) is not None and value is not False and value != ():

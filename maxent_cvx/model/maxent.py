@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableError, join_names, short_repr
 from .._utils.files import path_of, write_beside
-from .._utils.formatting import TablePreview, as_html
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_bool,
@@ -57,7 +56,7 @@ from .bounds import bounds_of, of_combinations, of_conditionals, of_table, requi
 from .explain import Relaxation, least_relaxation
 from .partitioned import PartitionedMaxEnt
 from .posterior import ABOUT, Posterior, seconds_for
-from .program import in_words, latex, model_of_problem, read_solution
+from .program import in_html, in_words, latex, model_of_problem, read_solution
 from .storage import StoredModel, decoding, model_of_parts, read_model, read_terms, same_system, save_model
 from .system import KnowledgeBase, RowBlocks
 
@@ -1014,8 +1013,7 @@ class MaxEnt:
         return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
 
     def _repr_html_(self) -> str:
-        size = f"{pluralize(self.view.n_records, 'person', 'people')}, {pluralize(len(self.space), 'term')} {self.space.term}"
-        return as_html(f"<MaxEnt: {size}>", TablePreview(self.describe(), "sources"))
+        return in_html(self)
 
 
 def certify_counts(

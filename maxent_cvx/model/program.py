@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.errors import Inaccurate, NotDecided, SolverError, StatementError, join_names, pluralize, short_repr
+from .._utils.formatting import escaped
 from ..solvers.answer import Answer, Status
 from ..solvers.attempts import certificate_of, presolved
 from ..solvers.backends import STATUS
@@ -241,19 +242,37 @@ MOST_LINES = 30
 
 def in_words(model: MaxEnt) -> str:
     """The objective, and a line for each source with its label and its size."""
-    space, base = model.space, model._base
-    terms, people = pluralize(len(space), "term"), pluralize(space.n_records, "person", "people")
-    weighted = "" if _weights(space) is None else " + log(w)' counts"
-    lines = [("maximize", f"sum entr(counts){weighted}", f"{terms} {space.term}, {people}")]
-    lines += [("", f"- cost of {label}", _size(base.groups[label])) for label in base.program.costs]
-    labels = [label for label, several in base.program.constraints.items() if several]
-    heads = ["subject to"] + [""] * len(labels)
-    lines += [(head, label, _size(base.groups[label])) for head, label in zip(heads, labels[:MOST_LINES], strict=False)]
-    if len(labels) > MOST_LINES:
-        lines.append(("", f"... and {len(labels) - MOST_LINES} more sources: see describe()", ""))
-    lines.append(("", "counts >= 0", ""))
+    lines = _lines(model)
     width = min(max(len(what) for _, what, _ in lines), 60)
     return "\n".join(f"{head:<12}{what:<{width}}  {size}".rstrip() for head, what, size in lines)
+
+
+def in_html(model: MaxEnt) -> str:
+    """The same as a table of HTML."""
+    style = ' style="text-align: left"'
+    rows = ("".join(f"<td{style}>{escaped(cell)}</td>" for cell in line) for line in _lines(model))
+    return f"<div><table><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table></div>"
+
+
+def _lines(model: MaxEnt) -> list[tuple[str, str, str]]:
+    """The lines of the program: what is next, the objective or a label, and a size."""
+    space, groups = model.space, model._base.groups
+    terms, people = pluralize(len(space), "term"), pluralize(space.n_records, "person", "people")
+    weighted = "" if _weights(space) is None else " + log(w)' counts"
+    soft = [label for label, group in groups.items() if any(rows.penalty is not None for rows in group.rows)]
+    hard = [
+        label
+        for label, group in groups.items()
+        if group.convex or any(rows.penalty is None and len(rows) for rows in group.rows)
+    ]
+    lines = [("maximize", f"sum entr(counts){weighted}", f"{terms} {space.term}, {people}")]
+    lines += [("", f"- cost of {label}", _size(groups[label])) for label in soft]
+    lines += [("", label, _size(groups[label])) for label in hard[:MOST_LINES]]
+    if len(hard) > MOST_LINES:
+        lines.append(("", f"... and {len(hard) - MOST_LINES} more sources: see describe()", ""))
+    lines.append(("", "counts >= 0", ""))
+    lines[1 + len(soft)] = ("subject to", *lines[1 + len(soft)][1:])
+    return lines
 
 
 def _size(group: ConstraintGroup) -> str:
@@ -282,15 +301,13 @@ def latex(model: MaxEnt) -> str:
     if costs:
         entropy = rf"N \Bigl({entropy}\Bigr)" + "".join(f" - {cost}" for cost in costs)
     lines = [rf"\text{{maximize}}\quad & {entropy}"]
-    for group in base.groups.values():
+    for label, group in base.groups.items():
         hard = [rows for rows in group.rows if rows.penalty is None]
         if isinstance(group.source, Statement | ParametricStatement):
             lines += [rf"& {_latex_of(group.source.label)}"] * len(hard)
         else:
             lines += [line for rows in hard for line in _latex_rows(rows)]
-        lines += [
-            r"& " + r" \le ".join(_latex_of(str(side)) for side in constraint.args) for constraint in group.convex
-        ]
+        lines += [_latex_convex(constraint, label) for constraint in group.convex]
     lines.append(rf"& {p} \ge 0")
     lines[1] = r"\text{subject to}\quad " + lines[1]
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
@@ -302,7 +319,7 @@ def _latex_rows(rows: Rows) -> list[str]:
         return [rf"& {_latex_of(rows.label)} \quad \text{{({len(rows):,} rows)}}"]
     lines = []
     for i in range(len(rows)):
-        low, high, name = float(rows.low[i]), float(rows.high[i]), _latex_of(_with_values(rows.name(i)))
+        low, high, name = float(rows.low[i]) + 0.0, float(rows.high[i]) + 0.0, _latex_of(_with_values(rows.name(i)))
         if low == high:
             lines.append(f"& {name} = {low:.6g}")
         else:
@@ -310,6 +327,15 @@ def _latex_rows(rows: Rows) -> list[str]:
             right = rf" \le {high:.6g}" if np.isfinite(high) else ""
             lines.append(f"& {lower}{name}{right}")
     return lines
+
+
+def _latex_convex(constraint: Any, label: str) -> str:
+    """The formula of a convex constraint: its function by its label, since CVXPY prints the data in it."""
+    right = constraint.args[-1]
+    limit = (
+        f"{float(right.value):.6g}" if len(constraint.args) == 2 and right.is_constant() and right.size == 1 else "0"
+    )
+    return rf"& f_{{\text{{{_escaped(label)}}}}}(P) \le {limit}"
 
 
 def _with_values(name: str) -> str:
@@ -336,15 +362,17 @@ def _latex_of(text: str) -> str:
     """A label as mathematics: relations and P(... | ...) as symbols, and names as text."""
     symbols = {"<=": r"\le", ">=": r"\ge", "~": r"\sim", "+-": r"\pm", "|": r"\mid", "*": r"\cdot"}
     pieces = []
-    for token in re.split(r"(<=|>=|\+-|[~|=<>*+(),:]|\s+)", text):
+    value = r"\"[^\"]*\"|(?<=[=(])[<>]=?[^\s,()|]+"  # Adult's "<=50K" and >50K
+    for token in re.split(rf"({value}|<=|>=|\+-|[~|=<>*+(),:]|\s+)", text):
         if not token or token.isspace():
             continue
+        words = _escaped(token.strip('"'))
         if token in symbols or re.fullmatch(r"[=<>+(),:]|-?\d+(\.\d+)?(e-?\d+)?|P|E", token):
             pieces.append(symbols.get(token, token))
         elif pieces and pieces[-1].startswith(r"\text{"):
-            pieces[-1] = pieces[-1][:-1] + " " + _escaped(token) + "}"
+            pieces[-1] = pieces[-1][:-1] + " " + words + "}"
         else:
-            pieces.append(rf"\text{{{_escaped(token)}}}")
+            pieces.append(rf"\text{{{words}}}")
     return " ".join(pieces)
 
 

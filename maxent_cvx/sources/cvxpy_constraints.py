@@ -338,7 +338,7 @@ def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: 
         low, high = rounded_to_integers(low), rounded_to_integers(high)
     pieces = []
     for relation, chosen in by_relation(low, high):
-        bound = (high if relation == "<=" else low)[chosen]
+        bound = (high if relation == "<=" else low)[chosen] + 0.0  # 0, and not -0
         limit = side if side is not None else float(bound[0]) if len(bound) == 1 else bound
         constraint = RELATE[relation](_value(rows, chosen, space, unit), limit)
         pieces.append(Piece(constraint, block, chosen, unit if relation == ">=" else -unit))

@@ -46,20 +46,23 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
     return numbers[codes]
 
 
-def responses(view: View, of: Mapping[object, float] | str) -> np.ndarray:
+def responses(view: View, of: Mapping[object, float] | str, attribute: str | None = None) -> np.ndarray:
     """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
-    levels = [level_of(view.sensitive_values, i) for i in range(len(view.sensitive))]
-    fitting = [i for i, (_, level) in enumerate(levels) if all(value in level for value in of)]
+    if attribute not in (None, *view.sensitive):
+        raise unknown_name("sensitive attribute", attribute, view.sensitive)
+    among = [i for i, name in enumerate(view.sensitive) if attribute in (None, name)]
+    levels = {i: level_of(view.sensitive_values, i) for i in among}
+    fitting = [i for i, (_, level) in levels.items() if all(value in level for value in of)]
     if not fitting:
-        known = level_of(view.sensitive_values, 0)[1] if len(levels) == 1 else view.sensitive
-        strange = next((value for value in of if not any(value in level for _, level in levels)), None)
+        known = levels[among[0]][1] if len(levels) == 1 else view.sensitive
+        strange = next((value for value in of if not any(value in level for _, level in levels.values())), None)
         if strange is None:
             raise StatementError(
                 f"{join_names(list(of))} are values of several sensitive attributes; name those of one"
             )
-        raise unknown_name(f"value of {' or '.join(map(repr, view.sensitive))}", strange, known)
+        raise unknown_name(f"value of {' or '.join(repr(view.sensitive[i]) for i in among)}", strange, known)
     if len(fitting) > 1:
         raise StatementError(
             f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}, but "
@@ -148,7 +151,8 @@ def _column(view: View, name: str) -> np.ndarray:
         if written != name:
             known = level_of(view.quasi_identifiers, view.qi.index(attribute))[1]
             raise unknown_name(f"value of {attribute!r}", written, [str(value) for value in known])
-    raise unknown_name(f"quasi-identifier of the {view.noun}", name.partition("=")[0], [INTERCEPT, *view.qi])
+    unknown = name if "(" in name else name.partition("=")[0]
+    raise unknown_name(f"quasi-identifier of the {view.noun}", unknown, [INTERCEPT, *view.qi])
 
 
 def _factor(view: View, name: str) -> np.ndarray | None:
@@ -161,7 +165,15 @@ def _factor(view: View, name: str) -> np.ndarray | None:
         written = name.removeprefix(f"{attribute}=")
         if written != name and (indicator := _indicator(view, attribute, written)).any():
             return indicator
-    return None
+    dummies = {
+        one: _indicator(view, one, name.removeprefix(f"{one}_")) for one in view.qi if name.startswith(f"{one}_")
+    }
+    columns = [attribute for attribute, column in dummies.items() if column.any()]  # as pandas.get_dummies names them
+    if len(columns) > 1:
+        raise StatementError(
+            f"{name!r} may be a value of {join_names(columns)}; write {f'{columns[0]}=...'!r} of the one meant"
+        )
+    return dummies[columns[0]] if columns else None
 
 
 def _indicator(view: View, attribute: str, written: str) -> np.ndarray:

@@ -3,16 +3,17 @@
 ::
 
     statement    =  sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"
+                 |  ( sum | ratio ) ( "between" number "and" number | "in" "[" number "," number "]" )
                  |  sum soft sum cost | number "<~" sum "<~" number cost
                  |  ratio relation number ["+-" number] | number "<=" ratio "<=" number
-    ratio        =  term "/" term
+    ratio        =  ( term | "(" sum ")" ) "/" ( term | "(" sum ")" )
     relation     =  "=" | "==" | "<=" | ">="
     soft         =  "~" | "<~" | ">~"
     cost         =  "+-" number ["," "delta" number] | "," "weight" number
     sum          =  ["-"] term { ("+" | "-") term }
     term         =  number | [number ["*"]] ( probability | mean | count )
     probability  =  "P(" sensitive ["|" ( person | condition {"," condition} )] ")"
-    mean         =  "E(" name ["|" ( person | condition {"," condition} )] ")"
+    mean         =  ("E(" | "mean(" | "average(") name ["|" ( person | condition {"," condition} )] ")"
     count        =  "#(" sensitive ":" person {"," person} ")"
     sensitive    =  value {"or" value} | interval | condition {"," condition}
     condition    =  name "=" value {"or" value} | name interval | name ( "<" | "<=" | ">" | ">=" ) number
@@ -42,7 +43,8 @@ from .._utils.errors import MaxEntError, StatementError
 from .._utils.formatting import NUMBER_PATTERN, PLAIN, constant
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
-from .statements import Count, E, P, Probability, Ratio, Statement
+from .beyond_text import lines_of_python
+from .statements import Count, E, P, Probability, Ratio, RatioStatement, Statement
 
 # The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
 
@@ -52,7 +54,10 @@ COST = re.compile(r",\s*(weight|delta)\b")
 ANYTHING = re.compile(r"is\s+anything\b")
 GIVE_OR_TAKE, MINUS, TIMES = re.compile(r"\+-|±"), re.compile(r"-"), re.compile(r"\*")
 SIGN = re.compile(r"\+(?!-)|-")
-OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(re.compile, (r"[PE]\s*\(|#\(", r"\)", r"\|", ",", ":", "="))
+OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(
+    re.compile, (r"(?:[PE]|mean|average)\s*\(|#\(", r"\)", r"\|", ",", ":", "=")
+)
+GROUP, BETWEEN, AND = re.compile(r"\("), re.compile(r"between\b"), re.compile(r"and\b|,")
 OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
@@ -90,14 +95,14 @@ class Reader:
 
     # -- grammar ---------------------------------------------------------------------------------
 
-    def statement(self) -> Statement:
+    def statement(self) -> Statement | RatioStatement:
         """Read the whole text."""
         relate, *sides = self.relation()
         if self.at < len(self.text):
             raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
         return relate(*sides)
 
-    def relation(self) -> tuple[Callable[..., Statement], Any, *tuple[Any, ...]]:
+    def relation(self) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
         """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
         # With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
         left = self.side()
@@ -105,6 +110,8 @@ class Reader:
             if isinstance(left, Ratio):
                 raise self.error("a ratio is compared with a number", self.begun)
             return Probability.anything, left
+        if self.sees(IN) or self.sees(BETWEEN):
+            return type(left).between, left, *self.ends()
         relation, right = self.sign(), self.side()
         if isinstance(left, Ratio) or isinstance(right, Ratio):
             return self.ratio(left, relation, right)
@@ -121,6 +128,18 @@ class Reader:
                 raise self.error("+- is read after P(...) = number only", self.begun)
             return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
         return RELATE[relation], left, right
+
+    def ends(self) -> tuple[float, float]:
+        """``"between" number "and" number | "in" "[" number "," number "]"``."""
+        if self.take(IN):
+            interval = self.interval()
+            if interval.closed != "both":
+                raise self.error("an interval of a probability has its ends, [0.2, 0.4]", self.begun)
+            return interval.left, interval.right
+        self.need(BETWEEN, "'between'")
+        low = self.signed("the lower value")
+        self.need(AND, "'and'")
+        return low, self.signed("the upper value")
 
     def ratio(self, left: Any, relation: str, right: Any) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
         """``ratio relation number ["+-" number] | number "<=" ratio ["<=" number]``, from the second sum on."""
@@ -154,17 +173,28 @@ class Reader:
         return lambda probability, low, high: probability.missable(low, high, penalty)
 
     def side(self) -> Probability | Ratio:
-        """``sum | term "/" term``."""
-        total = self.sum()
+        """``sum | (term | "(" sum ")") "/" (term | "(" sum ")")``."""
+        is_group = self.sees(GROUP) is not None
+        total = self.group()
+        if not is_group:
+            total = self.sum(total)
         if not self.take(SLASH):
             return total
-        if len(total.terms) + (total.constant != 0) != 1:
-            raise self.error("before / one probability is expected", self.begun)
-        return total / self.term()
+        if not is_group and len(total.terms) + (total.constant != 0) != 1:
+            raise self.error("before / one probability is expected, or a sum in parentheses", self.begun)
+        return total / self.group()
 
-    def sum(self) -> Probability:
-        """``["-"] term { ("+" | "-") term }``."""
-        total = -self.term() if self.take(MINUS) else self.term()
+    def group(self) -> Probability:
+        """``["-"] term | "(" sum ")"``."""
+        if not self.take(GROUP):
+            return -self.term() if self.take(MINUS) else self.term()
+        total = self.sum()
+        self.need(CLOSE, "')'")
+        return total
+
+    def sum(self, first: Probability | None = None) -> Probability:
+        """``["-"] term { ("+" | "-") term }``, or what follows the first."""
+        total = self.group() if first is None else first
         while sign := self.take(SIGN):
             total = total - self.term() if sign == "-" else total + self.term()
         return total
@@ -174,7 +204,7 @@ class Reader:
         factor = self.take(NUMBER)
         if factor is None or self.take(TIMES) or self.sees(OPEN):
             opened = self.need(OPEN, "a number, P(, E( or #(")
-            return float(factor or 1) * {"#": self.count, "E": self.mean, "P": self.probability}[opened[0]]()
+            return float(factor or 1) * {"#": self.count, "P": self.probability}.get(opened[0], self.mean)()
         return Probability({}, float(factor))
 
     def probability(self) -> Probability:
@@ -312,7 +342,7 @@ class Reader:
         return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {self.text!r}")
 
 
-def read_statement(text: str) -> Statement:
+def read_statement(text: str) -> Statement | RatioStatement:
     """Read one statement in the papers' notation; the grammar is that of the module.
 
     Parameters
@@ -322,7 +352,7 @@ def read_statement(text: str) -> Statement:
     Raises
     ------
     StatementError
-        If it cannot be parsed; the message contains the position.
+        If it cannot be parsed; the message contains the position, and the line of Python for what has no notation.
 
     Examples
     --------
@@ -341,7 +371,12 @@ def read_statement(text: str) -> Statement:
     ...
     maxent_cvx.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
     """
-    return Reader(text).statement()
+    try:
+        return Reader(text).statement()
+    except StatementError as error:
+        if not (lines := lines_of_python(text)):
+            raise
+        raise StatementError(f"{error}; in Python, for example: {' or '.join(lines)}") from None
 
 
 def read_probability(text: str) -> Probability:
@@ -368,7 +403,7 @@ def read_probability(text: str) -> Probability:
     return probability
 
 
-def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
+def read_knowledge(path: str | PathLike[str]) -> list[Statement | RatioStatement]:
     """Read a file of statements, one per line; empty lines, and text after a ``#``, are ignored.
 
     The notation is that of the papers; ``help("maxent_cvx.sources.parser")`` shows its grammar.
@@ -380,7 +415,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
 
     Returns
     -------
-    list of Statement
+    list of Statement or RatioStatement
         In the order of the lines, for ``model.add(*statements)``.
 
     Raises
@@ -401,9 +436,9 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement]:
     return read_statements(read_file_text(path, "path", StatementError), str(path))
 
 
-def read_statements(text: str, name: str) -> list[Statement]:
+def read_statements(text: str, name: str) -> list[Statement | RatioStatement]:
     """Read statements, one per line, of a text that is called by a name in messages."""
-    statements = []
+    statements: list[Statement | RatioStatement] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():
             continue

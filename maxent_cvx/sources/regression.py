@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from scipy.special import expit
 
-from .._utils.errors import BadProbability, StatementError, short_repr
+from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names, short_repr
 from .._utils.tables import choose
 from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
-from ..terms.rows import Rows
+from ..releases.base import View
+from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
+from .fits import read_fit
 from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
 from .statements import conditions
 
@@ -66,11 +70,14 @@ class Fit:
     penalty: np.ndarray  # one per coefficient; The diagonal of D / n
     logistic: bool
     largest: float  # the largest |y| that there is
+    off: np.ndarray | float = 0.0  # how far the scores of the fit may be from 0, a person
 
-    def scores(self, tolerance: float | None) -> Intervals:
-        """X'y / n, from coefficients that are published as they were computed."""
-        margin = self._computed() if tolerance is None else np.full(len(self.b), tolerance) + self._roundoff(self.X)
-        middle = self._expected(self.X @ self.b) + self.penalty * self.b
+    def scores(self, *, solved: bool) -> Intervals:
+        """X'y / n, from coefficients as computed, which solve the equations up to rounding, or within a tolerance."""
+        margin = self.off + self._roundoff(self.X)
+        if solved:
+            margin += COMPUTED * (self.size(self.X) + self.penalty * np.abs(self.b))
+        middle = self.expected() + self.penalty * self.b
         return Intervals(self.X.T, middle - margin, middle + margin)
 
     def box(self) -> Intervals:
@@ -78,7 +85,7 @@ class Fit:
         # The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
         middle, off = self.X @ self.b, np.abs(self.X) @ self.half
         ends = np.stack([self.share[:, None] * self.X * self._mean(middle + s * off)[:, None] for s in (-1, 1)])
-        penalty, spread = self.penalty * self.b, self.penalty * self.half + self._roundoff(self.X)
+        penalty, spread = self.penalty * self.b, self.penalty * self.half + self._roundoff(self.X) + self.off
         return Intervals(
             self.X.T, ends.min(axis=0).sum(axis=0) + penalty - spread, ends.max(axis=0).sum(axis=0) + penalty + spread
         )
@@ -91,9 +98,10 @@ class Fit:
         weights, largest = self.X @ T.T, size @ np.abs(T).T  # and what they are sums of
         weights[np.abs(weights) <= 8 * len(T) * np.finfo(float).eps * largest] = 0.0  # which is all rounding
         off = self.half + off_unit @ (self.half + np.abs(self.b)) + self._roundoff(largest)
+        off += np.abs(T) @ np.broadcast_to(self.off, len(T))
         if self.logistic:
             off = off + CURVATURE / 2 * (np.abs(weights).T @ (self.share * (size @ self.half) ** 2))
-        middle = T @ (self._expected(self.X @ self.b) + self.penalty * self.b)
+        middle = T @ (self.expected() + self.penalty * self.b)
         return Intervals(weights.T, middle - off, middle + off)
 
     def derivative(self) -> np.ndarray:
@@ -119,19 +127,15 @@ class Fit:
         """mu(t)."""
         return expit(t) if self.logistic else t
 
-    def _expected(self, t: np.ndarray) -> np.ndarray:
-        """X'mu(t) / n."""
-        return self.X.T @ (self.share * self._mean(t))
-
-    def _computed(self) -> np.ndarray:
-        """How far the scores at computed coefficients may be from 0."""
-        return COMPUTED * self._size(self.X) + self._roundoff(self.X) + COMPUTED * self.penalty * np.abs(self.b)
+    def expected(self) -> np.ndarray:
+        """X'mu(X b) / n."""
+        return self.X.T @ (self.share * self._mean(self.X @ self.b))
 
     def _roundoff(self, weights: np.ndarray) -> np.ndarray:
         """How far sums over the QI tuples may be rounded."""
-        return 8 * len(self.share) * np.finfo(float).eps * self._size(weights)
+        return 8 * len(self.share) * np.finfo(float).eps * self.size(weights)
 
-    def _size(self, weights: np.ndarray) -> np.ndarray:
+    def size(self, weights: np.ndarray) -> np.ndarray:
         """The sums of absolute values."""
         there = np.abs(self.X) @ (np.abs(self.b) + self.half)
         if self.logistic:
@@ -140,6 +144,12 @@ class Fit:
 
 
 KINDS = ("linear", "logistic")
+#: What to do where the response or a column of a fit is none of the release.
+RESPONSE = "say what was regressed: of='income' if its values are numbers, or of={value: 1}"
+COLUMNS = (
+    "say what the columns of the fit are: names={'x1': 'age', 'x2': 'sex=F'}. What is computed from attributes, a spline or "
+    "a logarithm, must be a quasi-identifier itself; contrasts must be of the Treatment kind"
+)
 #: What may be amiss with coefficients that contradict other knowledge.
 UNROUNDED = (
     "say whether the coefficients are rounded, decimals=..., penalised, penalty=..., or of a fit that had not "
@@ -154,33 +164,40 @@ class PublishedRegression(Source):
 
     Parameters
     ----------
-    coefficients : dict or Series
+    coefficients : dict, Series or fit
         From name to coefficient: "intercept", if the fit had one; numeric quasi-identifiers, "age"; indicators of a
         value, "sex=F"; and products, "age:sex=F". The coding is what the names say: a value without indicator is the
-        reference.
-    of : dict, Series or str
+        reference. Or what ``fit`` gave: of statsmodels ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
+        ``Gaussian()``, by formula or arrays; of scikit-learn ``LinearRegression``, ``Ridge`` and
+        ``LogisticRegression``. It says its own `kind`, `penalty` and `tolerance`.
+    of : dict, Series or str, optional
         What was regressed: the number y of each sensitive value, ``{"low": 1}``, all others being 0; or the name of a
-        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1.
-    kind : {"linear", "logistic"}
-        Least squares, or maximum likelihood of a logit.
+        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default what the fit
+        says: the response of statsmodels, ``classes_[1]`` of scikit-learn.
+    kind : {"linear", "logistic"}, optional
+        Least squares, the default of coefficients by name, or maximum likelihood of a logit.
     decimals : int or dict, optional
-        To how many decimals the coefficients are rounded, all of them or each by its name. None: they are published as
-        they were computed, in double precision.
-    penalty : float
+        To how many decimals the coefficients are rounded, all of them or each by its name; a fit is rounded here. None:
+        they are published as they were computed, in double precision.
+    penalty : float, optional
         The ridge penalty: D in ``X'y = X'mu + D b`` for all coefficients but the intercept. Of scikit-learn it is
-        `alpha` of ``Ridge``, and 1 / C of ``LogisticRegression``, which is 1 by default.
+        `alpha` of ``Ridge``, and 1 / C of ``LogisticRegression``, which is 1 by default. 0 if it is left out.
     given : dict, optional
         Whose data were fitted, as of :func:`P`. None: everybody's.
     tolerance : float, optional
         How far from 0 each score, divided by the number of people, may be where the fit had converged, in the unit of
         its column times that of y: `tol` of ``LogisticRegression``. By default the rounding errors of double precision
         only, 1e-9 of the sums of absolute values. Of coefficients that are not rounded.
+    names : dict, optional
+        Of a fit, what columns are that it names otherwise: ``{"x1": "age", "x2": "sex=F"}``. The names of formulas,
+        ``sex[T.M]``, ``C(zone)[T.2]``, ``I(age ** 2)``, and of ``pandas.get_dummies``, ``sex_M``, are known.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read; when added to a model, if a regressor is not a number, if decimals are given and the
-        columns are linearly dependent, or who is in the release is not known.
+        If an argument cannot be read, or a fit is of another model than these, or did not converge; when added to a
+        model, if a regressor is not a number, if the records of a fit are not those of the people described, if
+        decimals are given and the columns are linearly dependent, or who is in the release is not known.
     UnknownName, TableError
         When added to a model, if it has no such attribute or value, or values are not numbers.
 
@@ -198,40 +215,73 @@ class PublishedRegression(Source):
     was, they hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
     bounds each score by the ends of expit(x'b) for every person.
 
+    A fit is of the people described, and where it holds its data, this is checked. Of other people, a sample of the
+    same population for example, the coefficients are known up to standard errors: :meth:`softly` and :meth:`between`.
+    Weights that ``fit`` of scikit-learn was given are not kept by it, and cannot be noticed.
+
     Examples
     --------
     Of four people two have a low income. By the line they are the two elder ones, since sum y = 2 and sum age y = 140.
     Rounded to two decimals it leaves the income of one of them open:
 
     >>> import maxent_cvx as mx, pandas as pd
-    >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="income", sa_values=["low", "high"])
+    >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
+    >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
     >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
     >>> mx.MaxEnt(view).add(line).solve().conditional()["low"].round(6).to_list()
     [0.0, 0.0, 1.0, 1.0]
     >>> rounded = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1}, decimals=2)
     >>> mx.MaxEnt(view).add(rounded).solve().conditional()["low"].round(2).to_list()
     [0.0, 0.0, 0.5, 1.0]
+
+    A fit of scikit-learn, with its ridge penalty:
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> fit = LogisticRegression(C=0.01).fit(people, ["high", "high", "low", "low"])
+    >>> mx.PublishedRegression(fit)
+    <PublishedRegression: logistic regression of low: 1 on intercept, age>
+    >>> mx.MaxEnt(view).add(mx.PublishedRegression(fit)).solve().conditional()["low"].round(2).to_list()
+    [0.0, 0.0, 1.0, 1.0]
     """
 
     def __init__(
         self,
-        coefficients: Mapping[str, float] | pd.Series,
-        of: Mapping[object, float] | pd.Series | str,
-        kind: str = "linear",
+        coefficients: Any,
+        of: Mapping[object, float] | pd.Series | str | None = None,
+        kind: str | None = None,
         *,
         decimals: int | Mapping[str, int] | None = None,
-        penalty: float = 0.0,
+        penalty: float | None = None,
         given: Mapping[str, object] | None = None,
         tolerance: float | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
-        self.kind = check_in(kind, "kind", KINDS)
-        self.coefficients = _named_numbers(coefficients)
+        self.fit = None if isinstance(coefficients, Mapping | pd.Series) else read_fit(coefficients, names)
+        self.attribute: str | None = None
+        self.coefficients = _named_numbers(coefficients if self.fit is None else self.fit.coefficients)
+        if self.fit is not None:
+            if kind is not None or penalty is not None:
+                raise StatementError("a fit says its kind and its penalty; leave kind= and penalty= out")
+            kind, penalty = self.fit.kind, self.fit.penalty
+            of, self.attribute = self.fit.response(of)
+        elif of is None or names is not None:
+            raise StatementError(
+                "coefficients by name need of=, {sensitive value: number} or a sensitive attribute, and names= is of fits"
+            )
         self.of = of if isinstance(of, str) else told_numbers(of, "of")
-        self.half = _half_units(decimals, self.coefficients)
-        self.penalty = check_float(penalty, "penalty", 0.0)
+        self.kind = check_in("linear" if kind is None else kind, "kind", KINDS)
+        self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)
+        places = None if decimals is None else _places(decimals, self.coefficients)
+        if places is not None and self.fit is not None:
+            self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
+        self.half = np.zeros(len(self.coefficients)) if places is None else _half_units(places, self.coefficients)
         self.given = None if given is None else dict(check_mapping(given, "given", "{attribute: value}"))
-        self.tolerance = None if tolerance is None else check_float(tolerance, "tolerance", 0.0)
+        self.tolerance = None if self.fit is None else self.fit.tolerance
+        if tolerance is not None:
+            self.tolerance = check_float(tolerance, "tolerance", 0.0)
         self.rounded = decimals is not None
+        self.sampled = False  # whether the coefficients are of other people, and known up to errors
+        self.cost: Penalty | None = None
         if self.rounded and tolerance is not None:
             raise StatementError("tolerance= is of coefficients as computed, decimals= of rounded ones; leave one out")
 
@@ -240,35 +290,168 @@ class PublishedRegression(Source):
         """What was regressed, on what."""
         condition = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
         among = f" given {condition}" if condition else ""
-        return f"{self.kind} regression of {written_numbers(self.of)} on {', '.join(self.coefficients)}{among}"
+        how = "" if not self.sampled else ", between limits" if self.cost is None else f", softly ({self.cost})"
+        of = written_numbers(self.of) if self.attribute is None else f"{self.attribute}={next(iter(self.of))}"
+        return f"{self.kind} regression of {of} on {', '.join(self.coefficients)}{among}{how}"
+
+    def softly(self, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Self:
+        """``b* = b``, but for a cost, nats: (b* - b)^2 / (2 sd^2) of each coefficient b* of the people described.
+
+        Of the logistic kind b* is that of one Newton step from b, ``b + (X'WX)^-1 X'(y - expit(Xb))``.
+
+        Parameters
+        ----------
+        sd, weight, delta : float, dict or Series, optional
+            As of :func:`maxent_cvx.soft`, one for all or each by its name. By default `sd` is the standard errors of a
+            fit of statsmodels. Their correlations are not used.
+
+        Returns
+        -------
+        PublishedRegression
+            For ``model.add``.
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If there is no standard error, or an argument cannot be read.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="income", sa_values=["low", "high"])
+        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+        >>> soft = line.softly(sd={"intercept": 0.3, "age": 0.005})
+        >>> mx.MaxEnt(view).add(soft).solve().conditional()["low"].round(2).to_list()
+        [0.02, 0.18, 0.67, 0.95]
+        """
+        if sd is None and weight is None:
+            sd = self._known("sd", "sd= or weight=")
+        costs = [
+            one if one is None else self._each(one, name)
+            for one, name in [(sd, "sd"), (weight, "weight"), (delta, "delta")]
+        ]
+        return self._changed(cost=Penalty(*costs), half=np.zeros(len(self.coefficients)))
+
+    def between(self, low: Any = None, high: Any = None) -> Self:
+        """``low <= b* <= high`` for each coefficient b* of the people described, a row or two each.
+
+        Of the logistic kind the rows are the relaxation that rounded coefficients have.
+
+        Parameters
+        ----------
+        low, high : float, dict or Series, optional
+            One for all or each by its name. By default the 95 % intervals of a fit of statsmodels, ``conf_int()``.
+
+        Returns
+        -------
+        PublishedRegression
+            For ``model.add``.
+
+        Raises
+        ------
+        StatementError, BadProbability
+            If there is no interval, or an argument cannot be read.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="income", sa_values=["low", "high"])
+        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+        >>> box = line.between({"intercept": -0.6, "age": 0.01}, {"intercept": 0.6, "age": 0.02})
+        >>> mx.MaxEnt(view).add(box).solve().conditional()["low"].round(2).to_list()
+        [0.2, 0.39, 0.61, 0.8]
+        """
+        if low is None and high is None:
+            low, high = self._known("interval", "low and high").T
+        ends = np.array([self._each(low, "low"), self._each(high, "high")])
+        if (bad := ends[0] > ends[1]).any():
+            name = list(self.coefficients)[int(bad.argmax())]
+            raise BadProbability(
+                f"the coefficient of {name} cannot lie between its low and its high value: swap the two"
+            )
+        return self._changed(
+            coefficients=dict(zip(self.coefficients, ends.mean(axis=0).tolist(), strict=True)),
+            half=(ends[1] - ends[0]) / 2,
+        )
+
+    def _known(self, what: str, remedy: str) -> np.ndarray:
+        """Standard errors or intervals of the fit."""
+        known = getattr(self.fit, what, None)
+        if known is None:
+            raise StatementError(f"standard errors are known of fits of statsmodels only; pass {remedy} by name")
+        return known
+
+    def _each(self, values: Any, what: str) -> np.ndarray:
+        """A number for each coefficient, by the names that the fit or this source has."""
+        if isinstance(values, np.ndarray):
+            return values
+        names = list(self.coefficients)
+        if not isinstance(values, Mapping | pd.Series):
+            return np.full(len(names), check_number(values, what))
+        ours = dict(zip(self.fit.names, names, strict=True)) if self.fit is not None else {}
+        by_name = {
+            ours.get(str(name), name): check_number(value, f"{what} of {name}") for name, value in values.items()
+        }
+        if set(by_name) != set(names):
+            raise StatementError(f"{what} must be a number, or one for each of {', '.join(names)}")
+        return np.array([by_name[name] for name in names])
+
+    def _changed(self, **fields: Any) -> Self:
+        """The same coefficients, about which less is known."""
+        if self.sampled or self.rounded:
+            raise StatementError("coefficients are rounded, between limits or soft: state one of these, once")
+        changed = copy.copy(self)
+        vars(changed).update(fields, sampled=True, tolerance=None)
+        return changed
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row a coefficient; of rounded logistic ones two."""
+        """Emit one row a coefficient; of logistic ones that are rounded or within limits two."""
         known_members(space.view, "a regression")
-        y = responses(space.view, self.of)
+        y, X = self._read(space.view)
         described = space.described(self.given)
         people = space.view.n_q * described
         if self.kind == "logistic" and not np.isin(y, (0.0, 1.0)).all():
             odd = y[~np.isin(y, (0.0, 1.0))][0]
             raise StatementError(f"y of a logistic regression is 0 or 1, not {odd:.12g}; say which values are 1")
-        fit = self._fit(design_matrix(space.view, self.coefficients), people, float(np.abs(y).max(initial=0.0)))
-        if not self.rounded:
-            yield self._emitted(space, fit.scores(self.tolerance), y, described, "score")
+        fit = self._fit(X, people, float(np.abs(y).max(initial=0.0)))
+        if self.fit is not None and not self.sampled:
+            self._check_records(fit, int(people.sum()))
+        if not self.rounded and not self.sampled:
+            yield self._emitted(space, fit.scores(solved=self.tolerance is None), y, described, "score")
             return
         try:
-            yield self._emitted(space, fit.coefficients(), y, described, "coefficient")
+            coefficients = fit.coefficients()
         except np.linalg.LinAlgError:
             raise StatementError(
                 f"the columns {', '.join(self.coefficients)} are linearly dependent on the people described, so that "
-                "rounded coefficients say nothing; leave one of them out, as the fit must have done"
+                "coefficients that may be off say nothing; leave one of them out, as the fit must have done"
             ) from None
+        if self.cost is not None:
+            middle = (coefficients.low + coefficients.high) / 2
+            rows = self._emitted(space, replace(coefficients, low=middle, high=middle), y, described, "coefficient")
+            yield replace(rows, penalty=self.cost)
+            return
+        yield self._emitted(space, coefficients, y, described, "coefficient")
         if fit.logistic:
             yield self._emitted(space, fit.box(), y, described, "score")
+
+    def _read(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """The number of every sensitive value, and the columns; of a fit, what to do where names are not known."""
+        remedy = RESPONSE
+        try:
+            y = responses(view, self.of, self.attribute)
+            remedy = COLUMNS
+            return y, design_matrix(view, self.coefficients)
+        except (UnknownName, TableError, StatementError) as error:
+            if self.fit is None:
+                raise
+            raise type(error)(f"{error}; {remedy}") from None
 
     def _fit(self, X: np.ndarray, people: np.ndarray, largest: float) -> Fit:
         """The fit, of those people only."""
         there = np.flatnonzero(people)
         penalized = np.array([name != INTERCEPT for name in self.coefficients], dtype=float)
+        off = self.tolerance or (0.0 if self.fit is None or self.sampled else self.fit.off)
         return Fit(
             X[there],
             people[there] / people.sum(),
@@ -277,7 +460,28 @@ class PublishedRegression(Source):
             penalized * self.penalty / people.sum(),
             self.kind == "logistic",
             largest,
+            off,
         )
+
+    def _check_records(self, fit: Fit, n: int) -> None:
+        """Check that a fit is of the people described, as far as it says whose it is."""
+        assert self.fit is not None
+        remedy = (
+            "say whose data were fitted, given=, or what the columns are, names=; of a sample of other people the "
+            "coefficients hold up to standard errors: .softly() or .between()"
+        )
+        if self.fit.n not in (None, n):
+            raise StatementError(f"the fit is of {self.fit.n:,} records, and {n:,} people are described; {remedy}")
+        if self.fit.means is None or self.fit.expected is None:
+            return
+        odd = np.abs(fit.share @ fit.X - self.fit.means) > COMPUTED * (fit.share @ np.abs(fit.X))
+        if not odd.any() and not self.rounded:
+            odd = np.abs(fit.expected() - self.fit.expected) > COMPUTED * fit.size(fit.X)
+        if odd.any():
+            columns = join_names(name for name, differs in zip(self.coefficients, odd, strict=True) if differs)
+            raise StatementError(
+                f"the records of the fit are not those of the people described, by {columns}; {remedy}"
+            )
 
     def _emitted(self, space: Space, intervals: Intervals, y: np.ndarray, described: np.ndarray, what: str) -> Rows:
         """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
@@ -308,7 +512,8 @@ def _named_numbers(coefficients: object) -> dict[str, float]:
     """Read coefficients by name."""
     if not isinstance(coefficients, Mapping | pd.Series) or not len(coefficients):
         raise StatementError(
-            f"coefficients must be a dictionary {{name: number}} or a Series, one at least, not {short_repr(coefficients)}"
+            "coefficients must be a dictionary {name: number} or a Series, one at least, or a fit of statsmodels or "
+            f"scikit-learn, not {short_repr(coefficients)}"
         )
     if isinstance(coefficients, pd.Series) and coefficients.index.has_duplicates:
         raise StatementError("coefficients repeat a name; one number each is expected")
@@ -318,15 +523,17 @@ def _named_numbers(coefficients: object) -> dict[str, float]:
     }
 
 
-def _half_units(decimals: object, coefficients: Mapping[str, float]) -> np.ndarray:
-    """Half a unit of the last decimal of each coefficient, which must be as rounded as that."""
-    if decimals is None:
-        return np.zeros(len(coefficients))
+def _places(decimals: object, coefficients: Mapping[str, float]) -> dict[str, int]:
+    """The decimals of each coefficient."""
     by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(coefficients, decimals)
     if set(by_name) != set(coefficients):
         raise StatementError(f"decimals must be a number, or one for each of {', '.join(coefficients)}")
-    places = [check_int(by_name[name], "decimals", -15, 15) for name in coefficients]
-    for (name, value), place in zip(coefficients.items(), places, strict=True):
-        if abs(round(value, place) - value) > 1e-9 * 10.0**-place + 1e-12 * abs(value):
-            raise BadProbability(f"the coefficient of {name}, {value:.12g}, has more than decimals={place}")
-    return 0.5 * 10.0 ** -np.array(places)
+    return {name: check_int(by_name[name], "decimals", -15, 15) for name in coefficients}
+
+
+def _half_units(places: Mapping[str, int], coefficients: Mapping[str, float]) -> np.ndarray:
+    """Half a unit of the last decimal of each coefficient, which must be as rounded as that."""
+    for name, value in coefficients.items():
+        if abs(round(value, places[name]) - value) > 1e-9 * 10.0 ** -places[name] + 1e-12 * abs(value):
+            raise BadProbability(f"the coefficient of {name}, {value:.12g}, has more than decimals={places[name]}")
+    return 0.5 * 10.0 ** -np.array(list(places.values()))

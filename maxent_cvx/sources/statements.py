@@ -713,14 +713,21 @@ class Ratio:
     __repr__ = __str__
 
 
+@dataclass(frozen=True, eq=False)
 class RatioStatement(Source):
     """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative."""
 
-    def __init__(self, ratio: Ratio, low: float, high: float) -> None:
-        self.ratio = check_instance(ratio, Ratio, "ratio")
-        self.low, self.high = check_number(low, "the lower value"), check_number(high, "the upper value")
+    ratio: Ratio
+    low: float
+    high: float
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        check_instance(self.ratio, Ratio, "ratio")
+        for name, what in (("low", "the lower value"), ("high", "the upper value")):
+            object.__setattr__(self, name, check_number(getattr(self, name), what))
         if self.low > self.high:
-            raise BadProbability(f"{ratio} between {low:.12g} and {high:.12g}: swap the two")
+            raise BadProbability(f"{self.ratio} between {self.low:.12g} and {self.high:.12g}: swap the two")
 
     @property
     def label(self) -> str:
@@ -735,8 +742,14 @@ class RatioStatement(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the row of each side."""
-        yield from (self.ratio >= self.low).rows(space)
-        yield from (self.ratio <= self.high).rows(space)
+        for side in (self.ratio >= self.low, self.ratio <= self.high):
+            yield from replace(side, where=self.where).rows(space)
+
+    def __str__(self) -> str:
+        return self.label
+
+    def __repr__(self) -> str:
+        return f"<RatioStatement: {self}>"
 
 
 # P(...) and Count(...): probabilities as people write them.

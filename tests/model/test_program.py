@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import warnings
 
 import cvxpy as cp
@@ -237,6 +239,9 @@ def test_in_words_and_formulas(release):
     words = str(model)
     assert "P(Flu | Gender=male) = 0.4" in words
     assert "18 equations" in words
+    shown = model._repr_html_()
+    assert all(html.escape(piece) in shown for line in words.splitlines() for piece in re.split(r"  +", line) if piece)
     assert "1 convex constraint" in words
     assert r"P ( \text{Flu} \mid \text{Gender} = \text{male} ) = 0.4" in model.latex()
+    assert r"f_{\text{your own}}(P) \le 0.3" in model.latex()
     assert model.latex().count(r"\\") == len(model.latex().splitlines()) - 3

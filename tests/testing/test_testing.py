@@ -346,6 +346,8 @@ TRUE = {
         sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, of={"Flu": 1}),
         sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, {"Flu": 1}, decimals=1),
         sources.PublishedRegression({"intercept": 0.0}, {"Flu": 1}, "logistic", given={"Gender": "male"}),
+        sources.PublishedRegression({"intercept": 0.0, "Gender=male": 0.5}, {"Flu": 1}).softly(sd=0.1),
+        sources.PublishedRegression({"intercept": 0.1, "Gender=male": 0.4}, {"Flu": 1}).between(-0.1, 0.6),
     ],
     "PublishedRuleList": lambda release, hospital: [
         sources.PublishedRuleList([({"Gender": "male"}, "Flu", 0.5), ({}, "HIV", 0.25)]),
