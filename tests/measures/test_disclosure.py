@@ -137,24 +137,15 @@ def test_l_out_of_range(release, l):
         disclosure(mx.MaxEnt(release).solve(), l=l)
 
 
-pycanon = pytest.importorskip("pycanon")
-
-anonymity = pytest.importorskip("pycanon.anonymity")
-
 pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
 
+TEXT = ["Flu", "Gout", "HIV", "Mumps"]
 
-TEXT, NUMBERS = ["Flu", "Gout", "HIV", "Mumps"], [1, 5, 10, 50]
 
-
-@st.composite
-def classes(draw: st.DrawFn, values: list) -> pd.DataFrame:
-    """Draw one to five equivalence classes of one to six people, with at least two values among them all."""
-    one = st.lists(st.sampled_from(values), min_size=1, max_size=6)
-    drawn = draw(st.lists(one, min_size=1, max_size=5).filter(lambda groups: len(set().union(*groups)) > 1))
-    records = [(f"zone {i}", s) for i, group in enumerate(drawn) for s in group]
-    frame = pd.DataFrame(draw(st.permutations(records)), columns=["Zone", "S"])
-    return frame.assign(Bucket=frame["Zone"])
+@pytest.fixture(scope="module")
+def anonymity():
+    """The functions of pyCANON."""
+    return pytest.importorskip("pycanon.anonymity")
 
 
 def worst(frame: pd.DataFrame, **options: object) -> pd.Series:
@@ -165,7 +156,7 @@ def worst(frame: pd.DataFrame, **options: object) -> pd.Series:
 
 @PROPERTY
 @given(st.lists(st.integers(2, 4), min_size=1, max_size=4), st.integers(1, 3))
-def test_recursive_c_l_diversity(sizes, repeat):
+def test_recursive_c_l_diversity(anonymity, sizes, repeat):
     """Recursive (c, l)-diversity agrees where a class holds its values equally often.
 
     pycanon takes the l that holds, and the least whole c above r_1 / (r_l + ... + r_m); it sorts the
@@ -180,7 +171,7 @@ def test_recursive_c_l_diversity(sizes, repeat):
     assert math.floor(found["recursive_c"] + 1e-9) + 1 == c
 
 
-def test_part_of_adult():
+def test_part_of_adult(anonymity):
     """All of it at once on 300 people of Adult, in classes of sex and race."""
     adult = mx.datasets.load_adult().head(300)
     frame = adult[["education"]].rename(columns={"education": "S"}).assign(Zone=adult["sex"] + " " + adult["race"])

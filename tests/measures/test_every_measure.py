@@ -60,9 +60,6 @@ WHOLE = {
     "risk_utility": measures.risk_utility,
 }
 
-#: What is measured is no posterior, or is a result.
-OTHERS = {"Equivocation", "Exposure", "Reidentification", "equivocation"}
-
 
 def numbers(given: object) -> np.ndarray:
     return np.atleast_1d(np.asarray(given, dtype=float))

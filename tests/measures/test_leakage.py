@@ -291,7 +291,7 @@ def test_wrong_arguments(release, hospital):
         leakage(mx.MaxEnt(others).solve(), post)
 
 
-SEEDS = range(50)
+SEEDS = range(10)
 
 
 def classes(seed: int) -> pd.DataFrame:

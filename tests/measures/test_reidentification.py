@@ -196,7 +196,7 @@ def test_large_populations_are_integrated(f):
     assert expected_risk(alpha, theta, np.array([f]), n, n + others)[0] == pytest.approx(mean, rel=1e-5)
 
 
-@pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0), (0.05, 200.0)])
+@pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0)])
 def test_pitman_is_simulated(alpha, theta):
     """Of populations that come about in that way, the estimates are right on average, and Zayatz' is not lower."""
     rng, n, n_population, repeats = np.random.default_rng(1), 300, 1_500, 25

@@ -43,17 +43,16 @@ def test_a_mean_of_numbers(incomes):
     assert post.prices().index.to_list() == ["E(income | edu=college) = 42.9"]
 
 
-@pytest.mark.parametrize("values", [WEEKS, pd.Series(WEEKS)], ids=["dict", "Series"])
-def test_numbers_that_values_stand_for(release, values):
+def test_numbers_that_values_stand_for(release):
     """Names stand for numbers that are told; what no mean of them is, is refused at once."""
-    mean = E("Disease", given={"Gender": "male"}, values=values)
+    mean = E("Disease", given={"Gender": "male"}, values=pd.Series(WEEKS))
     post = mx.MaxEnt(release).add(mean >= 20).solve()
     of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
     assert (of_men * pd.Series(WEEKS)).sum() == pytest.approx(20)
     assert mean.attainable() == (1, 50)
     with refused(BadProbability, "E(Disease | Gender=male) cannot be 60"):
         _ = mean == 60
-    assert (mean - E("Disease", values=values)).attainable() == (-49, 49)
+    assert (mean - E("Disease", values=WEEKS)).attainable() == (-49, 49)
 
 
 @settings(max_examples=20)
@@ -93,7 +92,7 @@ def test_mean_of_the_ill_by_hand():
     assert elder.label == "E(age | ill=yes) - E(age | ill=no) >= 20"
 
 
-@pytest.mark.parametrize("value", [30, 41.7, 56.0])
+@pytest.mark.parametrize("value", [30, 41.7])
 @pytest.mark.parametrize("relation", ["==", "<=", ">=", "about", "minus"])
 def test_how_many_are_ill_is_not_known(value, relation):
     """Then the statement is of E[(age - value) 1], and true of exactly those worlds in which it is true."""

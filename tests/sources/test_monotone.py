@@ -24,22 +24,6 @@ def ill_of(smoke, n_yes=2) -> mx.QITable:
     return mx.QITable(pd.DataFrame({"smoke": smoke}), qi="smoke", sa="ill", sa_distribution=counts)
 
 
-def test_by_hand():
-    """Of three groups of 1, 2 and 1 people two are ill: the rows are x2/2 - x1 >= 0 and x3 - x2/2 >= 0, of people."""
-    (rows,) = Monotone(P("yes"), along="smoke").rows(mx.MaxEnt(ill_of([0, 10, 10, 40])).space)
-    by_value = {value: i for i, value in enumerate([0, 10, 40])}
-    expected = np.zeros((2, 3))
-    expected[0, by_value[0]], expected[0, by_value[10]] = -1, 1 / 2
-    expected[1, by_value[10]], expected[1, by_value[40]] = -1 / 2, 1
-    space = mx.MaxEnt(ill_of([0, 10, 10, 40])).space
-    yes = np.flatnonzero(space.index.get_level_values("ill") == "yes")
-    assert space.index[yes].get_level_values("smoke").tolist() == [0, 10, 40]
-    np.testing.assert_allclose(rows.matrix.toarray()[:, yes] / 4, expected)
-    assert rows.matrix[:, space.index.get_level_values("ill") == "no"].nnz == 0
-    assert (rows.low == 0).all()
-    assert np.isposinf(rows.high).all()
-
-
 def test_order_of_categories_and_of_groups(hospital):
     """An ordered categorical has its own order; groups are lists of values; texts have none."""
     hospital["Degree"] = pd.Categorical(hospital["Degree"], STEPS, ordered=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,7 @@ import maxent_cvx as mx
 from maxent_cvx import (
     BadProbability,
     Covariance,
-    E,
     Monotone,
-    P,
     PublishedCorrelation,
     PublishedMoments,
     StatementError,
@@ -54,8 +51,8 @@ def of_so_many(n_ill: int | None) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
-@pytest.mark.parametrize("n_ill", [None, 2, 3])
-@pytest.mark.parametrize("places", [None, 0, 1])
+@pytest.mark.parametrize("n_ill", [None, 2])
+@pytest.mark.parametrize("places", [None, 1])
 def test_all_worlds_of_a_class(ddof, n_ill, places):
     """The age of the ill, 46.7 (20.8): true of the worlds with that mean and sd, and, if exact, of no others."""
     worlds, view = of_so_many(n_ill), ill_of(n_ill)
@@ -95,22 +92,6 @@ def test_sensitive_numbers(incomes, places, ddof):
         rows = list(source.rows(space))
         p = space.count(people.assign(income=other.astype(int))) / len(incomes)
         assert max(one.residual(p).max() for one in rows) > 0
-
-
-def test_moments_by_hand():
-    """Of 20, 40, 60, 80 and 35, those ill are 60 and 80: 70 with squares about it of 10^2 = 100, sd sqrt(200)."""
-    model = mx.MaxEnt(ill_of(2))
-    source = PublishedMoments(70, math.sqrt(200), of="age", given={"ill": "yes"})
-    (rows,) = source.rows(model.space)
-    assert [rows.name(i).rpartition(": ")[2] for i in range(2)] == ["sum", "sum of squares"]
-    assert rows.label == "mean and sd of age given ill=yes: 70 (14.1421356237)"
-    assert rows.low.tolist() == rows.high.tolist() == [140, 60**2 + 80**2]
-    post = model.add(source).solve()
-    np.testing.assert_allclose(post.conditional().loc[60:, "yes"], [1, 1], atol=1e-6)
-    mean = E("age", given={"ill": "yes"})
-    assert post.prob(mean) == pytest.approx(70)
-    decided = mx.MaxEnt(ill_of(None)).add(PublishedMoments(70, 14.1, of="age", given={"ill": "yes"}, decimals=1))
-    assert decided.bounds(P("yes", given={"age": 20}), integer=True) == (0, 0)
 
 
 def test_covariance_by_hand():

@@ -195,15 +195,6 @@ class TestComposition:
         assert post.people().loc["Ann", "50K-"] == pytest.approx(1)
         assert post.conditional().loc[("Doctorate", "Male"), "50K+"] == pytest.approx(0.5)
 
-    def test_the_release_adds_to_the_rules(self, bucketized):
-        """The model of the release with rules is inside the bounds of each alone."""
-        _, release = bucketized
-        both, asked = MaxEnt(release).add(PublishedRules(mined())), P("50K+", given={"Education": "Masters"})
-        for alone in (MaxEnt(release), MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(mined()))):
-            low, high = alone.bounds(asked)
-            inner = both.bounds(asked)
-            assert low - 1e-6 <= inner[0] <= inner[1] <= high + 1e-6
-
 
 class TestRefused:
     """What cannot be read, or cannot be of these people."""

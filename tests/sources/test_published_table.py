@@ -39,21 +39,15 @@ def sides(table: PublishedTable) -> list[tuple[float, float]]:
     [
         (7, {}, 7, 7),
         ("7", {}, 7, 7),
-        (" < 5", {}, 0, 4),
         ("<5", {"zeros_shown": True}, 1, 4),
         ("<=4", {"suppressed": "<=4"}, 0, 4),
         ("<10", {"suppressed": "< 10", "zeros_shown": True}, 1, 9),
         ("*", {}, 0, np.inf),
-        ("*", {"suppressed": None}, 0, np.inf),
         ("c", {"suppressed": {"c": (1, 9)}}, 1, 9),
         ("*", {"suppressed": {"<5": (1, 4), "*": (5, None)}}, 5, np.inf),
         (10, {"base": 5}, 8, 12),
-        (0, {"base": 5}, 0, 2),
-        (9, {"base": 3}, 8, 10),
         (10, {"base": 10}, 5, 15),
-        (10, {"base": 5, "rounding": "random"}, 6, 14),
         (3, {"base": 3, "rounding": "random"}, 1, 5),
-        (0, {"base": 3, "rounding": "random"}, 0, 2),
         ("<5", {"base": 5}, 0, 4),
         (4, {"base": 1, "rounding": "random"}, 4, 4),
     ],
@@ -89,13 +83,6 @@ def test_rows_are_exact_numbers_of_people(release, hospital):
     truth = model.space.count(hospital)
     of_men = ((hospital["Gender"] == "male") & (hospital["Disease"] == "Flu")).sum()
     assert (table.matrix(model.space) @ truth).tolist()[:3] == [of_men, 6, 10]
-
-
-def test_it_is_what_statements_say(release):
-    """N P(male, Flu) = 3 is P(Flu | male) = 3 / 6: the same answer."""
-    one = MaxEnt(release).add(table_of(("male", "Flu", 3), ("*", "HIV", 2))).solve()
-    two = MaxEnt(release).add("P(Flu | Gender=male) = 0.5", "P(HIV) = 0.2").solve()
-    assert abs(one.conditional() - two.conditional()).to_numpy().max() < 1e-9
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_every_solver(solver: str, options: dict[str, bool]):
     assert again.solve(warm_start=exact).certificate.bound <= 1e-6
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_against_cvxpy(seed: int):
     """Random models, whose problem is written anew for CVXPY."""
     from support.soft_rows import compared
@@ -98,7 +98,7 @@ def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool):
     assert post.certificate.bound < 1e-5
 
 
-@pytest.mark.parametrize("exponent", range(-12, 13, 4))
+@pytest.mark.parametrize("exponent", [-12, -4, 0, 4, 12])
 @pytest.mark.parametrize("kind", ["sd", "weight"])
 @pytest.mark.parametrize("value", [0.4, 3.0])
 def test_costs_of_any_size(exponent: int, kind: str, value: float):
