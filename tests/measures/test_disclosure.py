@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
@@ -18,15 +18,12 @@ from maxent_cvx.measures.disclosure import disclosure
 from support.helpers import refused
 from support.posteriors import chosen, made
 
-PROPERTY = settings(deadline=None, max_examples=20)
-
 
 def overall(frame: pd.DataFrame) -> list[float]:
     """P(s), by counting."""
     return [(frame["S"] == s).mean() for s in sorted(frame["S"].unique())]
 
 
-@PROPERTY
 @given(chosen())
 def test_people_and_largest_probability(drawn):
     """People with the tuple are k, their largest P(s | q) is alpha, r its reciprocal, and the value attains it."""
@@ -40,7 +37,6 @@ def test_people_and_largest_probability(drawn):
         assert row[int(value[1:])] == max(row)
 
 
-@PROPERTY
 @given(chosen(), st.integers(1, 6))
 def test_l_diversity(drawn, l):
     """Distinct, entropy and recursive (c, l)-diversity are those of P(s | q) (Machanavajjhala et al., 2006)."""
@@ -54,7 +50,6 @@ def test_l_diversity(drawn, l):
         assert measured["recursive_c"] == (pytest.approx(first / tail) if tail else math.inf)
 
 
-@PROPERTY
 @given(chosen())
 def test_t_closeness_with_equal_distance(drawn):
     """Where all values are equally far apart, t is the largest difference that any event's probability makes."""
@@ -67,7 +62,6 @@ def test_t_closeness_with_equal_distance(drawn):
     assert disclosure(post)["t"].tolist() == pytest.approx(expected, abs=1e-12)  # text has no order
 
 
-@PROPERTY
 @given(chosen())
 def test_t_closeness_with_ordered_distance(drawn):
     """Where values are ranked, t is the earth mover's distance between ranks, 1 from end to end (Li et al., 2007)."""
@@ -115,7 +109,6 @@ def test_solver_noise_is_no_diversity():
     assert found["recursive_c"].tolist() == [math.inf, pytest.approx(999)]
 
 
-@PROPERTY
 @given(chosen(), st.integers(1, 4))
 def test_worst(drawn, l):
     """The worst row holds each measure at its most disclosing, over all tuples."""
@@ -154,7 +147,6 @@ def worst(frame: pd.DataFrame, **options: object) -> pd.Series:
     return mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True, **options).iloc[0]
 
 
-@PROPERTY
 @given(st.lists(st.integers(2, 4), min_size=1, max_size=4), st.integers(1, 3))
 def test_recursive_c_l_diversity(anonymity, sizes, repeat):
     """Recursive (c, l)-diversity agrees where a class holds its values equally often.

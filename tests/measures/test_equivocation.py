@@ -17,6 +17,7 @@ from maxent_cvx.measures.disclosure import of_those_inside
 from maxent_cvx.measures.equivocation import equivocation, individual_equivocation
 from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
+from support.series import patients
 
 #: The appendix: values, probabilities, and H as it is printed for eps = 0, 1, ..., 8.
 VALUES, PROBABILITIES = [1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05]
@@ -252,10 +253,7 @@ def test_everybody_is_one_by_one(hospital, release):
 
 def kinds(hospital, release):
     """Posteriors of all views: named people, a series, a QI table, a population."""
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
-        for table in mx.datasets.load_patients()
-    )
+    series = patients()
     records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
     voters = pd.concat([hospital, hospital.head(1)])
     people = {"Ann": {"Gender": "female", "Degree": "college"}}

@@ -129,14 +129,6 @@ def test_in_quantify(release, hospital):
     assert found["guessed"].iloc[0] < found["guessed"].iloc[-1]
 
 
-def test_in_sweep(release, hospital):
-    """It is observed along a sweep."""
-    measures = {"most": most_certain, "guessed": partial(guessed, original=hospital, threshold=0.9)}
-    found = mx.sweep(mx.MaxEnt(release), "P(Breast Cancer | Gender=male)", value=[0.2, 0.1, 0.0], measure=measures)
-    assert found["most"].iloc[-1] == pytest.approx(1)  # Grace, the only junior
-    assert found["guessed"].tolist() == pytest.approx([0, 0, 0.1])
-
-
 def test_several_numbers(release):
     """A Series is a column for each of its labels; what is published does not change."""
     found = mx.sweep(mx.MaxEnt(release), "P(Flu | Gender=male)", value=[0.3, 0.4], measure=by_value)
