@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -39,7 +39,6 @@ def test_order_of_categories_and_of_groups(hospital):
     np.testing.assert_allclose(rows.matrix.toarray(), by_hand.matrix.toarray())
 
 
-@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real", "ranked")), st.booleans())
 def test_true_of_records_that_rise(drawn, increasing):
     """The rows hold of an assignment exactly if its own shares rise, or fall, along the values."""

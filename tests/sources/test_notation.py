@@ -13,7 +13,6 @@ import maxent_cvx as mx
 from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
 from maxent_cvx.sources.parser import read_knowledge, read_statement, without_comments
 from support.helpers import refused
-from support.solving import examples
 
 names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
 texts = st.one_of(
@@ -44,7 +43,6 @@ def probabilities(draw: st.DrawFn):
     return P(value, given=among) if draw(st.booleans()) else E(draw(texts), given=among)
 
 
-@examples(20)
 @given(data=st.data())
 def test_what_is_written_is_read_as_the_same(data: st.DataObject):
     """str(statement) is read as the same statement, to the last bit of every number."""
@@ -148,7 +146,6 @@ def test_mistakes_are_pointed_at(text: str):
 
 
 @given(text=st.text(st.sampled_from("PE(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
-@examples(20)
 def test_any_text_is_read_or_refused(text: str):
     """Nothing else than a statement or an error of this package comes of any text."""
     try:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -75,7 +75,6 @@ def test_all_worlds_of_a_class(ddof, n_ill, places):
         assert (found[near > off + 1e-6] > 1e-6).all()
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from(INCOMES), min_size=2, max_size=7), st.sampled_from([None, 0, 1, 2]), st.booleans())
 def test_sensitive_numbers(incomes, places, ddof):
     """Mean and standard deviation of records, however they are rounded, are true of them; of others by pandas' word."""
@@ -108,7 +107,6 @@ def test_covariance_by_hand():
     np.testing.assert_allclose(by_block.matrix.toarray(), rows.matrix.toarray(), atol=1e-12)
 
 
-@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(18, 60), st.sampled_from(INCOMES)), min_size=3, max_size=8),
     st.sampled_from([None, 1, 2]),

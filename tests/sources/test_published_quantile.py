@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -83,7 +83,6 @@ def test_all_worlds_of_an_unknown_number(method, q):
             np.testing.assert_array_equal(holds, true)
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from([1.5, 2.0, 3.25, 7.0]), min_size=1, max_size=9), st.data())
 def test_rounded(incomes, data):
     """A rounded quantile is true of whatever is rounded to it."""

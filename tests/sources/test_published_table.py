@@ -12,7 +12,7 @@ import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedTable
 from maxent_cvx.testing import check_source
 from support.helpers import refused
-from support.solving import examples
+from support.series import patients
 
 
 def table_of(*cells: tuple, by: str = "Gender Disease", **options: object) -> PublishedTable:
@@ -120,10 +120,7 @@ def test_views_of_every_kind(hospital):
     inside = joint[joint["Salary"].isin([30, 40, 50, 80])]
     assert 8 * inside.groupby("Age")["p"].sum()[21] == pytest.approx(1, abs=1e-6)
 
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(table, qi=["Gender"], sa="Disease", bucket="Bucket", id="Pseudonym")
-        for table in mx.datasets.load_patients()
-    )
+    series = patients(["Gender"])
     model = MaxEnt(series).add(table_of(("male", "Diabetes", 1)))
     men = model.space.described({"Gender": "male"}).sum()
     assert model.solve().prob("Diabetes", given={"Gender": "male"}) * men == pytest.approx(1, abs=1e-6)
@@ -192,7 +189,6 @@ def test_tables_that_cannot_be_read():
 # -- any table -----------------------------------------------------------------------------------
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6), rounding=st.sampled_from(["nearest", "random"]), base=st.sampled_from([None, 3, 5]))
 def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
     """However it is suppressed and rounded: the microdata satisfy every row of a table made of them."""

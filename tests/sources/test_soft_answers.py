@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.optimize
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P
+from maxent_cvx import P
 from support.softly import FEMALE, FLU, HIV, hospital
 from support.solving import INSTALLED
 
@@ -120,16 +118,3 @@ def test_costs_of_any_size(exponent: int, kind: str, value: float):
 
 
 # -- rows on what is known already -------------------------------------------------------------------------------------
-
-
-def test_scipy_agrees():
-    """One probability is free: the maximum over it of N H less the cost, by SciPy's bounded search."""
-    people = pd.DataFrame({"Gender": ["male"] * 4 + ["female"] * 2})
-    view = mx.QITable(people, qi=["Gender"], sa="Disease", sa_values=["Flu", "HIV"])
-
-    def loss(p: float) -> float:
-        entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-        return -(4 * entropy - min((p - 0.9) ** 2 / 0.02, 1e9))
-
-    found = scipy.optimize.minimize_scalar(loss, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12})
-    assert MaxEnt(view).add(FLU.softly(0.9, sd=0.1)).solve().prob(FLU) == pytest.approx(found.x, abs=1e-7)
