@@ -139,18 +139,13 @@ def test_every_public_class_is_here() -> None:
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_repr_says_what_it_is(name) -> None:
-    """Its class, or what it stands for, and something about it; never a place in memory, nor an array."""
+def test_text_says_what_it_is_and_html_is_escaped(name) -> None:
+    """Never a place in memory, nor an array; all tags are ours and closed in order, whatever values are called."""
     text = repr(OBJECTS[name])
     assert " object at 0x" not in text
     assert "array(" not in text
     assert len(text) > len(type(OBJECTS[name]).__name__) + 2
     assert len(text) < 3000
-
-
-@pytest.mark.parametrize("name", OBJECTS)
-def test_html_is_well_formed_and_escaped(name) -> None:
-    """All tags are ours and closed in order, whatever the values are called; and it is short."""
     html = OBJECTS[name]._repr_html_()
     page = Tags()
     page.feed(html)

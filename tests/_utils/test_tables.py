@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from maxent_cvx import MaxEntError, TableError, UnknownName
 from maxent_cvx._utils.errors import unknown_name
@@ -104,7 +104,6 @@ def test_counts_are_whole_and_not_negative(bad):
         count_column(counts, "the SA table")
 
 
-@settings(deadline=None, max_examples=20)
 @given(microdata())
 def test_distinct_tuples_are_sorted_and_numbered(frame):
     """Every record is numbered by its QI tuple; tuples are sorted, by an ordered Categorical's own order."""

@@ -48,9 +48,13 @@ def names_below(folder: Path) -> list[str]:
     return sorted(name for _, folders, files in os.walk(folder) for name in (*folders, *files))
 
 
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGKILL"])
 @pytest.mark.parametrize(
-    "moment", ["while the records are shuffled", "with a shuffled release", "while an answer is written"]
+    ("moment", "number"),
+    [
+        ("while the records are shuffled", "SIGTERM"),
+        ("with a shuffled release", "SIGHUP"),
+        ("while an answer is written", "SIGKILL"),
+    ],
 )
 def test_a_killed_process_leaves_nothing(tmp_path, moment, number):
     """Shuffled records and a half-written answer are removed, also if the signal is sent to the whole group."""

@@ -90,10 +90,10 @@ def by_all_worlds(
 
 @pytest.mark.parametrize("smoothing", [0.0, 1.0, 0.3])
 def test_every_step_is_a_sum_over_all_worlds(smoothing: float) -> None:
-    """Probabilities, likelihood and objective of three iterations, on 40 random releases, some with counterfeits."""
+    """Probabilities, likelihood and objective of three iterations, on 20 random releases, some with counterfeits."""
     rng = np.random.default_rng(round(10 * smoothing))
     with_counterfeits = 0
-    for _ in range(40):
+    for _ in range(20):
         people = random_people(rng)
         added = {int(people["Bucket"].iloc[0]): list(rng.choice(list("stuv"), rng.integers(0, 3)))}
         more = pd.DataFrame([(b, s) for b, some in added.items() for s in some], columns=["Bucket", "S"])
@@ -110,16 +110,6 @@ def test_every_step_is_a_sum_over_all_worlds(smoothing: float) -> None:
         np.testing.assert_allclose(found.log["objective"], [x + y for x, y in log], rtol=1e-10)
         assert found.records.sum() == len(people)
     assert 10 < with_counterfeits < 40
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 1.0])
-def test_the_objective_never_falls(smoothing: float) -> None:
-    """Without smoothing it is the marginal likelihood; with it the prior's logarithm is added."""
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        found = mx.attacks.definetti(released(random_people(rng)), smoothing=smoothing, iterations=40, tolerance=0)
-        assert (found.log["objective"].diff().dropna() > -1e-11 * found.log["objective"].abs().max()).all()
-        assert (found.log["objective"] == found.log["log_likelihood"]).all() == (smoothing == 0)
 
 
 def test_naive_bayes_is_that_of_scikit_learn() -> None:

@@ -135,22 +135,6 @@ def test_a_rare_child_is_found_by_minimality_and_equal_children_are_not() -> Non
         downcoding(release, Minimal(1), hierarchies=nodes)
 
 
-def by_tens(table: pd.DataFrame) -> mx.Release:
-    """Publish ages in tens, whatever they are."""
-    low = table["A"] // 10 * 10
-    cells = [pd.Interval(one, one + 9, closed="both") for one in low]
-    found = mx.Release.from_generalized(table.assign(A=cells), qi="A", sa="S")
-    assert isinstance(found, mx.Release)
-    return found
-
-
-def test_cells_that_do_not_depend_on_the_data_tell_nothing() -> None:
-    """Tens of years, asked of every table."""
-    release = by_tens(pd.DataFrame({"A": [21, 38], "S": list("xy")}))
-    asked = downcoding(release, by_tens, domain={"A": range(20, 40)})
-    pd.testing.assert_frame_equal(asked.table, asked.baseline, rtol=0, atol=1e-12)
-
-
 def test_chains_agree_with_all_tables() -> None:
     """Mondrian's condition, as a faster function, within some standard errors."""
     algorithm = partial(mx.anonymize.mondrian, qi="A", sa="S", k=2)

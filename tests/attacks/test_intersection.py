@@ -72,7 +72,7 @@ def some_tables(seed: int, how_many: int = 2, n: int = 4) -> list[pd.DataFrame] 
 def test_one_person_in_all_releases_is_judged_as_by_all_possible_worlds(how_many: int) -> None:
     """overlap=None equals enumeration, for two releases and for three; QI tuples that nobody can have are named."""
     checked = 0
-    for seed in range(125 if how_many == 2 else 30):
+    for seed in range(40 if how_many == 2 else 15):
         if (tables := some_tables(seed, how_many, 6 - how_many)) is None:
             continue
         result = mx.attacks.intersection([release(table) for table in tables], prior=PI)
@@ -85,7 +85,7 @@ def test_one_person_in_all_releases_is_judged_as_by_all_possible_worlds(how_many
         high = result.bounds["high"].unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
         assert ((high > 0).to_numpy() == (exact > 0).to_numpy()).all()
         checked += 1
-    assert checked >= (100 if how_many == 2 else 15)
+    assert checked >= (25 if how_many == 2 else 8)
 
 
 def by_cvxpy(

@@ -248,18 +248,6 @@ def test_parameters_that_cannot_have_made_the_release() -> None:
         minimality(algorithm(people), partial(algorithm, r=3), population=people)
 
 
-def test_without_diversity_mondrian_tells_nothing() -> None:
-    """QI alone decide the cuts: the posterior is the baseline, exactly, of any number of people."""
-    adult = mx.datasets.load_adult().head(500)
-    algorithm = partial(mx.anonymize.mondrian, qi=["age", "sex"], sa="education", k=5)
-    release = algorithm(adult)
-    result = minimality(release, algorithm, population=adult)
-    pd.testing.assert_frame_equal(result.table, result.baseline)
-    assert (result.worlds["log10_left"] == result.worlds["log10_all"]).all()
-    with pytest.raises(mx.Infeasible):
-        minimality(release, partial(algorithm, k=6), population=adult)
-
-
 def test_wrong_arguments() -> None:
     """Other people, other columns, seeds of an algorithm without any, functions that publish nothing."""
     people = pd.DataFrame({"A": [1, 1, 2, 2], "B": list("uvuv"), "S": list("xyxy")})

@@ -41,14 +41,6 @@ def new_files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"hospital.csv"}
 
 
-def printed_back(text: str) -> list[str]:
-    """The command that publish prints, as a shell would split it."""
-    line = next(line for line in text.splitlines() if line.startswith("Read them back:"))
-    program, *arguments = shlex.split(line.removeprefix("Read them back:"))
-    assert program == "maxent-cvx"
-    return arguments
-
-
 def test_demo(run, folder):
     """The demo tells the hospital's story: medicine discloses Grace's disease, and the divergences fall (section 1)."""
     text = run("demo")

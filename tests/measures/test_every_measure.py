@@ -60,9 +60,6 @@ WHOLE = {
     "risk_utility": measures.risk_utility,
 }
 
-#: What is measured is no posterior, or is a result.
-OTHERS = {"Equivocation", "Exposure", "Reidentification", "equivocation"}
-
 
 def numbers(given: object) -> np.ndarray:
     return np.atleast_1d(np.asarray(given, dtype=float))
@@ -130,14 +127,6 @@ def test_in_quantify(release, hospital):
     )
     assert list(found)[2:4] == ["most_certain", "guessed"]
     assert found["guessed"].iloc[0] < found["guessed"].iloc[-1]
-
-
-def test_in_sweep(release, hospital):
-    """It is observed along a sweep."""
-    measures = {"most": most_certain, "guessed": partial(guessed, original=hospital, threshold=0.9)}
-    found = mx.sweep(mx.MaxEnt(release), "P(Breast Cancer | Gender=male)", value=[0.2, 0.1, 0.0], measure=measures)
-    assert found["most"].iloc[-1] == pytest.approx(1)  # Grace, the only junior
-    assert found["guessed"].tolist() == pytest.approx([0, 0, 0.1])
 
 
 def test_several_numbers(release):

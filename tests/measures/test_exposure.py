@@ -9,91 +9,55 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
+from maxent_cvx import BadProbability, StatementError, TableError, UnknownName
 from maxent_cvx.measures.exposure import exposed
 from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.parts import published, random_records, some_people
 from support.posteriors import chosen, made
+from support.series import patients
 
-PROPERTY = settings(deadline=None, max_examples=20)
 
-
-@PROPERTY
 @given(chosen(), st.floats(0, 1))
-def test_counts(drawn, threshold):
-    """Exposed are the people whose likeliest value has the threshold's probability or more."""
+def test_without_a_baseline(drawn, threshold):
+    """Exposed is whose likeliest value reaches the threshold; a guess is right as often as likeliest values are true."""
     p, people = drawn
     largest = [max(row) for row in p]
     if any(0 < abs(most - threshold) < 1e-6 for most in largest):
         return  # too near to call
-    found = exposed(made(p, people, bound=1e-8)[0], threshold)
+    post, frame = made(p, people, bound=1e-8)
+    found = exposed(post, threshold, original=frame)
     expected = {f"q{i}": n for i, (n, most) in enumerate(zip(people, largest, strict=True)) if most >= threshold}
-    assert found.people == sum(expected.values())
-    assert found.who["people"].to_dict() == expected
-    assert found.threshold == threshold
-
-
-@pytest.mark.parametrize("share", [0.1 + 0.2, 0.7, 0.8, 1 - 0.2, 0.9])
-def test_at_the_threshold(share):
-    """A probability equal to the threshold, but for rounding, reaches it; the next above does not."""
-    post, _ = made([[share, 1 - share]], [5], bound=1e-9)
-    largest = round(max(share, 1 - share), 10)
-    assert exposed(post, largest).people == 5
-    assert exposed(post, largest + 1e-6).people == 0
-    assert exposed(post, largest - 1e-6).people == 5
-
-
-def test_what_the_certificate_cannot_tell_is_exposed():
-    """An answer right to 0.01 does not prove that 0.795 is below 0.8: on the safe side, it counts as reaching it."""
-    p = [[0.795, 0.205], [0.78, 0.22]]
-    assert exposed(made(p, [5, 7], bound=0.01)[0], 0.8).people == 5
-    assert exposed(made(p, [5, 7], bound=1e-6)[0], 0.8).people == 0
-    assert exposed(made(p, [5, 7], bound=math.inf)[0], 0.8).people == 12
-
-
-@PROPERTY
-@given(chosen())
-def test_histogram(drawn):
-    """Everybody is in the tenth where their likeliest value lies; 1 is in the last one."""
-    p, people = drawn
-    found = exposed(made(p, people, bound=1e-9)[0]).histogram
-    assert found.sum() == sum(people)
-    expected = [0] * 10
-    for row, n in zip(p, people, strict=True):
-        expected[min(math.floor(max(row) * 10 + 1e-6), 9)] += n
-    assert found.tolist() == expected
-    assert [round(tenth.left * 10) for tenth in found.index] == list(range(10))
-
-
-@PROPERTY
-@given(chosen())
-def test_attack_success(drawn):
-    """P(argmax = truth): each person's chance that a guess among the likeliest values of their tuple is right."""
-    p, people = drawn
-    post, frame = made(p, people, bound=1e-9)
-    chance = 0.0
+    assert (found.people, found.who["people"].to_dict()) == (sum(expected.values()), expected)
+    tenths, chance = [0] * 10, 0.0
+    for most, n in zip(largest, people, strict=True):
+        tenths[min(math.floor(most * 10 + 1e-6), 9)] += n
+    assert found.histogram.tolist() == tenths
+    assert [round(tenth.left * 10) for tenth in found.histogram.index] == list(range(10))
     for q, s in zip(frame["Q"], frame["S"], strict=True):
         row = p[int(q[1:])]
         likeliest = [f"s{j}" for j, x in enumerate(row) if x > max(row) - 1e-6]
         chance += (s in likeliest) / len(likeliest)
-    assert exposed(post, original=frame).attack_success == pytest.approx(chance / len(frame))
-    assert exposed(post).attack_success is None
+    assert found.attack_success == pytest.approx(chance / len(frame))
+    assert exposed(post, threshold).attack_success is None
 
 
-def test_medicine_exposes_grace(hospital, release):
-    """Knowing that no man has Breast Cancer exposes one woman of ten people (section 1)."""
-    post = mx.MaxEnt(release).add(P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
-    found = exposed(post, 0.8)
-    assert found.people == 1
-    assert list(found.who.index) == [("female", "junior")]
+@pytest.mark.parametrize("share", [0.1 + 0.2, 0.9])
+def test_at_the_threshold(share):
+    """A probability equal to the threshold, but for rounding, reaches it; a baseline that does is not counted."""
+    post, _ = made([[share, 1 - share]], [5], bound=1e-9)
+    largest = round(max(share, 1 - share), 10)
+    assert [exposed(post, largest + step).people for step in (0, 1e-6, -1e-6)] == [5, 0, 5]
+    post, at = made([[0.95, 0.05]], [5], bound=1e-9)[0], round(share, 10)
+    baseline = pd.Series({"s0": share, "s1": 1 - share})
+    assert [exposed(post, at + step, baseline=baseline).people for step in (0, 1e-6)] == [0, 5]
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, 80, math.nan, math.inf])
+@pytest.mark.parametrize("threshold", [80, math.nan])
 def test_bad_threshold(release, threshold):
     """A threshold is a probability; 80 is not 80 %."""
     with refused(BadProbability):
@@ -151,10 +115,9 @@ def cases(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[float], l
     return p, people, before, some, draw(st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.7, 0.8, 1.0]))
 
 
-@PROPERTY
 @given(cases())
 def test_the_rule(case):
-    """Exposed is who has a sensitive value at or above the threshold whose baseline is below it; counted one by one."""
+    """Exposed is who has a sensitive value at or above the threshold and a baseline below it; others who are certain are told."""
     p, people, before, some, threshold = case
     post = made(p, people, bound=1e-9)[0]
     values = [f"s{j}" for j in range(len(before))]
@@ -177,35 +140,16 @@ def test_the_rule(case):
     for q, s in found.who["S"].items():
         assert p[int(q[1:])][values.index(s)] >= threshold - 1e-6
         assert before[values.index(s)] < threshold
-
-
-@PROPERTY
-@given(cases())
-def test_who_is_certain_and_not_counted(case):
-    """Whoever's value is certain is exposed, or in the table of those who are not counted, and in the warnings."""
-    p, people, before, some, threshold = case
-    values = [f"s{j}" for j in range(len(before))]
-    post = made(p, people, bound=1e-9)[0]
-    found = exposed(post, threshold, sensitive=some, baseline=pd.Series(before, values))
-    expected: dict[str, int] = {}
+    uncounted: dict[str, int] = {}
     for row, n in zip(p, people, strict=True):
         (sure,) = [s for s, x in zip(values, row, strict=True) if x > 1 - 1e-6] or [None]
         if sure is not None and not (sure in some and before[values.index(sure)] < threshold - 1e-6):
-            expected[sure] = expected.get(sure, 0) + n
-    assert found.uncounted["people"].to_dict() == expected
-    for s, n in expected.items():
+            uncounted[sure] = uncounted.get(sure, 0) + n
+    assert found.uncounted["people"].to_dict() == uncounted
+    assert len(found.warnings) == len(uncounted)
+    for s, n in uncounted.items():
         why = "its baseline reaches the threshold" if s in some else "it is not among the sensitive values"
         assert f"'{s}' is certain (P = 1) for {n} people who are not counted: {why}." in found.warnings
-    assert len(found.warnings) == len(expected)
-
-
-@pytest.mark.parametrize("share", [0.1 + 0.2, 0.7, 0.8, 1 - 0.2, 0.9])
-def test_a_baseline_at_the_threshold(share):
-    """A value whose baseline is the threshold, but for rounding, is not counted; one that is below it is."""
-    post = made([[0.95, 0.05]], [5], bound=1e-9)[0]
-    at = round(share, 10)
-    assert exposed(post, at, baseline=pd.Series({"s0": share, "s1": 1 - share})).people == 0
-    assert exposed(post, at + 1e-6, baseline=pd.Series({"s0": share, "s1": 1 - share})).people == 5
 
 
 def test_the_bound_decides_for_exposure():
@@ -327,24 +271,9 @@ def test_people_by_name(hospital, release):
         exposed(mx.MaxEnt(release).solve(), baseline=post)
 
 
-def test_a_population():
-    """Of a voter list it is judged what is inferred of somebody who is in the release."""
-    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[40, 49]"], "Disease": ["HIV", "HIV", "Flu"]})
-    voters = pd.DataFrame({"Age": [21, 24, 28, 45, 46, 60]})
-    post = mx.MaxEnt(mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)).solve()
-    found = exposed(post, 0.7, baseline="overall")
-    assert found.values["baseline"].to_dict() == {"Flu": pytest.approx(1 / 3), "HIV": pytest.approx(2 / 3)}
-    assert (found.people, found.total) == (5, 5)
-    assert "5 of 5 people who may be in the release (100.0%) exposed" in str(found)
-    assert exposed(post, 0.6, baseline="overall").people == 2  # two thirds of those in the release have HIV anyway
-
-
 def test_a_series_needs_a_baseline_by_value():
     """How many of all people have each value is not published by several releases; it can be given."""
-    tables = mx.datasets.load_patients()
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
-    )
+    series = patients()
     post = mx.MaxEnt(series).solve()
     with refused(StatementError):
         exposed(post, baseline="overall")
@@ -353,7 +282,7 @@ def test_a_series_needs_a_baseline_by_value():
     assert exposed(post, 0.9, baseline=few).published_alone == exposed(post, 0.9).people
 
 
-@pytest.mark.parametrize(("seed", "n", "named"), [(0, 1, False), (1, 3, True), (2, 7, False)])
+@pytest.mark.parametrize(("seed", "n", "named"), [(0, 1, False), (1, 3, True)])
 def test_in_partitions(seed, n, named):
     """Counted where the partitions are, it is what is counted in memory."""
     records = random_records(np.random.default_rng(seed))
@@ -521,7 +450,6 @@ def cases_of_exposure_numbers(draw: st.DrawFn) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@PROPERTY
 @given(cases_of_exposure_numbers(), st.booleans())
 def test_the_rule_of_exposure_numbers(case, is_compared):
     """Exposed is who has an interval at or above the threshold whose baseline is below it, counted one by one."""
@@ -566,16 +494,6 @@ def _known_closer(values, p, p0, centres, radius, threshold) -> bool:
         for i in range(len(values))
         for j in range(i, len(values))
     )
-
-
-def test_salaries_known_within_fifty():
-    """Nobody's exact salary is likely; everybody's is known within 50, and the best guess is off by less than that."""
-    post = solved(salaries())
-    found = exposed(post, baseline="overall")
-    assert (found.people, found.within) == (1000, pytest.approx((salaries().max() - salaries().min()) / 20))
-    assert found.expected_error < 50 < 10_000 < found.expected_error_before
-    assert exposed(post, baseline="overall", within=50).people == 1000
-    assert exposed(post, baseline="overall", within=0).people == 0
 
 
 @pytest.mark.parametrize(
@@ -684,7 +602,7 @@ def test_a_hierarchy_of_values():
         exposed(post, within={"lungs": ["flu", "cold"]})
 
 
-@pytest.mark.parametrize("within", [-1, np.nan, np.inf, "x", "3 days", [1], np.array([1, 2]), True, pd.Timedelta(1)])
+@pytest.mark.parametrize("within", [-1, np.nan, "x", [1], True, pd.Timedelta(1)])
 def test_distances_that_are_none(within):
     """What is not a distance is refused, and so is one of labels."""
     with refused(StatementError):
@@ -707,7 +625,7 @@ def test_several_attributes_with_a_number():
         exposed(post, within=500)
 
 
-@pytest.mark.parametrize("within", [None, 0, 500, 5000, 10**6])
+@pytest.mark.parametrize("within", [None, 500])
 @pytest.mark.parametrize("baseline", [None, "overall"])
 def test_in_partitions_of_exposure_numbers(within, baseline):
     """In partitions, the same is counted and said as in memory."""

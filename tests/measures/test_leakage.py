@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -16,8 +16,7 @@ from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownNam
 from maxent_cvx.measures.leakage import leakage
 from support.helpers import refused
 from support.posteriors import chosen, made
-
-PROPERTY = settings(deadline=None, max_examples=20)
+from support.series import patients
 
 #: Far below every probability of the tests.
 TINY = 1e-12
@@ -49,7 +48,6 @@ def quotient(a: float, b: float) -> float:
     return a / b if b else math.inf if a else math.nan
 
 
-@PROPERTY
 @given(before_and_after(), st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]))
 def test_of_single_values(drawn, threshold):
     """Of single values, beta, delta, rho2 and gamma are the worst of anybody, by their definitions."""
@@ -75,7 +73,6 @@ def test_of_single_values(drawn, threshold):
         assert gamma == 0 or not is_private(gamma * (1 - 1e-9))
 
 
-@PROPERTY
 @given(before_and_after(), st.sampled_from([0.1, 0.25, 0.5, 0.75]))
 def test_of_sets_of_values(drawn, rho1):
     """No set of values with P0 <= rho1 has a larger P1 than what is said, and for one QI value it is nearly reached."""
@@ -96,7 +93,6 @@ def test_of_sets_of_values(drawn, rho1):
     assert found["rho2 of sets"] >= found["rho2"] - 1e-9
 
 
-@PROPERTY
 @given(before_and_after(), st.data())
 def test_of_guesses(drawn, data):
     """Vulnerabilities are means over people of what the best guess gains; guesses that are values gain 1 if right."""
@@ -136,7 +132,6 @@ def test_every_number_is_in_its_interval_and_has_words(release):
         assert not found["says"].str.contains("nan").any()
 
 
-@PROPERTY
 @given(before_and_after(), st.sampled_from([1e-7, 1e-3, 0.1]), st.integers(0, 10**6))
 def test_what_the_certificates_leave_open(drawn, bound, seed):
     """Whatever the exact answers are, each measure of them is between `low` and `high`, and so is `value`."""
@@ -179,19 +174,6 @@ def test_zeros():
     assert leakage(post.conditional(), post).loc["delta", ["value", "high"]].tolist() == pytest.approx([0, 0], abs=1e-9)
 
 
-def test_knowledge_of_the_hospital(release):
-    """One in five has breast cancer, and Grace is certain to where no man can have it."""
-    post = mx.MaxEnt(release).add(P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
-    found = leakage("overall", post, rho1=0.2)
-    assert found.loc["beta", "value"] == pytest.approx((1 - 0.2) / 0.2)
-    assert found.loc["beta", ["q", "s"]].tolist() == [("female", "junior"), "Breast Cancer"]
-    assert found.loc["beta", "says"] == (
-        "P(Breast Cancer | Gender=female, Degree=junior) was 0.2, is 1: rose by 4 times itself"
-    )
-    assert found.loc["gamma", "value"] == math.inf
-    assert found.loc["t", "value"] == pytest.approx(0.8)
-
-
 def test_priors_in_every_form(release, hospital):
     """The same prior is the same, however it is given and in whatever order its labels are."""
     post = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.5).solve()
@@ -220,10 +202,7 @@ def test_named_people_and_series(release):
         assert found["says"].startswith("P(HIV | who=Iris, Gender=female, Degree=graduate) was 0.333, is 0.8")
     with refused(StatementError):
         leakage(before, mx.MaxEnt(release).solve())
-    tables = mx.datasets.load_patients()
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(one, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for one in tables
-    )
+    series = patients()
     again = mx.MaxEnt(series).solve()
     found = leakage(again, again)["value"]
     assert found[["min-entropy leakage", "additive g-leakage", "beta", "delta", "t"]].abs().max() < 1e-9
@@ -291,7 +270,7 @@ def test_wrong_arguments(release, hospital):
         leakage(mx.MaxEnt(others).solve(), post)
 
 
-SEEDS = range(50)
+SEEDS = range(10)
 
 
 def classes(seed: int) -> pd.DataFrame:

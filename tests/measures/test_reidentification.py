@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -25,10 +25,10 @@ from maxent_cvx.measures.reidentification import (
 )
 from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
+from support.series import patients
 
 pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
 
-PROPERTY = settings(deadline=None, max_examples=20)
 
 PEOPLE = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=40)
 
@@ -37,7 +37,6 @@ def table(people: list[tuple[str, int]]) -> pd.DataFrame:
     return pd.DataFrame(people, columns=["sex", "age"])
 
 
-@PROPERTY
 @given(PEOPLE, st.integers(1, 6))
 def test_of_a_sample(people, k):
     """Each record is one of those that are alike: counted by hand, record by record."""
@@ -60,7 +59,6 @@ def test_of_a_sample(people, k):
     )
 
 
-@PROPERTY
 @given(PEOPLE, PEOPLE, st.integers(1, 6))
 def test_of_a_population(people, others, k):
     """Of a list of everybody it is known of how many people each record can be."""
@@ -196,7 +194,7 @@ def test_large_populations_are_integrated(f):
     assert expected_risk(alpha, theta, np.array([f]), n, n + others)[0] == pytest.approx(mean, rel=1e-5)
 
 
-@pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0), (0.05, 200.0)])
+@pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0)])
 def test_pitman_is_simulated(alpha, theta):
     """Of populations that come about in that way, the estimates are right on average, and Zayatz' is not lower."""
     rng, n, n_population, repeats = np.random.default_rng(1), 300, 1_500, 25
@@ -216,7 +214,6 @@ def test_pitman_is_simulated(alpha, theta):
     np.testing.assert_array_equal(zayatz[:, 1], pitman[:, 1])
 
 
-@PROPERTY
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=15), st.integers(0, 60))
 def test_zayatz(records, others):
     """By Bayes' rule with hypergeometric chances, as fractions."""
@@ -267,9 +264,6 @@ def test_wrong_arguments(hospital, release):
     ]:
         with refused(error):
             call()
-    tables = mx.datasets.load_patients()
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
-    )
+    series = patients()
     with refused(StatementError):
         reidentification(series)

@@ -15,6 +15,7 @@ from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownNam
 from maxent_cvx.measures.utility import marginal_distance, query_error
 from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
+from support.series import patients
 
 
 def distances(p: dict, q: dict) -> tuple[float, float]:
@@ -191,10 +192,7 @@ def test_in_partitions(release):
 
 def test_of_a_series():
     """Records of a series are found by pseudonyms; what is inferred is listed, beside a baseline that is given."""
-    tables = mx.datasets.load_patients()
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
-    )
+    series = patients()
     post = mx.MaxEnt(series).solve()
     found = measures.risk_utility(post, baseline=None)
     assert set(found.index.get_level_values("kind")) == {"inference risk"}

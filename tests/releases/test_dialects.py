@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from maxent_cvx import TableError
 from maxent_cvx.releases.generalized import coverage, covers, label_of, read_hierarchies
 from support.helpers import refused
-from support.solving import examples
 
 AGES = pd.Index(range(15, 35))
 
@@ -68,54 +67,6 @@ def test_one_value_in_each_dialect(cell, expected):
 
 
 @pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        ("[18, 20)", [18.0, 18.5, 19.99]),
-        ("(18, 20]", [18.5, 19.99, 20.0]),
-        ("]18, 20[", [18.5, 19.99]),
-        ("[18, 20]", [18.0, 18.5, 19.99, 20.0]),
-        ("18.0-20.0", [18.0, 18.5, 19.99, 20.0]),
-        ("<18.5", [-1.5, 18.0]),
-        ("-1.5-18", [-1.5, 18.0]),
-        ("-2--1", [-1.5]),
-        ("1.85e+01", [18.5]),
-    ],
-)
-def test_on_numbers_with_fractions(cell, expected):
-    """Half-open intervals leave out the end itself, and nothing before it."""
-    assert values_of(cell, pd.Index([-1.5, 18.0, 18.5, 19.99, 20.0])) == expected
-
-
-ZIPS = pd.Index(["01305", "13053", "13068", "14850"])
-
-
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        ("1305*", ["13053"]),
-        ("130**", ["13053", "13068"]),
-        ("130*", ["13053", "13068"]),
-        ("*3053", ["13053"]),
-        ("1****", ["13053", "13068", "14850"]),
-        ("01***", ["01305"]),
-        ("13*68", ["13068"]),
-        ("[13000, 14000)", ["13053", "13068"]),
-        ("1305", None),
-        ("131**", None),
-    ],
-)
-def test_masked_texts(cell, expected):
-    """A star is a character of a text; a single one at an end may be the rest of it."""
-    if expected is None:
-        with refused(TableError, "'1305*'", "hierarchy"):
-            values_of(cell, ZIPS)
-    else:
-        assert values_of(cell, ZIPS) == expected
-        if "01305" not in expected:  # a number has no zero before it
-            assert values_of(cell, ZIPS[1:].astype(int)) == [int(one) for one in expected]
-
-
-@pytest.mark.parametrize(
     ("cell", "values", "kind"),
     [
         ("1-2", ["1", "2", "1-2"], "an interval"),
@@ -127,7 +78,7 @@ def test_masked_texts(cell, expected):
 def test_a_text_that_is_a_value_itself(cell, values, kind):
     """What can be read in two ways is not guessed: a hierarchy says which is meant; without rivals it is a value."""
     domain = pd.Index(values)
-    with refused(TableError, kind, "hierarchy"):
+    with refused(TableError, kind, "hierarchies="):
         values_of(cell, domain)
     assert values_of(cell, domain, {cell: frozenset([cell])}) == [cell]
     assert values_of(cell, domain, {cell: frozenset(values[:-1])}) == values[:-1]
@@ -154,7 +105,6 @@ def readings(cell: str, values: list[str]) -> list[set[str]]:
 texts = st.text("12-,*", min_size=1, max_size=4)
 
 
-@examples(20)
 @given(cell=texts, values=st.sets(texts, min_size=1, max_size=8))
 def test_no_reading_is_lost(cell: str, values: set[str]):
     """Whatever values look like, an answer has all that a text may stand for; where these differ it is an error."""
@@ -173,7 +123,6 @@ def test_no_reading_is_lost(cell: str, values: set[str]):
 ends = st.integers(-40, 40)
 
 
-@examples(20)
 @given(domain=st.sets(st.integers(-50, 50), min_size=1), low=ends, width=st.integers(0, 40), halves=st.booleans())
 def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves: bool):
     """An interval, in each dialect that has it, is read as the numbers in it; of whole numbers, and of halves."""
@@ -209,7 +158,6 @@ def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves
 words = st.text("abcdeXYZ", min_size=1, max_size=3)
 
 
-@examples(20)
 @given(data=st.data(), domain=st.sets(words, min_size=2, max_size=9))
 def test_sets_there_and_back(data, domain: set[str]):
     """A set is read as its items, with braces or without, and as this package writes it; of numbers, too."""
@@ -223,7 +171,6 @@ def test_sets_there_and_back(data, domain: set[str]):
             assert covers(text, pd.Index(known), "A", {}).tolist() == expected
 
 
-@examples(20)
 @given(data=st.data(), domain=st.sets(st.text("0123", min_size=5, max_size=5), min_size=1, max_size=12))
 def test_masks_there_and_back(data, domain: set[str]):
     """A masked text of five characters is read as all that begin, or end, so."""
@@ -238,13 +185,13 @@ def test_masks_there_and_back(data, domain: set[str]):
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("20-18", ["'20-18' of 'Age'", "lower end"]),
-        ("[20, 18]", ["'[20, 18]' of 'Age'", "lower end"]),
-        ("40-50", ["40-50 of 'Age'", "15, 16", "write a value, '18-20', '[18, 20)'", "hierarchy"]),
+        ("20-18", ["'20-18' of 'Age'", "turned round"]),
+        ("[20, 18]", ["'[20, 18]' of 'Age'", "turned round"]),
+        ("40-50", ["40-50 of 'Age'", "15, 16", "accepted are a value, '18-20', '[18, 20)'", "hierarchies="]),
         ("(20, 20]", ["(20, 20] of 'Age'", "none of the population's"]),
         ("18,99", ["'18,99' of 'Age'", "99"]),
         ("{18, x}", ["'{18, x}' of 'Age'", "'x'"]),
-        ("teens", ["teens of 'Age'", "hierarchy"]),
+        ("teens", ["teens of 'Age'", "hierarchies="]),
         (24.5, ["24.5 of 'Age'", "a mean, as microaggregation publishes"]),
     ],
 )

@@ -81,19 +81,6 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     assert post.certificate.holds
 
 
-def test_certain(view):
-    """One woman has lung cancer, none at college, nor the graduate: it is the junior, for published reasons, too."""
-    model = mx.MaxEnt(view).add(
-        "P(Lung Cancer | Gender=female, Degree=college) = 0", "P(Lung Cancer | Gender=female, Degree=graduate) = 0"
-    )
-    post = model.solve()
-    assert post.prob("Lung Cancer", given={"Degree": "junior"}) == pytest.approx(1.0)
-    found = post.certain(progress=False).loc["P(Lung Cancer | Degree=junior, Gender=female)"]
-    assert (found["probability"], found["people"]) == (1.0, 1)
-    assert set(model.knowledge) <= set(found["because"])
-    assert any(reason.startswith("P(Gender, Disease)") for reason in found["because"])
-
-
 def test_contradictory_knowledge_is_diagnosed(view):
     """That nobody of the women has lung cancer, said of each: three statements, of which each can be spared."""
     said = [f"P(Lung Cancer | Degree={degree}, Gender=female) = 0" for degree in ("college", "graduate", "junior")]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -48,28 +48,6 @@ def adult() -> pd.DataFrame:
     return table.assign(Bucket=mx.anonymize.anatomy_buckets(table, **roles, l=5, exempt=2))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 2**62])
-def test_hospital(tmp_path, n):
-    """However many partitions there are, and wherever the records of a bucket lie, they are joined to the same."""
-    folder = write_files(HOSPITAL, tmp_path / "people", 3, rows=2)
-    release = mx.Release.from_parquet(folder, **ROLES, partitions=n)
-    assert release.n_partitions == min(n, 3)  # a bucket is in one partition
-    assert (release.n_records, release.n_buckets) == (10, 3)
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
-
-
-@pytest.mark.parametrize("n", [1, 7])
-def test_adult(tmp_path, adult, n):
-    """Partitions of shuffled records are of nearly one size."""
-    folder = write_files(adult, tmp_path / "people", 3, rows=5000)
-    release = mx.Release.from_parquet(f"{folder}/*.parquet", **ADULT_ROLES, partitions=n)
-    sizes = release.describe()["records"]
-    assert len(sizes) == n
-    assert sizes.max() - sizes.min() <= 10  # two buckets
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(adult, **ADULT_ROLES))
-
-
-@settings(max_examples=20, deadline=None)
 @given(table=microdata(OF_ONE_TYPE), files=st.integers(1, 4), rows=st.integers(1, 6), n=st.integers(1, 7))
 def test_random_tables(tmp_path_factory, table, files, rows, n):
     """Values of every type, and buckets anywhere in files and row groups."""
@@ -320,7 +298,6 @@ def of_pieces(*tables: pd.DataFrame):
     return dd.from_delayed([dask.delayed(table) for table in tables], meta=tables[0].head(0), verify_meta=False)
 
 
-@settings(max_examples=20, deadline=None)
 @given(table=microdata(OF_ONE_TYPE), n=st.integers(1, 7))
 def test_random_dask_tables(table, n):
     """Values of every type, buckets anywhere in partitions, some of which are empty."""

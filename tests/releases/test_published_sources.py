@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import maxent_cvx as mx
 from maxent_cvx import DuplicateLabel, P, StatementError, TableError
@@ -38,7 +38,6 @@ class Plain(mx.View):
         return self.numbered
 
 
-@settings(deadline=None, max_examples=20)
 @given(frame=microdata(("text", "whole")))
 def test_the_default_says_what_bucket_invariants_do(frame):
     """Counts alone, without a closed form, have the answer of Eq. (9)."""

@@ -12,7 +12,6 @@ import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, QITable, TableError, UnknownName
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 VALUES = ["50K+", "50K-"]
@@ -64,7 +63,6 @@ def test_several_sensitive_attributes():
     assert post.prob(P({"Income": "low"})) == pytest.approx(0.75)
 
 
-@examples(20)
 @given(seed=seeds, distribution=st.booleans(), named=st.booleans())
 def test_saved_and_loaded(seed: int, distribution: bool, named: bool, tmp_path_factory):
     """A posterior of a QI table is stored with its people, its values, and its distribution."""

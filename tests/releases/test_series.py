@@ -12,7 +12,6 @@ import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, ReleaseSeries, StatementError, TableError, UnknownName
 from support.helpers import refused
 from support.series import assignments, patients, published, random_tables
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -49,7 +48,6 @@ class TestFig1:
         assert model.form.low[row] == 2
 
 
-@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_whole_assignments_are_inside(seed: int, releases: int):
     """Whatever the releases allow satisfies all rows, has a term, and lies within the bounds."""
@@ -72,7 +70,6 @@ def test_whole_assignments_are_inside(seed: int, releases: int):
     assert low - 1e-6 <= (every[person] == value).mean() <= high + 1e-6
 
 
-@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_against_cvxpy(seed: int, releases: int):
     """The answer is that of the paper's problem, posed person by person and bucket by bucket in CVXPY."""
@@ -92,7 +89,6 @@ def test_against_cvxpy(seed: int, releases: int):
     np.testing.assert_allclose(post.people(), p.value, atol=2e-3)
 
 
-@examples(20)
 @given(seed=seeds)
 def test_order_and_repetition_do_not_matter(seed: int):
     """Releases in another order, or published twice, say the same."""
@@ -248,7 +244,6 @@ class TestChannels:
         assert (at["because"] != at.index.get_level_values("release")).all()
         assert found["change"].abs().is_monotonic_decreasing
 
-    @examples(20)
     @given(seed=seeds)
     def test_by_hand(self, seed: int):
         """Every difference is listed, and no other."""
@@ -266,7 +261,6 @@ class TestChannels:
                         assert found.loc[(u, person, value), "change"] == pytest.approx(change)
 
 
-@examples(20)
 @given(seed=seeds, qi=st.sampled_from([(), ("Sex",)]))
 def test_saved_and_loaded(seed: int, qi: tuple, tmp_path_factory):
     """A posterior of a series is stored with its releases."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import Release, TableError
 from support.helpers import refused
-from support.strategies import microdata, possible, publish, quasi, rank, tables_and_assignments, tally, tuples
+from support.strategies import microdata, possible, publish, quasi, rank, tally, tuples
 
 ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
-PROPERTY = settings(deadline=None, max_examples=20)
 
 
 def same(one: Release, other: Release) -> bool:
@@ -37,7 +36,6 @@ def test_fig_1(release):
     assert release.p_sb["Flu", 1] == pytest.approx(2 / 10)
 
 
-@PROPERTY
 @given(microdata())
 def test_counts(frame):
     """P(q, b) and P(s, b) are the shares of records, for every pair that occurs (Eqs. (4) and (5))."""
@@ -50,7 +48,6 @@ def test_counts(frame):
     assert [people[q] for q in tuples(release.quasi_identifiers)] == release.n_q.tolist()
 
 
-@PROPERTY
 @given(microdata())
 def test_labels_are_sorted(frame):
     """Sensitive values and buckets stand in their own order: numbers by size, ordered Categoricals as declared."""
@@ -61,7 +58,6 @@ def test_labels_are_sorted(frame):
         assert index.name == column
 
 
-@PROPERTY
 @given(microdata())
 def test_terms_are_the_pairs_of_each_bucket(frame):
     """A term for every QI tuple and every sensitive value of a bucket, once, and no other (Eq. (6))."""
@@ -75,7 +71,6 @@ def test_terms_are_the_pairs_of_each_bucket(frame):
     assert set(found) == possible(frame)
 
 
-@PROPERTY
 @given(microdata())
 def test_round_trip(frame):
     """The two tables that Anatomy publishes hold the whole release: reading them gives it back."""
@@ -85,22 +80,12 @@ def test_round_trip(frame):
     assert same(again, release)
 
 
-@PROPERTY
 @given(microdata(), st.randoms(use_true_random=False))
 def test_tables_without_counts(frame, random):
     """Without a count a row is one record: the columns of the microdata, each table shuffled, are the release."""
     shuffled = [random.sample(range(len(frame)), len(frame)) for _ in range(2)]
     qi_table, sa_table = frame[[*quasi(frame), "K"]].iloc[shuffled[0]], frame[["S", "K"]].iloc[shuffled[1]]
     assert same(Release.from_tables(qi_table, sa_table, qi=quasi(frame), sa="S", bucket="K"), publish(frame))
-
-
-@PROPERTY
-@given(tables_and_assignments(), st.randoms(use_true_random=False))
-def test_row_order_means_nothing(tables, random):
-    """All assignments, in any row order and with any row labels, are published alike (Definition 5.3)."""
-    frame, other = tables
-    order = random.sample(range(len(other)), len(other))
-    assert same(publish(other.iloc[order].set_axis([0] * len(other))), publish(frame))
 
 
 def test_bucket_totals_that_differ(release):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from maxent_cvx import BadProbability, MaxEnt, PublishedRuleList, PublishedTree, StatementError, UnknownName
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
-from support.solving import examples
 
 sklearn_tree = pytest.importorskip("sklearn.tree")
 pipeline = pytest.importorskip("sklearn.pipeline")
@@ -33,14 +32,6 @@ def sampled(frame: pd.DataFrame, qi, sa="Salary"):
     return pipeline.make_pipeline(*steps).fit(frame[qi], frame[sa], decisiontreeclassifier__sample_weight=weights)
 
 
-def test_counts_of_leaves():
-    """One split of Example 1, by the tree's own choice: everybody in a leaf has the leaf's distribution."""
-    tree = fitted(EXAMPLE_1, QI, max_depth=1)
-    post = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(tree)).solve()
-    expected = tree.predict_proba(post.conditional().index.to_frame(index=False))
-    np.testing.assert_allclose(post.conditional()[tree.classes_], expected, atol=1e-9)
-
-
 def test_classes_of_leaves():
     """Only the class: at least half of the leaf's people have it, which is where maximum entropy stops."""
     tree = fitted(EXAMPLE_1, QI, max_depth=1)
@@ -53,7 +44,6 @@ def test_classes_of_leaves():
     assert divided.solve().conditional().eq(0.5).all(axis=None)
 
 
-@examples(20)
 @given(seed=seeds, depth=st.integers(1, 3), leaves=st.sampled_from(["counts", "class"]), integer=st.booleans())
 def test_trees_are_true_of_their_people(seed: int, depth: int, leaves: str, integer: bool):
     """What a tree says holds for those it was fitted on; counts say more than classes."""
@@ -124,29 +114,6 @@ def test_monotone_trees_are_true_of_their_people(leaves):
     assert clipped > 20  # there are such trees
     assert swapped > 0  # and leaves of them whose shares look like counts
     assert leaves == "class" or certain > doubtful > 0
-
-
-def test_a_leaf_that_is_clipped():
-    """Its people have one class k times and the other n - k times, and the root tells the sum over all leaves."""
-    seed = next(seed for seed in range(300) if some_clipped(*grown(seed)))
-    frame, tree = grown(seed)
-    model = MaxEnt(people_of(frame, list("abc"), "S")).add(PublishedTree(tree))
-    for value in ("yes", "no"):
-        share = frame["S"].eq(value).mean()
-        assert model.bounds(f"P({value})") == pytest.approx((share, share))
-    unconstrained = sklearn_tree.DecisionTreeClassifier(monotonic_cst=[0, 0, 0], max_depth=2, random_state=0)
-    unconstrained.fit(frame[list("abc")].to_numpy(), frame["S"])
-    (rows,) = PublishedTree(unconstrained).rows(model.space)
-    assert (rows.low == rows.high).all()
-
-
-def some_clipped(frame: pd.DataFrame, tree) -> bool:
-    """Whether shares of some leaf are not those of its people."""
-    if frame["S"].nunique() < 2:
-        return False
-    people = tree.tree_.n_node_samples[:, None]
-    counts = tree.tree_.value[:, 0] * people
-    return bool((np.abs(counts - np.rint(counts)) > 1e-6).any())
 
 
 @pytest.mark.parametrize("where", ["around", "inside"])

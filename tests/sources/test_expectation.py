@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -18,45 +18,18 @@ from support.strategies import publish, tables_and_assignments
 WEEKS = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
 
 
-def mean_of(post, attribute, given):
-    """The mean of a number by the answer's table."""
-    table = post.joint().reset_index()
-    for name, value in given.items():
-        table = table[table[name] == value]
-    return np.average(table[attribute].astype(float), weights=table.iloc[:, -1])
-
-
-@pytest.fixture
-def incomes():
-    """Income by education, two buckets."""
-    incomes = [20, 30, 45, 60, 20, 30, 80, 20, 30, 60, 45, 80]
-    table = pd.DataFrame({"edu": ["college", "none"] * 6, "income": incomes, "b": [1] * 6 + [2] * 6})
-    return mx.Release.from_buckets(table, qi="edu", sa="income", bucket="b")
-
-
-def test_a_mean_of_numbers(incomes):
-    """E(income | college) = 42.9 holds of the answer, and would not without being said."""
-    said = E("income", given={"edu": "college"}) == 42.9
-    without, post = mx.MaxEnt(incomes).solve(), mx.MaxEnt(incomes).add(said).solve()
-    assert mean_of(without, "income", {"edu": "college"}) != pytest.approx(42.9, abs=0.1)
-    assert mean_of(post, "income", {"edu": "college"}) == pytest.approx(42.9)
-    assert post.prices().index.to_list() == ["E(income | edu=college) = 42.9"]
-
-
-@pytest.mark.parametrize("values", [WEEKS, pd.Series(WEEKS)], ids=["dict", "Series"])
-def test_numbers_that_values_stand_for(release, values):
+def test_numbers_that_values_stand_for(release):
     """Names stand for numbers that are told; what no mean of them is, is refused at once."""
-    mean = E("Disease", given={"Gender": "male"}, values=values)
+    mean = E("Disease", given={"Gender": "male"}, values=pd.Series(WEEKS))
     post = mx.MaxEnt(release).add(mean >= 20).solve()
     of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
     assert (of_men * pd.Series(WEEKS)).sum() == pytest.approx(20)
     assert mean.attainable() == (1, 50)
     with refused(BadProbability, "E(Disease | Gender=male) cannot be 60"):
         _ = mean == 60
-    assert (mean - E("Disease", values=values)).attainable() == (-49, 49)
+    assert (mean - E("Disease", values=WEEKS)).attainable() == (-49, 49)
 
 
-@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real")), st.sampled_from([None, "A"]))
 def test_what_is_true_of_records(drawn, attribute):
     """At the original records the row's value is their mean; a mean is the weighted sum of its probabilities."""
@@ -93,7 +66,7 @@ def test_mean_of_the_ill_by_hand():
     assert elder.label == "E(age | ill=yes) - E(age | ill=no) >= 20"
 
 
-@pytest.mark.parametrize("value", [30, 41.7, 56.0])
+@pytest.mark.parametrize("value", [30, 41.7])
 @pytest.mark.parametrize("relation", ["==", "<=", ">=", "about", "minus"])
 def test_how_many_are_ill_is_not_known(value, relation):
     """Then the statement is of E[(age - value) 1], and true of exactly those worlds in which it is true."""
@@ -118,7 +91,6 @@ def test_how_many_are_ill_is_not_known(value, relation):
     assert low - 1e-6 <= np.average(by_age.index, weights=by_age) <= high + 1e-6
 
 
-@settings(max_examples=20)
 @given(tables_and_assignments(palettes=("whole", "real")))
 def test_class_means_of_records(drawn):
     """At the original records the mean of a QI in a class is that of its people."""

@@ -68,7 +68,7 @@ def mirror_descent(marginals: list[pd.Series], steps: int = 20_000) -> pd.Series
     return pd.Series(x, index=index())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_small_noise_finds_what_private_pgm_finds(seed: int):
     """Least cost, then most entropy: as all costs grow together, to 1e-5 of every share.
 
@@ -93,14 +93,22 @@ def test_it_is_the_maximum_a_posteriori():
     post = model_of(marginals, 1.0).solve()
     x = counts_of(post)
 
-    def loss(log_x: np.ndarray) -> float:
-        table = pd.Series(PEOPLE * np.exp(log_x - np.logaddexp.reduce(log_x)), index=x.index)
-        costs = sum(((table.groupby(level=counts.index.names).sum() - counts) ** 2).sum() for counts in marginals)
-        return float((table * np.log(table / PEOPLE)).sum() + costs / (2 * SD**2))
+    def loss(log_x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The value, and its gradient by log_x."""
+        share = np.exp(log_x - np.logaddexp.reduce(log_x))
+        table, value, slope = pd.Series(PEOPLE * share, index=x.index), 0.0, np.log(share) + 1
+        for counts in marginals:
+            groups = table.groupby(level=counts.index.names)
+            missed = (groups.sum() - counts).to_numpy()
+            value += (missed**2).sum() / (2 * SD**2)
+            slope += missed[groups.ngroup()] / SD**2
+        return float((table * np.log(share)).sum() + value), np.asarray(table * (slope - share @ slope))
 
     begin = np.log(x.to_numpy() / PEOPLE)
-    assert loss(begin) == pytest.approx(-post.objective, rel=1e-12)
-    found = scipy.optimize.minimize(loss, np.zeros(len(x)), method="BFGS", options={"gtol": 1e-6, "maxiter": 2000})
+    assert loss(begin)[0] == pytest.approx(-post.objective, rel=1e-12)
+    found = scipy.optimize.minimize(
+        loss, np.zeros(len(x)), jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000}
+    )
     assert -post.objective <= found.fun + 1e-6
     share = np.exp(found.x - np.logaddexp.reduce(found.x))
     np.testing.assert_allclose(share, x / PEOPLE, atol=1e-4)

@@ -13,7 +13,6 @@ import maxent_cvx as mx
 from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
 from maxent_cvx.sources.parser import read_knowledge, read_statement, without_comments
 from support.helpers import refused
-from support.solving import examples
 
 names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
 texts = st.one_of(
@@ -44,7 +43,6 @@ def probabilities(draw: st.DrawFn):
     return P(value, given=among) if draw(st.booleans()) else E(draw(texts), given=among)
 
 
-@examples(20)
 @given(data=st.data())
 def test_what_is_written_is_read_as_the_same(data: st.DataObject):
     """str(statement) is read as the same statement, to the last bit of every number."""
@@ -76,16 +74,9 @@ READ = {
     ).between(0.2, 0.4),
     "P(HIV | Gender=male) <= 2 P(Flu | Gender=female)": P("HIV", given=MALE)
     <= 2 * P("Flu", given={"Gender": "female"}),
-    "P(HIV|Gender=male) - 2*P(Flu|Gender=female) <= 0": P("HIV", given=MALE)
-    <= 2 * P("Flu", given={"Gender": "female"}),
     "P(Disease=Flu) == 0.2": P({"Disease": "Flu"}) == 0.2,
-    "P(Salary=high, Disease=Flu or HIV | Gender=male) = 0.2": P(
-        {"Disease": ["HIV", "Flu"], "Salary": "high"}, given=MALE
-    )
-    == 0.2,
     "#(Disease=HIV, Salary=high: Alice, Bob) <= 1": Count({"Disease": "HIV", "Salary": "high"}, who=["Alice", "Bob"])
     <= 1,
-    "P(HIV | Alice) = 0.2": P("HIV", who="Alice") == 0.2,
     "#(HIV: Alice, Bob, Charlie) >= 2  #at least": Count("HIV", who=["Charlie", "Bob", "Alice"]) >= 2,
     "P(Flu or HIV|'Mary Ann')=1": P(["Flu", "HIV"], who="Mary Ann") == 1,
     "P(Flu | 17) <= P(Flu | Mary Ann)": P("Flu", who=17) <= P("Flu", who="Mary Ann"),
@@ -100,14 +91,11 @@ READ = {
         "income", given={"edu": ["none", "college"], "Age": pd.Interval(20, 30, "left")}
     ).between(-5, 1000),
     "E(a) - 100 P(b) = -3": E("a") - 100 * P("b") == -3,
-    "-P(Flu) + P(HIV) = -0.1": P("Flu") - P("HIV") == 0.1,
     "0.1 = P(Flu)": P("Flu") == 0.1,
-    "0.5 >= P(Flu)": P("Flu") <= 0.5,
     "P(Flu) = 0.3 # so\n +- 0.1 # they say": P("Flu").about(0.3, 0.1),
     "P(Flu | 007=1_0, 1.50=nan) = 0.3": P("Flu", given={"007": "1_0", "1.50": "nan"}) == 0.3,
     "P(Flu | Age in (-inf, 40]) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 40)}) == 0.3,
     "P(in [1, 2]) = 0.3": P(pd.Interval(1, 2, "both")) == 0.3,
-    "P(Income in [1, 2]) = 0.3": P({"Income": pd.Interval(1, 2, "both")}) == 0.3,
     "P(Flu is anything) is anything": P("Flu is anything").anything(),
 }
 
@@ -118,48 +106,46 @@ def test_read(text: str):
     assert read_statement(text) == READ[text]
 
 
+#: Texts, and the character where reading stops.
 MISTAKES = {
-    "": (1, "a number, P(, E( or #( is expected"),
-    "Flu = 0.3": (1, "a number, P(, E( or #( is expected"),
-    "P(Flu | Gender=male = 0.3": (21, "')' is expected"),
-    "P(Flu, HIV) = 0.3": (6, "'|' or ')' is expected"),
-    "P(Flu | male, Degree=college) = 0.3": (13, "'=' or 'in' is expected"),
-    "P(Flu | Gender=male)": (21, "=, <=, >= or ~ is expected"),
-    "P(Flu | Gender=male) < 0.3": (22, "a strict < has no maximum-entropy answer of its own; write <="),
-    "P(Flu) = 0.3 0.4": (14, "the end is expected"),
-    "P(Flu) = 30%": (12, "the end is expected: write 0.3 for 30%"),
-    "P(Flu) <= 0.3 +- 0.1": (15, "+- is read after P(...) = number only"),
-    "P(Flu) = 0.3 +- x": (17, "a number, by how much it may be off, is expected"),
-    "0.4 >= P(Flu) >= 0.3": (15, "two relations are read as number <= P(...) <= number only"),
-    "P(Flu) * 2 = 0.3": (8, "=, <=, >= or ~ is expected"),
-    "P(Flu | Age in 20-30) = 0.3": (16, "'[' or '(' is expected"),
-    "P(Flu | Age in [30, 20]) = 0.3": (21, "the lower end comes first"),
-    "P(Flu | a=1, a=2) = 0.3": (14, "'a' is named twice; write a=one or other"),
-    "P(Flu | ) = 0.3": (9, "an attribute is expected"),
-    "P(Flu)=0.3 # a\nP(HIV)=0.2": (22, "two relations are read as number <= P(...) <= number only"),
-    "P() = 0.3": (3, "a value is expected"),
-    "P(a=1, a=2) = 0.3": (8, "'a' is named twice; write a=one or other"),
-    "#(HIV, Alice) = 1": (6, "'or' or ':' is expected"),
-    "#(HIV: Alice = 1": (14, "',' or ')' is expected"),
-    "#(HIV: ) = 1": (8, "a person is expected"),
-    "P(Time=10:30) = 1": (10, "'|' or ')' is expected"),
-    "E(Flu = 3) = 0.3": (7, "'|' or ')' is expected"),
-    "E() = 0.3": (3, "an attribute is expected"),
-    "P(Flu or) = 0.3": (9, "a value is expected"),
+    "": 1,
+    "Flu = 0.3": 1,
+    "P(Flu | Gender=male = 0.3": 21,
+    "P(Flu, HIV) = 0.3": 6,
+    "P(Flu | male, Degree=college) = 0.3": 13,
+    "P(Flu | Gender=male)": 21,
+    "P(Flu | Gender=male) < 0.3": 22,
+    "P(Flu) = 0.3 0.4": 14,
+    "P(Flu) = 30%": 12,
+    "P(Flu) <= 0.3 +- 0.1": 15,
+    "P(Flu) = 0.3 +- x": 17,
+    "0.4 >= P(Flu) >= 0.3": 15,
+    "P(Flu) * 2 = 0.3": 8,
+    "P(Flu | Age in 20-30) = 0.3": 16,
+    "P(Flu | Age in [30, 20]) = 0.3": 21,
+    "P(Flu | a=1, a=2) = 0.3": 14,
+    "P(Flu | ) = 0.3": 9,
+    "P(Flu)=0.3 # a\nP(HIV)=0.2": 22,
+    "P() = 0.3": 3,
+    "P(a=1, a=2) = 0.3": 8,
+    "#(HIV, Alice) = 1": 6,
+    "#(HIV: Alice = 1": 14,
+    "#(HIV: ) = 1": 8,
+    "P(Time=10:30) = 1": 10,
+    "E(Flu = 3) = 0.3": 7,
+    "E() = 0.3": 3,
+    "P(Flu or) = 0.3": 9,
 }
 
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_mistakes_are_pointed_at(text: str):
-    """The error says what is expected, and where."""
-    at, _ = MISTAKES[text]
-    text = without_comments(text)
-    with refused(StatementError, f"character {at}"):
-        read_statement(text)
+    """The error says where reading stops."""
+    with refused(StatementError, f"character {MISTAKES[text]}"):
+        read_statement(without_comments(text))
 
 
 @given(text=st.text(st.sampled_from("PE(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
-@examples(20)
 def test_any_text_is_read_or_refused(text: str):
     """Nothing else than a statement or an error of this package comes of any text."""
     try:

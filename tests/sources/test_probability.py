@@ -14,30 +14,24 @@ from support.helpers import refused
 
 FLU = P("Flu", given={"Gender": "male"})
 HIV = P("HIV")
-COMPARISONS = [operator.eq, operator.le, operator.ge]
 SERIES = pd.Series({"male": 0.6, "female": 0.4})
 TABLES = [SERIES, SERIES.to_numpy(), SERIES.to_frame(), SERIES.index, [0.6]]
 
 
-def test_probabilities_compare_by_same_as():
-    """``==`` makes a statement, so identity of probabilities has a name of its own."""
+def test_equality_is_a_statement():
+    """``==`` makes a statement, which is neither true nor false, so identity of probabilities has a name of its own."""
     assert FLU.same_as(P("Flu", given={"Gender": ["male"]}))
     assert hash(FLU) == hash(P("Flu", given={"Gender": "male"}))
     assert not FLU.same_as(2 * FLU)
     assert not FLU.same_as(FLU + 0.1)
     assert not FLU.same_as("P(Flu)")
-
-
-def test_neither_true_nor_false():
-    """Neither a probability nor a statement is true or false before anything is inferred."""
-    with pytest.raises(TypeError):
-        bool(HIV)
-    with pytest.raises(TypeError):
-        bool(HIV == 0.3)
+    for undecided in (HIV, HIV == 0.3):
+        with pytest.raises(TypeError):
+            bool(undecided)
 
 
 @pytest.mark.parametrize("operand", TABLES, ids=lambda operand: type(operand).__name__)
-@pytest.mark.parametrize("operate", [*COMPARISONS, operator.add, operator.sub])
+@pytest.mark.parametrize("operate", [operator.eq, operator.add])
 def test_tables_are_refused_on_both_sides(operand, operate):
     """P(...) is one number: a Series, array or list on either side is refused, and not spread over elements."""
     for left, right in ((FLU, operand), (operand, FLU)):
@@ -54,31 +48,27 @@ def test_value_out_of_reach_of_a_sum():
     assert isinstance(FLU <= 1 + 2**-52, Statement)  # what rounding adds to 1
 
 
-@pytest.mark.parametrize(("compare", "write"), [(operator.lt, "<="), (operator.gt, ">="), (operator.ne, "<= or >=")])
-def test_comparisons_that_are_no_knowledge(compare, write):
-    """P < c has no maximum of the entropy on its boundary, and P != c is not linear: the remedy is said."""
-    with refused(StatementError, f"write {write}"):
-        compare(FLU, 0.3)
-
-
 @pytest.mark.parametrize(
-    "product", [lambda: FLU * HIV, lambda: FLU * FLU, lambda: FLU / HIV / FLU, lambda: (FLU + 1) * (HIV + 1)]
+    "no_knowledge",
+    [
+        lambda: FLU < 0.3,  # no maximum of the entropy on the boundary
+        lambda: FLU > 0.3,
+        lambda: FLU != 0.3,
+        lambda: FLU * HIV,  # not linear (section 3.4)
+        lambda: FLU / HIV / FLU,
+        lambda: FLU == FLU,  # true of every distribution, or of none
+        lambda: FLU - FLU <= 0.5,
+        lambda: 0 * FLU >= 0,
+    ],
 )
-def test_products_are_not_linear(product):
-    """ME constraints are linear (section 3.4): a product, or a ratio of ratios, is refused, and why is said."""
-    with refused(StatementError, "maximum entropy cannot use it"):
-        product()
-
-
-@pytest.mark.parametrize("say", [lambda: FLU == FLU, lambda: FLU - FLU <= 0.5, lambda: 0 * FLU >= 0])
-def test_statements_that_say_nothing(say):
-    """What holds of every distribution, or of none, whatever the probabilities are, is refused."""
+def test_what_is_no_linear_statement(no_knowledge):
+    """Strict comparisons, products, and what holds whatever the probabilities are, are refused."""
     with refused(StatementError):
-        say()
+        no_knowledge()
 
 
-def test_vagueness():
-    """|P - value| <= eps; a side outside [0, 1] says nothing and is left out (section 4.5)."""
+def test_vague_statements_and_intervals():
+    """|P - value| <= eps; a side outside [0, 1] says nothing and is left out (section 4.5); the lower side is first."""
     assert (FLU.about(0.3, eps=0) == (FLU == 0.3)) is True
     assert FLU.about(0.02, eps=0.05).low == -math.inf
     assert FLU.about(0.98, eps=0.05).high == math.inf
@@ -86,29 +76,17 @@ def test_vagueness():
     for value, eps in ((1.3, 0.5), (0.3, -0.1), (0.3, np.nan), (np.nan, 0.1)):
         with pytest.raises(BadProbability):
             FLU.about(value, eps=eps)
-
-
-def test_between():
-    """Both sides are probabilities, the lower first."""
-    with refused(BadProbability, "between 0.4 and 0.2"):
+    with refused(BadProbability):
         FLU.between(0.4, 0.2)
-    with refused(BadProbability, "cannot be 1.2"):
+    with refused(BadProbability):
         FLU.between(0.4, 1.2)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((("Flu", "HIV"),), ["('Flu', 'HIV')", "['Flu', 'HIV']"]),
-        (([],), ["at least one"]),
-        ((None,), ["missing value"]),
-        (("Flu", "male"), ["given must be a dictionary", "'male'"]),
-        (("Flu", {"Gender": []}), ["Gender = []"]),
-        (({"Disease": []},), ["Disease = []"]),
-        (({},), ["names no sensitive attribute", "{attribute: value}"]),
-    ],
+    "arguments",
+    [(("Flu", "HIV"),), ([],), (None,), ("Flu", "male"), ("Flu", {"Gender": []}), ({"Disease": []},), ({},)],
 )
-def test_arguments_that_cannot_be_read(arguments, says):
+def test_arguments_that_cannot_be_read(arguments):
     """What P(...) cannot read is refused when it is written, not when a model is solved."""
-    with refused(StatementError, *says):
+    with refused(StatementError):
         P(*arguments)

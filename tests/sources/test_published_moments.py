@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import (
     BadProbability,
     Covariance,
-    E,
     Monotone,
-    P,
     PublishedCorrelation,
     PublishedMoments,
     StatementError,
@@ -54,8 +51,8 @@ def of_so_many(n_ill: int | None) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
-@pytest.mark.parametrize("n_ill", [None, 2, 3])
-@pytest.mark.parametrize("places", [None, 0, 1])
+@pytest.mark.parametrize("n_ill", [None, 2])
+@pytest.mark.parametrize("places", [None, 1])
 def test_all_worlds_of_a_class(ddof, n_ill, places):
     """The age of the ill, 46.7 (20.8): true of the worlds with that mean and sd, and, if exact, of no others."""
     worlds, view = of_so_many(n_ill), ill_of(n_ill)
@@ -78,7 +75,6 @@ def test_all_worlds_of_a_class(ddof, n_ill, places):
         assert (found[near > off + 1e-6] > 1e-6).all()
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from(INCOMES), min_size=2, max_size=7), st.sampled_from([None, 0, 1, 2]), st.booleans())
 def test_sensitive_numbers(incomes, places, ddof):
     """Mean and standard deviation of records, however they are rounded, are true of them; of others by pandas' word."""
@@ -97,22 +93,6 @@ def test_sensitive_numbers(incomes, places, ddof):
         assert max(one.residual(p).max() for one in rows) > 0
 
 
-def test_moments_by_hand():
-    """Of 20, 40, 60, 80 and 35, those ill are 60 and 80: 70 with squares about it of 10^2 = 100, sd sqrt(200)."""
-    model = mx.MaxEnt(ill_of(2))
-    source = PublishedMoments(70, math.sqrt(200), of="age", given={"ill": "yes"})
-    (rows,) = source.rows(model.space)
-    assert [rows.name(i).rpartition(": ")[2] for i in range(2)] == ["sum", "sum of squares"]
-    assert rows.label == "mean and sd of age given ill=yes: 70 (14.1421356237)"
-    assert rows.low.tolist() == rows.high.tolist() == [140, 60**2 + 80**2]
-    post = model.add(source).solve()
-    np.testing.assert_allclose(post.conditional().loc[60:, "yes"], [1, 1], atol=1e-6)
-    mean = E("age", given={"ill": "yes"})
-    assert post.prob(mean) == pytest.approx(70)
-    decided = mx.MaxEnt(ill_of(None)).add(PublishedMoments(70, 14.1, of="age", given={"ill": "yes"}, decimals=1))
-    assert decided.bounds(P("yes", given={"age": 20}), integer=True) == (0, 0)
-
-
 def test_covariance_by_hand():
     """Mean age 47: the row of Cov(age, yes) has (age - 47) / 5 of each who is ill, and all worlds have NumPy's."""
     space = mx.Space.of(ill_of())
@@ -127,7 +107,6 @@ def test_covariance_by_hand():
     np.testing.assert_allclose(by_block.matrix.toarray(), rows.matrix.toarray(), atol=1e-12)
 
 
-@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(18, 60), st.sampled_from(INCOMES)), min_size=3, max_size=8),
     st.sampled_from([None, 1, 2]),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -42,10 +42,13 @@ def worlds_of(view: mx.QITable, rows, incomes=INCOMES) -> tuple[np.ndarray, np.n
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("q", [0, 0.1, 0.25, 0.5, 0.9, 1])
-@pytest.mark.parametrize("n", [1, 3, 4])
-def test_all_worlds(method, q, n):
+def test_all_worlds(method):
     """Every world with that quantile is feasible; of one of the numbers, only these are; of two, one alternative is."""
+    for n, q in itertools.product([1, 4], [0, 0.1, 0.5, 0.9]):
+        check_all_worlds(method, q, n)
+
+
+def check_all_worlds(method, q, n):
     view = view_of(n)
     worlds = np.array(list(itertools.product(INCOMES, repeat=n)))
     quantiles = np.quantile(worlds, q, axis=1, method=method)
@@ -62,7 +65,7 @@ def test_all_worlds(method, q, n):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("q", [0, Fraction(1, 3), 0.5, 0.75, 1])
+@pytest.mark.parametrize("q", [0, Fraction(1, 3), 0.75])
 def test_all_worlds_of_an_unknown_number(method, q):
     """The quantile of an age among the ill, of whom it is not known how many there are, is true of true worlds only."""
     ages = np.array([30, 35, 40, 45, 50])
@@ -80,7 +83,6 @@ def test_all_worlds_of_an_unknown_number(method, q):
             np.testing.assert_array_equal(holds, true)
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from([1.5, 2.0, 3.25, 7.0]), min_size=1, max_size=9), st.data())
 def test_rounded(incomes, data):
     """A rounded quantile is true of whatever is rounded to it."""
@@ -92,20 +94,6 @@ def test_rounded(incomes, data):
     p = space.count(people_of(len(incomes)).assign(income=incomes)) / len(incomes)
     (rows,) = PublishedQuantile(value, q, method=method, decimals=places).rows(space)
     assert rows.residual(p).max() < 1e-12
-
-
-def test_by_hand():
-    """Of five people the median is 30: three at least have 30 at most, and two at most less."""
-    (rows,) = PublishedQuantile(30).rows(mx.Space.of(view_of(5)))
-    space = mx.Space.of(view_of(5))
-    income = space.index.get_level_values("income").to_numpy()
-    np.testing.assert_array_equal(rows.matrix.toarray(), 5.0 * np.array([income <= 30, income < 30]))
-    assert (rows.low.tolist(), rows.high.tolist()) == ([3, -np.inf], [np.inf, 2])
-    (rows,) = PublishedQuantile(30).rows(mx.Space.of(view_of(4)))  # the pairs (20, 40) and (30, 30)
-    names = [rows.name(i) for i in range(len(rows))]  # none has less than 20 anyway
-    assert names == [f"median is 30: number {one}" for one in ("<= 30", "<= 40", "< 30")]
-    assert rows.low.tolist() == [2, 3, -np.inf]
-    assert rows.high.tolist() == [np.inf, np.inf, 2]
 
 
 def test_exact_over_whole_assignments():

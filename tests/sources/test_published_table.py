@@ -12,7 +12,7 @@ import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedTable
 from maxent_cvx.testing import check_source
 from support.helpers import refused
-from support.solving import examples
+from support.series import patients
 
 
 def table_of(*cells: tuple, by: str = "Gender Disease", **options: object) -> PublishedTable:
@@ -39,21 +39,15 @@ def sides(table: PublishedTable) -> list[tuple[float, float]]:
     [
         (7, {}, 7, 7),
         ("7", {}, 7, 7),
-        (" < 5", {}, 0, 4),
         ("<5", {"zeros_shown": True}, 1, 4),
         ("<=4", {"suppressed": "<=4"}, 0, 4),
         ("<10", {"suppressed": "< 10", "zeros_shown": True}, 1, 9),
         ("*", {}, 0, np.inf),
-        ("*", {"suppressed": None}, 0, np.inf),
         ("c", {"suppressed": {"c": (1, 9)}}, 1, 9),
         ("*", {"suppressed": {"<5": (1, 4), "*": (5, None)}}, 5, np.inf),
         (10, {"base": 5}, 8, 12),
-        (0, {"base": 5}, 0, 2),
-        (9, {"base": 3}, 8, 10),
         (10, {"base": 10}, 5, 15),
-        (10, {"base": 5, "rounding": "random"}, 6, 14),
         (3, {"base": 3, "rounding": "random"}, 1, 5),
-        (0, {"base": 3, "rounding": "random"}, 0, 2),
         ("<5", {"base": 5}, 0, 4),
         (4, {"base": 1, "rounding": "random"}, 4, 4),
     ],
@@ -91,13 +85,6 @@ def test_rows_are_exact_numbers_of_people(release, hospital):
     assert (table.matrix(model.space) @ truth).tolist()[:3] == [of_men, 6, 10]
 
 
-def test_it_is_what_statements_say(release):
-    """N P(male, Flu) = 3 is P(Flu | male) = 3 / 6: the same answer."""
-    one = MaxEnt(release).add(table_of(("male", "Flu", 3), ("*", "HIV", 2))).solve()
-    two = MaxEnt(release).add("P(Flu | Gender=male) = 0.5", "P(HIV) = 0.2").solve()
-    assert abs(one.conditional() - two.conditional()).to_numpy().max() < 1e-9
-
-
 @pytest.mark.parametrize(
     ("cells", "name", "move"),
     [
@@ -133,10 +120,7 @@ def test_views_of_every_kind(hospital):
     inside = joint[joint["Salary"].isin([30, 40, 50, 80])]
     assert 8 * inside.groupby("Age")["p"].sum()[21] == pytest.approx(1, abs=1e-6)
 
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(table, qi=["Gender"], sa="Disease", bucket="Bucket", id="Pseudonym")
-        for table in mx.datasets.load_patients()
-    )
+    series = patients(["Gender"])
     model = MaxEnt(series).add(table_of(("male", "Diabetes", 1)))
     men = model.space.described({"Gender": "male"}).sum()
     assert model.solve().prob("Diabetes", given={"Gender": "male"}) * men == pytest.approx(1, abs=1e-6)
@@ -205,7 +189,6 @@ def test_tables_that_cannot_be_read():
 # -- any table -----------------------------------------------------------------------------------
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6), rounding=st.sampled_from(["nearest", "random"]), base=st.sampled_from([None, 3, 5]))
 def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
     """However it is suppressed and rounded: the microdata satisfy every row of a table made of them."""

@@ -74,14 +74,6 @@ def test_ranges_in_text(text, interval):
     assert read_statement(str(statement)) == statement
 
 
-def test_names_and_values_with_relations_in_them():
-    """Adult's >50K is a value, and an attribute whose name ends in > is quoted."""
-    assert read_statement("P(>50K | sex=F) = 0.2") == (P(">50K", given={"sex": "F"}) == 0.2)
-    odd = P("yes", given={"age>": 37}) == 0.2
-    assert read_statement(str(odd)) == odd
-    assert read_statement(str(odd)) != read_statement("P(yes | age>=37) = 0.2")
-
-
 def test_several_quantiles_are_those_one_by_one():
     """A list of quantiles gives the rows of each; their number and order are checked."""
     view = mx.QITable(pd.DataFrame({"age": range(20, 60, 4)}), qi="age", sa="income", sa_values=[10, 20, 30, 40])

@@ -25,13 +25,6 @@ def by_enumeration(
     return share / total if total > 0 else None
 
 
-def permanent(a: np.ndarray) -> float:
-    """Sum over all permutations of the product of a square matrix's entries (Ryser, 1963)."""
-    n = len(a)
-    inside = (np.arange(1, 1 << n)[:, None] >> np.arange(n) & 1).astype(float)
-    return float((-1.0) ** n * ((-1.0) ** inside.sum(axis=1) * np.prod(inside @ a.T, axis=1)).sum())
-
-
 def random_group(rng: np.random.Generator, most: int = 7, zeros: bool = True) -> tuple[pd.DataFrame, list[int]]:
     """A group of up to `most` tuples, with repeated values, equal tuples, extreme priors and priors of 0 in some."""
     n, k = int(rng.integers(1, most + 1)), int(rng.integers(1, 5))

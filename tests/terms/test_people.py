@@ -15,7 +15,6 @@ from maxent_cvx.terms import people
 from support.fig_4 import FIG_4, described
 from support.helpers import refused
 from support.random_models import QI, SA, publish, random_event, random_records
-from support.solving import examples
 
 
 @pytest.fixture
@@ -94,7 +93,6 @@ def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
 # -- what is true of naming --------------------------------------------------------------------------------
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_naming_alone_changes_nothing(seed: int):
     """A name is no knowledge: P(s | q) stays, everybody with q has it, and H rises by sum P(q) log n(q)."""
@@ -110,7 +108,6 @@ def test_naming_alone_changes_nothing(seed: int):
     assert post.entropy - without.entropy == pytest.approx(n_q @ np.log(n_q) / release.n_records, abs=1e-9)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_naming_more_people_changes_nothing(seed: int):
     """Lumping is exact: with everybody named, people and QI tuples have the same probabilities, and H is equal."""
@@ -125,7 +122,6 @@ def test_naming_more_people_changes_nothing(seed: int):
     assert every.entropy == pytest.approx(some.entropy, abs=1e-6)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_lumped_is_the_full_expansion(seed: int):
     """The answer is that of the paper's table with a pseudonym for every record, written down without this package."""

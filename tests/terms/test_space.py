@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -24,7 +24,6 @@ from support.strategies import (
     tuples,
 )
 
-PROPERTY = settings(deadline=None, max_examples=20)
 MALES_WITH_FLU = [("male", "college", "Flu", 1), ("male", "high school", "Flu", 1), ("male", "graduate", "Flu", 3)]
 
 
@@ -33,7 +32,6 @@ def space_of(frame):
     return mx.Space.of(publish(frame))
 
 
-@PROPERTY
 @given(tables_and_assignments(), st.data())
 def test_marginal(tables, data):
     """P(by) sums the terms over everything else, for any columns and roles: at any assignment, the share of records."""
@@ -55,7 +53,6 @@ def test_marginal(tables, data):
     assert np.atleast_1d(block.expr.value) == pytest.approx(expected)
 
 
-@PROPERTY
 @given(tables_and_assignments(), st.data())
 def test_conditional(tables, data):
     """P(of | given) = n(of, given) / n(given) at any assignment; P(given) is that of the release (section 4.1)."""
@@ -74,7 +71,6 @@ def test_conditional(tables, data):
     assert block.matrix @ (space.count(other) / len(frame)) == pytest.approx(expected)
 
 
-@PROPERTY
 @given(tables_and_assignments(), st.data())
 def test_prob(tables, data):
     """P(values | given) is the share, among the people as described, of those who have one of the values."""
@@ -101,7 +97,6 @@ def test_prob(tables, data):
     assert float(expression.value) == pytest.approx((having & people).sum() / people.sum())
 
 
-@PROPERTY
 @given(microdata(palettes=("whole", "real")), st.data())
 def test_interval(frame, data):
     """A pandas Interval chooses the numbers inside it, closed ends included; one without any is refused."""
@@ -179,7 +174,6 @@ def test_only_quasi_identifiers_are_known(space, given):
         space.conditional("s", given)
 
 
-@PROPERTY
 @given(tables_and_assignments())
 def test_count(tables):
     """The records of every term, in the order of the terms' labels (Definition 5.1)."""

@@ -21,28 +21,6 @@ def release(hospital) -> mx.Release:
     return mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
 
 
-def test_nobody_has_a_name(release):
-    """Without names and prior every term stands for itself, and its label is a line of the view."""
-    space = mx.Space.of(release)
-    assert (space.multiplicities == 1).all()
-    assert (space.weights == 1).all()
-    assert (space.prior_density == 1).all()
-    assert space.index.is_unique
-    assert list(space.index.names) == [*release.qi, *release.sensitive, release.bucket]
-
-
-def test_names(release):
-    """A term of somebody with a name stands for one record, and one of the others for all of the QI tuple without."""
-    space = mx.Space.of(release, People.of(PEOPLE, release))
-    named = space.codes["who"] < len(PEOPLE)
-    assert (space.multiplicities[named] == 1).all()
-    unnamed = space.people.unnamed[space.codes["q"][~named]]
-    assert np.array_equal(space.multiplicities[~named], unnamed)
-    group, size = space.groups
-    assert size.sum() == space.n_records
-    assert size[group[named]].tolist() == [1] * named.sum()
-
-
 def test_prior(hospital, release):
     """The prior of a term is that of its value, given the signature of its QI tuple; where it is 0, rows say so."""
     G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, TableError, UnknownName
@@ -16,7 +16,6 @@ from support.strategies import microdata, publish, quasi
 PUBLISHED = "pass the table that was published"
 
 
-@settings(deadline=None, max_examples=20)
 @given(microdata())
 def test_pairs_are_sums_of_terms(frame):
     """n(q, s) is the sum of the counts of the terms over buckets, and how often the pair is in the table."""

@@ -500,13 +500,6 @@ class TooShort(Source):
         yield Rows(sp.csr_array(np.ones((2, len(space)))), np.array([0.0]), np.array([1.0]), "too short")
 
 
-class NotANumber(Source):
-    """P(s) = NaN, for every s."""
-
-    def rows(self, space):
-        yield space.marginal("s") == np.nan
-
-
 class Boundless(Source):
     """A row from -inf to inf."""
 

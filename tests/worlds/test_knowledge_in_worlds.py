@@ -71,21 +71,21 @@ def check_family(seed: int) -> bool:
 
 
 def test_random_groups():
-    """A hundred groups, of which some have worlds and some none."""
-    assert 20 < sum(map(check_group, range(100))) < 80
+    """Fifty groups, of which some have worlds and some none."""
+    assert 10 < sum(map(check_group, range(50))) < 40
 
 
 def test_random_families():
-    """Sixty releases, in which people may be in several buckets."""
-    assert 20 < sum(map(check_family, range(60))) < 60
+    """Thirty releases, in which people may be in several buckets."""
+    assert 10 < sum(map(check_family, range(30))) < 30
 
 
 @pytest.mark.parametrize("to_values", [True, False])
 def test_dealt_either_way(to_values, monkeypatch):
     """What others count is the same, whether tuples are dealt to values or values to tuples."""
     monkeypatch.setattr(ResidualGroup, "_to_values", lambda *_: to_values)
-    assert 5 < sum(map(check_group, range(2_000, 2_040))) < 35
-    assert 5 < sum(map(check_family, range(2_000, 2_030))) < 30
+    assert 2 < sum(map(check_group, range(2_000, 2_020))) < 18
+    assert 2 < sum(map(check_family, range(2_000, 2_015))) < 15
 
 
 # -- the figures of section 6 --------------------------------------------------------------------

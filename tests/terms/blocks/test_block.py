@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import BadProbability, LabelMismatch, Rows, Space
@@ -39,7 +39,6 @@ def blocks_and_values(draw):
     return block, straight, permuted
 
 
-@settings(deadline=None, max_examples=20)
 @given(blocks_and_values(), st.sampled_from(COMPARISONS))
 def test_order_means_nothing(drawn, compare):
     """A Series says the same in any order of its rows and levels: each row gets the value of its own label."""
@@ -52,7 +51,6 @@ def test_order_means_nothing(drawn, compare):
     assert rows.index is block.index
 
 
-@settings(deadline=None, max_examples=20)
 @given(blocks_and_values(), st.sampled_from(COMPARISONS))
 def test_series_on_the_left(drawn, compare):
     """``series <= block`` is ``block >= series``: rows, by label, and not a Series of truth values."""
@@ -83,7 +81,7 @@ def test_levels_with_the_same_values():
     ],
     ids=["short", "extra", "renamed", "empty", "repeated", "level", "level, labels in order"],
 )
-@pytest.mark.parametrize("compare", [*COMPARISONS, lambda block, values: values <= block])
+@pytest.mark.parametrize("compare", [operator.le, lambda block, values: values <= block])
 def test_labels_that_do_not_match(genders, values, says, compare):
     """Labels too few, too many, repeated or of something else are refused, with the labels and the remedy."""
     with refused(LabelMismatch, *says):
@@ -95,7 +93,7 @@ def test_series_without_level_names(genders):
     assert (genders == GENDERS.rename_axis(None)).low.tolist() == [0.4, 0.6]
 
 
-@pytest.mark.parametrize("number", [0.3, 0, 1, np.float64(0.3), np.float32(0.5), np.int64(1)])
+@pytest.mark.parametrize("number", [0.3, 0, np.float32(0.5), np.int64(1)])
 def test_number(genders, number):
     """A number is the value of every row, from either side."""
     assert (genders == number).low.tolist() == [number, number]
@@ -108,7 +106,7 @@ def test_number(genders, number):
     [np.array([0.4, 0.6]), [0.4, 0.6], (0.4, 0.6), {"male": 0.6, "female": 0.4}, GENDERS.to_frame(), GENDERS.index],
     ids=lambda values: type(values).__name__,
 )
-@pytest.mark.parametrize("compare", COMPARISONS)
+@pytest.mark.parametrize("compare", [operator.eq, operator.le])
 def test_values_without_labels(genders, values, compare):
     """What has no labels, or not one value a label, is refused on either side, with what is expected."""
     for left, right in ((genders, values), (values, genders)):

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -50,7 +50,6 @@ def weights_for(block, draw):
     return pd.Series(numbers, index=block.index).sample(frac=1, random_state=draw(st.integers(0, 99)))
 
 
-@settings(max_examples=20)
 @given(blocks(), NUMBERS, NUMBERS)
 def test_numbers(drawn, a, c):
     """Multiples, constants, the other sign, and quotients."""
@@ -67,7 +66,6 @@ def test_numbers(drawn, a, c):
         same(found.value(p), expected)
 
 
-@settings(max_examples=20)
 @given(blocks(), st.data())
 def test_series(drawn, data):
     """Series are aligned by label, on either side; arrays by position, as pandas has it."""
@@ -83,7 +81,6 @@ def test_series(drawn, data):
         same(found.value(p), expected)
 
 
-@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_sum(drawn, data):
     """Sums over all labels, and over those that share some levels, in whatever order these are named."""
@@ -94,7 +91,6 @@ def test_sum(drawn, data):
     same(changed.sum().value(p), changed.value(p).sum())
 
 
-@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_selection(drawn, data):
     """A label, a value of a level, lists, slices and masks select what pandas selects."""
@@ -123,7 +119,6 @@ def everywhere(block, value, order):
     return value.reindex(whole, fill_value=0.0) if len(names) > 1 else value.reindex(order[names[0]], fill_value=0.0)
 
 
-@settings(max_examples=20)
 @given(blocks(), st.data())
 def test_differences(drawn, data):
     """Along a level in its order; what cannot be is 0, and differences of nothing from nothing have no row."""
@@ -172,7 +167,6 @@ def sorted_values(space, name):
     return list(values) if isinstance(values, pd.CategoricalIndex) else sorted(values)
 
 
-@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_blocks(drawn, data):
     """Two blocks are added by label; one along some of the levels counts for all rows that share them."""
@@ -190,7 +184,6 @@ def test_blocks(drawn, data):
     same((block - one).value(p), block.value(p) - one.value(p))
 
 
-@settings(max_examples=20)
 @given(blocks(least=2), st.data())
 def test_values_that_cannot_meet(drawn, data):
     """Selecting, then adding, is adding, then selecting: what cannot be counts as 0 in both."""
@@ -209,7 +202,6 @@ def test_values_that_cannot_meet(drawn, data):
     assert block.loc[label].value(p) == pytest.approx(table[label])
 
 
-@settings(max_examples=20)
 @given(blocks(), NUMBERS, st.data())
 def test_comparisons_say_what_they_say(drawn, c, data):
     """A row of a comparison misses at p by as much as the two sides are apart on the wrong side."""

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -43,7 +43,6 @@ def marked(found, expected):
         assert undefined == pd.isna(expected[label])
 
 
-@settings(max_examples=20)
 @given(conditionals(), st.data())
 def test_undefined_is_what_is_nan(drawn, data):
     """Steps, sums and differences of blocks, multiples, slices, and sums over levels carry it as pandas does."""
