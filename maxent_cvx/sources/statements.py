@@ -715,7 +715,25 @@ class Ratio:
 
 @dataclass(frozen=True, eq=False)
 class RatioStatement(Source):
-    """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative."""
+    """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative.
+
+    Made by :meth:`Ratio.between` and :meth:`Ratio.about`.
+
+    Attributes
+    ----------
+    ratio : Ratio
+        The quotient a / b.
+    low, high : float
+        The values as typed.
+    where : str
+        Where it was read, "gossip.txt, line 3", for errors; not compared.
+
+    Examples
+    --------
+    >>> from maxent_cvx import P
+    >>> print((P("Flu", given={"Gender": "male"}) / P("Flu", given={"Gender": "female"})).between(2, 3))
+    2 <= P(Flu | Gender=male) / P(Flu | Gender=female) <= 3
+    """
 
     ratio: Ratio
     low: float
