@@ -47,6 +47,9 @@ MOST_COMPONENTS = 16
 OPPOSED = 1e6
 #: Relative to the largest: a smaller singular value of rows is that of rows that depend on each other.
 DEPENDENT = 1e-10
+#: Records: what counts as zero in the second attempt, so that P = 1 - 1e-9 is not read as 1; and terms up to which a
+#: problem is presolved once more for that.
+STRICT_ZERO, LARGEST_AGAIN = 1e-12, 100_000
 #: Steps of Newton's method from multipliers fitted to an answer; one that is nearly right needs a few.
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are made anew.
@@ -611,8 +614,9 @@ def _tighter(request: Request) -> Request | None:
 def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attempt | None:
     """One more attempt by the default solver, if there is a way that can help.
 
-    From an interior-point answer, if Newton's method reached its iteration limit; otherwise at full precision, or
-    without the terms that an answer without a certificate proves to be zero.
+    From an interior-point answer, if Newton's method reached its iteration limit; without the terms that an answer
+    without a certificate proves to be zero; otherwise at full precision, and with a stricter tolerance for zeros where
+    terms are zero up to a tolerance only.
     """
     reduced = first.reduced
     if first.solved.status is Status.LIMIT:
@@ -634,10 +638,17 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
             return attempt(problem, request, reduced)
     if first.solved.status is not Status.OPTIMAL or not reduced.terms.any():
         return None
-    if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE and _is_rounding(first):
-        return None  # where much is known that would take long, and gain nothing
+    would_take_long = first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE
+    if would_take_long and _is_rounding(first):
+        return None
+    request = request.at_full_precision()
+    tolerates_zeros = request.presolve and (reduced.width.any() or len(first.solved.proofs) > 0)
+    if tolerates_zeros and problem.form.shape[1] <= LARGEST_AGAIN and not would_take_long:
+        request.monitor.say("once more, with a stricter tolerance for zeros")
+        strict = problem.with_rows(replace(problem.form, zero_tolerance=STRICT_ZERO))
+        return attempt(strict, request, presolved(strict))
     request.monitor.say("going on at full precision")
-    return attempt(problem, request.at_full_precision(), reduced, first.solved.multipliers)
+    return attempt(problem, request, reduced, first.solved.multipliers)
 
 
 def _is_rounding(found: Attempt) -> bool:
