@@ -343,7 +343,7 @@ class View(ReprMixin, ABC):
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether each sensitive value is that of people in the release, bool; False for :data:`OUTSIDE` only."""
+        """Whether each sensitive value is that of people in the release, bool; False for people outside of it only."""
         return np.asarray(self.sensitive_values.to_flat_index() != OUTSIDE)
 
     @property
