@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -13,7 +13,6 @@ from maxent_cvx import TableError, UnknownName
 from maxent_cvx.anonymize.anatomy import anatomy, anatomy_buckets
 from support.helpers import refused
 
-PROPERTY = settings(deadline=None, max_examples=50)
 ROLES = {"qi": ["A"], "sa": "S"}
 
 
@@ -29,7 +28,6 @@ def needed(frame: pd.DataFrame, l: int) -> int:
     return int((frame["S"].value_counts() > len(frame) // l).sum())
 
 
-@PROPERTY
 @given(people(), st.integers(0, 2), st.integers(0, 10))
 def test_buckets(drawn, more, seed):
     """Buckets: floor(N/l) of them, of l records or more, with no value twice but the most frequent, exempt ones."""
@@ -51,7 +49,6 @@ def test_buckets(drawn, more, seed):
     assert twice[twice > 1].index.get_level_values("S").nunique() <= exempt - (counts > least).sum()
 
 
-@PROPERTY
 @given(people(), st.integers(0, 10))
 def test_release(drawn, seed):
     """What is published are those buckets, with every record in one of them."""
@@ -65,7 +62,6 @@ def test_release(drawn, seed):
         assert np.array_equal(getattr(release, name).toarray(), getattr(expected, name).toarray())
 
 
-@PROPERTY
 @given(people())
 def test_eligibility(drawn):
     """A table with a value in more than 1/l of it is refused, and what the message advises works."""

@@ -14,7 +14,6 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, RuleSet, RulesLeftOut, StatementError, TableError, UnknownName
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, is_rule, patterns, random_table, written_rules
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 #: Thresholds as they are typed; many are hit exactly by small tables.
@@ -37,7 +36,6 @@ def test_fig_1():
     assert rules.strict
 
 
-@examples(150)
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans(), data=st.data())
 def test_all_rules_and_no_others(seed: int, s: str, c: str, strict: bool, data: st.DataObject):
     """Every pattern over every subset of the attributes is a rule if, in fractions, it is one."""
@@ -57,7 +55,6 @@ def test_all_rules_and_no_others(seed: int, s: str, c: str, strict: bool, data: 
     assert table["confidence"].is_monotonic_decreasing
 
 
-@examples(40)
 @given(seed=seeds, s=st.sampled_from([0.11, 0.23, 0.37]), c=st.sampled_from([0.31, 0.53, 0.77]))
 def test_mlxtend_finds_the_same(seed: int, s: float, c: float):
     """An independent miner's rules of the form QI => SA, read from its own table, with the same scores."""

@@ -14,7 +14,6 @@ from maxent_cvx.anonymize.anatomy import anatomy_buckets
 from maxent_cvx.anonymize.republish import republish
 from maxent_cvx.measures.accuracy import individual_entropy
 from support.helpers import refused
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -43,7 +42,6 @@ def held(release: mx.Release) -> dict[object, tuple[set, list]]:
     }
 
 
-@examples(60)
 @given(seed=seeds, method=st.sampled_from(["independent", "history_guided", "m_invariant"]), stay=st.integers(6, 18))
 def test_everybody_is_published_once(seed: int, method: str, stay: int):
     """Every method publishes everybody, in a bucket that has everybody's value, and l different ones if it can."""
@@ -69,7 +67,6 @@ def test_everybody_is_published_once(seed: int, method: str, stay: int):
     assert all(disease[i] in truth.mcs(i) for i in after["Id"])
 
 
-@examples(40)
 @given(seed=seeds, stay=st.integers(3, 18))
 def test_m_invariant(seed: int, stay: int):
     """A bucket has the same values for ever, so that two releases say of everybody just what one says."""

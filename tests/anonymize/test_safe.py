@@ -32,7 +32,7 @@ def disclosure(release: mx.Release, k: int, sensitive: object = None) -> float:
     return float(mx.attacks.worst_case(release, k, sensitive=sensitive)["disclosure"].item())
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_anatomy_takes_the_smallest_buckets_that_are_safe(seed: int) -> None:
     """They are safe, and of every smaller l from the given one on the buckets are not."""
     table, safe = people(seed), (0.55, 1 + seed % 2)
@@ -58,7 +58,7 @@ def _exempt(table: pd.DataFrame, exempt: int) -> list[str]:
     return list(table["S"].value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:exempt])
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_mondrian_is_safe_and_cuts_as_before_where_it_may(seed: int) -> None:
     """Its groups are safe together; where no cut does harm they are those of Mondrian without it."""
     table = people(seed)
@@ -82,7 +82,7 @@ def disclosed(value: np.ndarray, groups: list[np.ndarray]) -> float:
     return disclosure(mx.Release.from_buckets(table, qi="A", sa="S", bucket="Bucket"), 1)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_all_groups_are_judged_together(seed: int) -> None:
     """Whatever is cut and kept, all groups count, as the worst case of the table in groups says."""
     rng = np.random.default_rng(seed)

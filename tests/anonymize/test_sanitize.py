@@ -16,7 +16,6 @@ from maxent_cvx.anonymize import rules as withholding
 from maxent_cvx.anonymize.rules import sanitize
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -56,7 +55,6 @@ def test_the_claim_goes_first():
     assert not found.rules.complete
 
 
-@examples(25)
 @given(
     seed=seeds,
     limit=st.sampled_from([0.5, 0.7, 0.9]),
@@ -85,7 +83,6 @@ def test_promises_are_kept(seed: int, limit: float, step: int, scores: str | Non
         assert measured(kept | {found.withheld.index[0]}) > limit
 
 
-@examples(25)
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_divergence_is_reached(seed: int, share: float):
     """Between what all rules leave and what none leaves, any divergence can be asked for."""

@@ -199,9 +199,7 @@ def tables(folder, hospital):
     Path("empty.csv").touch()
     Path("ragged.csv").write_text("Gender,Degree\nmale,college\nmale,college,Flu\n")
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    Path("semicolons.csv").write_text("Gender;Degree\nmale;college\n")
     Path("folder.csv").mkdir()
-    Path("folder.png").mkdir()
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -211,66 +209,42 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 BAD = {
     "no command": [],
-    "unknown command": ["quantfy", "hospital"],
     "unknown option": ["quantify", "hospital", "--topp", "3"],
     "no table": ["quantify"],
-    "no file": ["quantify", "nobody.csv", *BUCKET],
     "misspelt name": ["quantify", "hospitl"],
     "empty file": ["quantify", "empty.csv", *BUCKET],
     "ragged file": ["quantify", "ragged.csv", *BUCKET],
     "not text": ["quantify", "picture.csv", *BUCKET],
-    "semicolons": ["quantify", "semicolons.csv", *BUCKET],
     "a folder": ["quantify", "folder.csv", *BUCKET],
     "no rows": ["quantify", "header.csv", *BUCKET],
     "missing values": ["quantify", "missing.csv", *BUCKET],
     "no roles": ["quantify", "good.csv"],
-    "no sa": ["quantify", "good.csv", "--qi", "Gender"],
     "unknown qi": ["quantify", "good.csv", "--qi", "Gendr", "--sa", "Disease", "--l", "2"],
-    "unknown sa": ["quantify", "good.csv", "--qi", "Gender", "--sa", "Diseas", "--l", "2"],
     "unknown bucket": ["quantify", "good.csv", *ROLES, "--bucket", "Bukket"],
-    "two roles": ["quantify", "good.csv", "--qi", "Gender", "--sa", "Gender", "--l", "2"],
     "no rows asked": ["quantify", "hospital", "--rows", "0"],
-    "too many rows": ["quantify", "hospital", "--rows", "11"],
-    "rows no number": ["quantify", "hospital", "--rows", "x"],
     "no l": ["quantify", "good.csv", *ROLES],
     "l of zero": ["quantify", "good.csv", *ROLES, "--l", "0"],
-    "l too large": ["quantify", "good.csv", *ROLES, "--l", "11"],
     "not eligible": ["quantify", "good.csv", *ROLES, "--l", "5"],
     "negative exempt": ["quantify", "good.csv", *ROLES, "--l", "2", "--exempt", "-1"],
-    "negative seed": ["quantify", "good.csv", *ROLES, "--l", "2", "--seed", "-1"],
     "top no numbers": [*SCORE, "--top", "0,x"],
-    "top negative": [*SCORE, "--top=-1"],
-    "top nothing": [*SCORE, "--top", ""],
     "top too many": [*SCORE, "--top", "999"],
     "cannot be read": ["quantify", "hospital", "--know", "P(Flu = 0.3"],
-    "no such value": ["quantify", "hospital", "--know", "P(Flux) = 0.3"],
-    "no file of knowledge": ["quantify", "hospital", "--knowledge", "gossip.txt"],
     "knowledge and scores": [*SCORE, "--top", "1", "--know", "P(Flu) = 0.3"],
     "no support": ["quantify", "hospital", "--top", "1", "--min-support", "0"],
     "bucket and l": ["quantify", "good.csv", *BUCKET, "--l", "2"],
     "count of records": ["quantify", "half.csv", *BUCKET, "--count", "Count"],
-    "sa table alone": ["quantify", "qi.csv", *ROLES, "--sa-table", "sa.csv"],
     "sa table scored": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv", "--top", "1"],
-    "no sa table": ["quantify", "qi.csv", *BUCKET, "--sa-table", "none.csv"],
     "sa table misfits": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv"],
-    "unknown count": ["quantify", "qi.csv", *BUCKET, "--sa-table", "good.csv", "--count", "N"],
     "halves counted": ["quantify", "half.csv", *BUCKET, "--sa-table", "half.csv", "--count", "Count"],
     "unknown solver": ["quantify", "hospital", "--solver", "CLARABELL"],
     "out of no kind": ["quantify", "hospital", "--out", "p.txt"],
-    "scores to parquet": [*SCORE, "--top", "1", "--out", "p.parquet"],
     "plot of no kind": ["quantify", "hospital", "--plot", "p.bmp"],
     "out to nowhere": ["quantify", "hospital", "--out", "no/p.csv"],
-    "plot to nowhere": ["quantify", "hospital", "--plot", "no/p.png"],
     "out is a folder": ["quantify", "hospital", "--out", "folder.csv"],
-    "plot is a folder": ["quantify", "hospital", "--out", "p.csv", "--plot", "folder.png"],
     "unknown in compare": ["compare", "hospital", "--solvers", "SCS,CLARABELL"],
     "compare to parquet": ["compare", "hospital", "--out", "c.parquet"],
-    "compare bucket and l": ["compare", "good.csv", *BUCKET, "--l", "2"],
     "compare too many": ["compare", "hospital", "--known", "999"],
-    "compare negative": ["compare", "hospital", "--known", "-2"],
     "publish without l": ["publish", "hospital"],
-    "publish to nowhere": ["publish", "hospital", "--l", "2", "--out", "no/it"],
-    "unknown method": ["publish", "hospital", "--l", "2", "--method", "magic"],
     "publish not eligible": ["publish", "good.csv", *ROLES, "--l", "4"],
 }
 

@@ -14,7 +14,6 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedTable
 from support.helpers import refused
-from support.solving import examples
 
 
 def with_totals(counts: np.ndarray) -> pd.DataFrame:
@@ -130,7 +129,6 @@ def test_zeros_shown_decide_all_of_seven_cells_or_none():
             np.testing.assert_allclose(audit[["low", "high"]], 1, atol=1e-6)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6), zeros_shown=st.booleans())
 def test_random_tables_of_three_attributes(seed: int, zeros_shown: bool):
     """Any cells and any margins suppressed, some not published at all: equal to linear programs over the cells."""
@@ -147,7 +145,6 @@ def test_random_tables_of_three_attributes(seed: int, zeros_shown: bool):
     equal(audit, by_hand(whole, zeros_shown=zeros_shown))
 
 
-@examples(15)
 @given(seed=st.integers(0, 10**6))
 def test_whole_tables(seed: int):
     """With integer=True the ends are those of integer programs by hand, and within the linear ones."""
@@ -165,7 +162,6 @@ def test_whole_tables(seed: int):
     assert set(linear.index[linear["certain"]]) <= set(whole.index[whole["certain"]])
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6), base=st.sampled_from([3, 5]), rounding=st.sampled_from(["nearest", "random"]))
 def test_rounded_tables(seed: int, base: int, rounding: str):
     """Each number within its rounding, margins rounded by themselves: intervals of the linear program by hand."""

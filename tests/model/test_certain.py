@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, Statement
 from support.random_models import QI, SA, random_model
-from support.solving import examples
 
 
 def span(model: MaxEnt, labels: list[str], inference: str) -> tuple[float, float]:
@@ -18,7 +17,6 @@ def span(model: MaxEnt, labels: list[str], inference: str) -> tuple[float, float
     return MaxEnt(model.view).add(*(model.knowledge[label] for label in labels)).bounds(inference)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_reasons_are_irreducible(seed: int):
     """The statements force the inference, and no fewer of them do; it was open before."""
@@ -33,7 +31,6 @@ def test_reasons_are_irreducible(seed: int):
             assert high - low > 1e-6
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_is_missing(seed: int):
     """Every P(s | q) that the knowledge forces to 0 or 1, and the release does not, is there."""

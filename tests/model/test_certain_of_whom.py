@@ -11,7 +11,6 @@ import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P
 from support.named_worlds import random_named, spoken, subjects
 from support.patience import AGES
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -47,7 +46,6 @@ def test_everybody_with_a_tuple(trio, integer):
     assert found["people"].to_dict() == {"P(cold | Q=a)": 2, "P(cold | Q=b)": 1, "P(cold | Alice)": 1}
 
 
-@examples(20)
 @given(seed=seeds)
 def test_whole_certainties_are_those_of_all_worlds(seed: int):
     """Every inference is true in every world, and everything that is, and was open before, is listed."""
@@ -68,7 +66,6 @@ def test_whole_certainties_are_those_of_all_worlds(seed: int):
     assert found["probability"].to_dict() == expected
 
 
-@examples(20)
 @given(seed=seeds)
 def test_whole_bounds_are_those_of_all_worlds(seed: int):
     """The interval over whole assignments is that over all worlds; that over distributions holds it."""
@@ -85,7 +82,6 @@ def test_whole_bounds_are_those_of_all_worlds(seed: int):
             assert share.max() <= high + 1e-6
 
 
-@examples(20)
 @given(seed=seeds)
 def test_certainties_of_the_rows_are_those_of_bounds(seed: int):
     """Without whole numbers, too: of everybody, of names and of others what is listed is what bounds show."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cvxpy as cp
-import numpy as np
 import pytest
 
 import maxent_cvx as mx
@@ -56,41 +55,6 @@ def test_functions(model, function, rows):
     assert list(model.knowledge) == [name]
     assert model.describe().loc[name, "rows"] == rows
     assert len(model.convex) == (rows == 0)
-
-
-HIV_OF_MALES = P("HIV", given={"Gender": "male"})
-TWINS = [
-    (lambda flu, hiv: flu == 0.25, FLU == 0.25),
-    (lambda flu, hiv: flu <= 0.25, FLU <= 0.25),
-    (lambda flu, hiv: flu >= 0.25, FLU >= 0.25),
-    (lambda flu, hiv: hiv - 2 * flu <= -0.5, HIV_OF_MALES - 2 * FLU <= -0.5),
-    (lambda flu, hiv: flu + hiv <= 0.5, FLU + HIV_OF_MALES <= 0.5),
-    (lambda flu, hiv: cp.constraints.NonNeg(flu - 0.25), FLU >= 0.25),
-    (lambda flu, hiv: cp.constraints.Zero(flu - 0.25), FLU == 0.25),
-]
-
-
-@pytest.mark.parametrize(("constraint", "statement"), TWINS)
-def test_affine_constraints_are_rows(model, constraint, statement):
-    """An affine CVXPY constraint is as far from holding, anywhere, as the statement that reads alike (section 4.1)."""
-    flu, hiv = (model.space.prob(value, given={"Gender": "male"}) for value in ("Flu", "HIV"))
-    form = model.add(constraint(flu, hiv), label="mine").form
-    (row,) = statement.rows(model.space)
-    found = mx.Rows(form.matrix[[18]], form.low[[18]], form.high[[18]], "mine")
-    # The form counts people, and may multiply a row by any positive number.
-    factor = abs(found.matrix).max() / abs(row.matrix).max()
-    for p in np.random.default_rng(0).dirichlet(np.ones(27), size=20):
-        assert found.residual(10 * p) == pytest.approx(10 * factor * row.residual(p))
-
-
-def test_constraint_with_many_entries(model):
-    """A CVXPY constraint on an array is a row an entry, in the array's order."""
-    limits = np.linspace(0.1, 0.2, 27)
-    form = model.add(model.space.p <= limits, label="mine").form
-    rows = mx.Rows(form.matrix[18:], form.low[18:], form.high[18:], "mine")
-    p = np.random.default_rng(1).dirichlet(np.full(27, 0.1))
-    assert (p > limits).sum() > 1
-    assert (rows.residual(10 * p) > 0).tolist() == (p > limits).tolist()
 
 
 @pytest.mark.parametrize(

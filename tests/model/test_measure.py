@@ -89,19 +89,7 @@ def test_names(measure, name):
 
 @pytest.mark.parametrize(
     "given",
-    [
-        None,
-        "0.3",
-        True,
-        1j,
-        [0.3],
-        (1, 2),
-        np.array([1.0]),
-        pd.NA,
-        pd.DataFrame({"x": [1]}),
-        {},
-        pd.Series(dtype=float),
-    ],
+    [None, "0.3", True, 1j, [0.3], np.array([1.0]), pd.NA, {}, pd.Series(dtype=float)],
 )
 def test_what_is_no_number(place, given):
     """What is no number is refused by the name of its measure, with the step it was found at."""

@@ -33,21 +33,6 @@ def test_published_data_come_first(model):
     assert model.describe().loc[PUBLISHED, ["source", "rows", "terms"]].tolist() == ["BucketInvariants", 18, 27]
 
 
-def test_knowledge_of_every_kind(model, hospital):
-    """Statements, sources, rows, constraints and functions are all knowledge; ``add`` returns the model."""
-    rows = model.space.marginal("s") <= 0.9
-    constraint = model.space.p[0] <= 0.2
-    statement, source = FLU == 0.3, StrongestAssociations(hospital, 1, 1)
-    assert model.add(statement, source) is model
-    model.add(rows, label="rows").add(constraint, label="constraint").add(lambda space: space.prob("HIV") <= 0.5)
-    assert model.knowledge[str(statement)] is statement
-    assert model.knowledge["Top-(1, 1) strongest associations"] is source
-    described = model.describe()
-    assert described["rows"].tolist() == [18, 1, 2, 5, 1, 1]
-    assert described.loc["constraint", "terms"] == 1
-    assert described.index.tolist()[-3:] == ["rows", "constraint", "your own"]
-
-
 def test_nothing_is_half_added(model):
     """If one of several pieces of knowledge is bad none is added, and nothing that was known is lost."""
     model.add(P("HIV") <= 0.3)

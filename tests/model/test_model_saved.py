@@ -20,7 +20,6 @@ from maxent_cvx import Count, P, RepeatedStatement, StatementError, TableError
 from maxent_cvx.model.storage import same_system
 from support.helpers import refused
 from support.random_models import random_model
-from support.solving import examples
 from support.stored_views import KINDS
 
 
@@ -59,7 +58,6 @@ def test_every_kind_of_view(kind: str, tmp_path):
     assert list(again.space.people.names) == list(model.space.people.names)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_random_models(seed: int, tmp_path_factory):
     """Whatever statements say: their rational coefficients, their sides, their names."""

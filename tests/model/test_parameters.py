@@ -13,7 +13,6 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, MaxEnt, P, StatementError
 from support.depot import SQUARE, p, publish
 from support.helpers import refused
-from support.solving import examples
 
 MEN = {"Gender": "male"}
 flu = P("Flu", given=MEN)
@@ -44,7 +43,6 @@ def test_a_statement_follows_its_parameter(release, rumour, relation):
         np.testing.assert_allclose(value, exact.entropy, atol=1e-6)
 
 
-@examples(20)
 @given(value=st.floats(0.26, 0.74), other=st.floats(0.26, 0.74))
 def test_cvxpy_constraints_follow_theirs(value, other):
     """Affine in terms and parameters, a parameter as a coefficient, a function of one, or convex: all follow."""

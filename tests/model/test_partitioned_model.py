@@ -122,9 +122,9 @@ def check_answer(seed: int) -> None:
     assert np.abs(joint.reindex(one.joint().index).to_numpy() - one.joint().to_numpy()).max() <= bound
 
 
-@pytest.mark.parametrize("seed", [*range(14), 20, 26, 30])
+@pytest.mark.parametrize("seed", [*range(7), 20, 26, 30])
 def test_answer_is_that_in_memory(seed: int) -> None:
-    """Two models for each number of partitions, and three contradictions that only the solver finds."""
+    """A model for each number of partitions, and three contradictions that only the solver finds."""
     check_answer(seed)
 
 
@@ -280,7 +280,7 @@ def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatc
     assert [one.name for one in tmp_path.iterdir()] == ["answer"]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_prices_are_those_in_memory(seed: int) -> None:
     """Shadow prices of equations, inequalities and soft statements, whatever the number of partitions."""
     rng = np.random.default_rng(seed)

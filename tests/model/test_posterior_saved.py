@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import maxent_cvx as mx
 from maxent_cvx import P, TableError
@@ -43,7 +43,6 @@ def assert_same(one: mx.Posterior, other: mx.Posterior) -> None:
         assert getattr(one, name) == getattr(other, name), name
 
 
-@settings(deadline=None, max_examples=20)
 @given(frame=microdata(TEXT_AND_NUMBERS))
 def test_round_trip(tmp_path_factory, frame):
     """Whatever the table, joint, conditional, entropy, certificate and answers come back as they were."""
@@ -106,29 +105,28 @@ def solved(labels: object, role: str) -> mx.Posterior:
     return mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve()
 
 
-@pytest.mark.parametrize("role", ["qi", "sa"])
 @pytest.mark.parametrize("kind", LABELS)
-def test_round_trip_of_labels(tmp_path, kind, role):
+def test_round_trip_of_labels(tmp_path, kind):
     """Labels of every type keep type and order in every role."""
     labels = LABELS[kind] if hasattr(LABELS[kind], "dtype") else pd.Series(LABELS[kind]).array
-    post = solved(labels, role)
-    assert_same(post, again := stored(post, tmp_path))
-    for one, other in zip(post.joint().index, again.joint().index, strict=True):
-        assert [*map(type, one)] == [*map(type, other)]
+    for role in ("qi", "sa"):
+        post = solved(labels, role)
+        assert_same(post, again := stored(post, tmp_path))
+        for one, other in zip(post.joint().index, again.joint().index, strict=True):
+            assert [*map(type, one)] == [*map(type, other)]
 
 
-@pytest.mark.parametrize("role", ["qi", "sa"])
 @pytest.mark.parametrize("kind", UNSTORABLE)
-def test_labels_that_would_come_back_as_others(tmp_path, kind, role):
+def test_labels_that_would_come_back_as_others(tmp_path, kind):
     """Labels that would not come back as they are: refused when saving, by column, before anything is written."""
     labels, says = UNSTORABLE[kind]
-    post = solved(labels, role)
-    with refused(TableError, repr({"qi": "Q", "sa": "S", "bucket": "K"}[role]), says):
-        post.save(tmp_path / "post.parquet")
+    for role, column in (("qi", "'Q'"), ("sa", "'S'")):
+        with refused(TableError, column, says):
+            solved(labels, role).save(tmp_path / "post.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["count", "Count", "n_qb", "P(q, s, b)", "index"])
+@pytest.mark.parametrize("name", ["Count", "P(q, s, b)"])
 def test_round_trip_of_names(tmp_path, hospital, name):
     """A quasi-identifier may be called what the file calls its own columns."""
     frame = hospital.rename(columns={"Gender": name})

@@ -6,15 +6,13 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import P, QIDistribution
 from support.strategies import microdata, publish, quasi
 from support.worlds import by_enumeration
-
-PROPERTY = settings(deadline=None, max_examples=20)
 
 
 @pytest.fixture
@@ -135,7 +133,6 @@ def test_what_is_impossible_stays_so(release, strict):
     assert "prior" in model.describe().index
 
 
-@PROPERTY
 @given(microdata(), st.randoms(use_true_random=False))
 def test_true_data_satisfy_what_their_prior_rules_out(frame, random):
     """A prior estimated from the data never rules them out; the posterior has the published counts."""

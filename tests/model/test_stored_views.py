@@ -51,28 +51,6 @@ def test_every_kind_comes_back(kind, tmp_path):
     assert_same(view, saved(view, tmp_path))
 
 
-def test_types_and_order_of_labels(tmp_path):
-    """Categories keep their order, unused ones too; dates, intervals and numbers their types; in every role."""
-    frame = pd.DataFrame(
-        {
-            "Age": pd.Categorical(["old", "young", "old", "young"], ["young", "old", "never"], ordered=True),
-            "Born": pd.to_datetime(["2008-06-09", "1957-05-15", "2008-06-09", "1957-05-15"]),
-            "S": pd.Categorical([3, 1, 1, 3], [3, 1], ordered=True),
-            "K": np.array([2, 2, 7, 7], dtype=np.int8),
-            "T": ["b", "a", "a", "c"],
-        }
-    )
-    roles = {"qi": ["Age", "Born"], "sa": ["S", "T"]}
-    for view in (
-        mx.Release.from_buckets(frame, bucket="K", **roles),
-        mx.Release.from_buckets(frame.assign(i=[9, 8, 7, 6]), bucket="K", id="i", **roles),
-        mx.QITable(frame, sa_values=[(3, "b"), (1, "a")], **roles),
-        mx.QITable(frame, qi="Born", sa="S", sa_values=frame["S"].cat.categories, sa_distribution=None),
-        mx.QITable(frame, qi="Age", sa="T", sa_distribution=pd.Series({"c": 0, "b": 3, "a": 1})),
-    ):
-        assert_same(view, saved(view, tmp_path))
-
-
 def test_what_a_release_says_besides_its_tables(tmp_path):
     """Pseudonyms, that QI are generalised, and counterfeits come back; so do columns that are called Count."""
     first, second = mx.datasets.load_patients()

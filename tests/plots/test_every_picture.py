@@ -34,48 +34,33 @@ def picture(request):
     plt.close(ax.figure)
 
 
-def test_no_text_is_cut_off(picture) -> None:
-    """Titles, labels, names of points, and legends are on the canvas, whole."""
+def test_text_is_there_and_apart(picture) -> None:
+    """All text is on the canvas; neighbours on an axis, and texts among the data, do not overlap."""
     for text in texts(picture.figure):
         assert on_canvas(text.get_window_extent(), picture.figure), text.get_text()
-
-
-def test_labels_do_not_overlap(picture) -> None:
-    """Neighbours on an axis are apart: upright ones by their boxes, turned ones across their direction."""
+    boxes = [Text.get_window_extent(t) for t in picture.texts if t.get_text()]
+    assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     for ax in picture.figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             for one, other in itertools.pairwise(ticks(axis)):
-                if angle := np.radians(one.get_rotation()):
+                if angle := np.radians(one.get_rotation()):  # turned labels are apart across their direction
                     away = np.subtract(*(t.get_transform().transform(t.get_position()) for t in (one, other)))
                     high = one.get_fontsize() * picture.figure.dpi / 72
                     assert abs(away @ [-np.sin(angle), np.cos(angle)]) >= high, (one, other)
                 else:
                     assert not overlap(one.get_window_extent(), other.get_window_extent()), (one, other)
-
-
-def test_names_inside_do_not_overlap(picture) -> None:
-    """What is written among the data covers no other such text."""
-    boxes = [Text.get_window_extent(t) for t in picture.texts if t.get_text()]
-    assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
-
-
-def test_legends_cover_no_data(picture) -> None:
-    """A legend is beside the box of the data, and on the canvas."""
-    if legend := picture.get_legend():
-        box = legend.get_window_extent()
-        assert not overlap(box, picture.get_window_extent())
-        assert on_canvas(box, picture.figure)
-
-
-def test_data_have_room(picture) -> None:
-    """However long the names are, the box of the data is not squeezed: no side is below half an inch."""
+    # However long the names are, no side of the box of the data is below half an inch.
     assert picture.get_window_extent().size.min() / picture.figure.dpi >= 0.45
 
 
-def test_what_a_legend_names_differs_in_shape(picture) -> None:
-    """Without any colour, lines differ in style or marker, points in form, bars in hatch."""
-    if picture.get_legend() is None:
+def test_legends(picture) -> None:
+    """A legend is beside the data; what it names differs in style, marker, form or hatch, without any colour."""
+    legend = picture.get_legend()
+    if legend is None:
         return
+    box = legend.get_window_extent()
+    assert not overlap(box, picture.get_window_extent())
+    assert on_canvas(box, picture.figure)
     handles, _ = picture.get_legend_handles_labels()
     shapes = []
     for handle in handles:

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -131,7 +131,6 @@ def counted(line, threshold: float) -> float:
     return float(people[np.searchsorted(at, threshold, side="left")])
 
 
-@settings(max_examples=20, deadline=None)
 @given(chosen(), st.sampled_from([None, "overall"]), st.booleans())
 def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -> None:
     """On steps, between them and at the ends; for all values and for one; with and without a baseline."""

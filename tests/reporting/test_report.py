@@ -11,6 +11,7 @@ from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.reporting.tables import SPACE, percent
 from support.helpers import refused
 from support.reports import read
+from support.series import patients
 
 MEDICINE = "P(Breast Cancer | Gender=male) = 0"
 
@@ -231,10 +232,7 @@ def test_a_table_of_quasi_identifiers(hospital):
 
 def test_a_series_and_a_population():
     """Releases of the same people, and records of some people of a population, are reported alike."""
-    tables = mx.datasets.load_patients()
-    series = mx.ReleaseSeries(
-        mx.Release.from_buckets(table, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for table in tables
-    )
+    series = patients()
     told = mx.MaxEnt(series).solve()
     page = read(mx.report(told).html)
     assert f"{mx.measures.exposed(told).people} of 15 people" in page.text

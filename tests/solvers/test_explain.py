@@ -33,7 +33,6 @@ from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
 from support.problems import PROBLEMS, Problem, find
 from support.random_models import contradictory_model, from_multipliers, random_model
-from support.solving import examples
 from tests.benchmarks.contradictions import contradictory_adult
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
@@ -49,7 +48,6 @@ def holds(model: MaxEnt, labels: list[str]) -> bool:
     return linprog(np.zeros(form.shape[1]), A_ub=rows, b_ub=values + 1e-7, method="highs").status != 2
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_irreducible(seed: int):
     """The set is infeasible, and feasible without any one of its statements; published rows are not in it."""
@@ -62,7 +60,6 @@ def test_irreducible(seed: int):
     assert all(holds(model, [other for other in labels if other != label]) for label in labels)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_diagnosis_agrees_with_the_solver(seed: int):
     """A contradiction is found exactly where solving raises Infeasible, and the error carries the same table."""
@@ -77,7 +74,6 @@ def test_diagnosis_agrees_with_the_solver(seed: int):
     assert all(repr(label) in str(caught.value) for label in clash.index[:5])
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_moves(seed: int):
     """The table has each statement's range where the others hold, and its distance from what was stated."""
@@ -95,7 +91,6 @@ def test_moves(seed: int):
         assert said["move"] == pytest.approx(max(low - said["high"], said["low"] - high), abs=1e-6)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_relaxed(seed: int):
     """The relaxed model can be solved, differs by the reported changes only, and their total is minimal."""
@@ -125,7 +120,6 @@ def least_total(model: MaxEnt) -> float:
     return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_consistent_knowledge(seed: int):
     """True knowledge has no contradiction, and relaxing it changes nothing."""
@@ -199,7 +193,6 @@ def test_three_of_five_hundred():
     assert len(clash) == 3
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6), contradictory=st.booleans())
 def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool):
     """Rows are passed over if propagation of all bounds with that row alone proves nothing zero."""
@@ -223,7 +216,6 @@ def most(form: LinearForm, rows: np.ndarray, term: int) -> float:
     return -linprog(objective, A_eq=few.matrix.toarray(), b_eq=few.low, method="highs").fun
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_two_statements_about_nested_groups(seed: int):
     """That none of the s are women, and that none of the others are, are two sets of two statements each.
@@ -297,7 +289,6 @@ def optimum(form: LinearForm) -> float:
     return float(np.sum(x * np.log(form.weights / x)))
 
 
-@examples(20)
 @given(seed=seeds)
 def test_they_reproduce_the_counts(seed: int):
     """The counts are w exp(A' m - 1); inactive rows have 0, and the others the sign of a side that they have."""
@@ -320,7 +311,6 @@ def test_inequalities_that_depend_on_each_other():
     assert (m[np.isinf(exact.form.high)] >= 0).all()
 
 
-@examples(15)
 @given(seed=seeds)
 def test_shadow_prices(seed: int):
     """Changing a row's side by h changes the optimum by -m h, by finite differences."""
@@ -341,7 +331,7 @@ def test_shadow_prices(seed: int):
             assert -m[i] == pytest.approx((up + down) / 2, abs=1e-5 * max(1.0, abs(up), abs(up - down) * 1e5))
 
 
-@pytest.mark.parametrize("problem", LINEAR, ids=lambda problem: problem.name.replace(" ", "_"))
+@pytest.mark.parametrize("problem", LINEAR[::2], ids=lambda problem: problem.name.replace(" ", "_"))
 def test_the_depot(problem: Problem):
     """For exactly known answers: the exact multipliers; infinite if and only if some term is forced to zero."""
     model = problem.model()
@@ -359,16 +349,6 @@ def test_the_depot(problem: Problem):
             np.testing.assert_allclose(found[~fixed], np.array(problem.dual)[~fixed], atol=1e-6)
     else:
         assert np.abs(form.matrix[:, ~positive].T @ np.abs(infinite)).min() > 0
-
-
-def test_repeated_rows_share():
-    """Three identical rows have a third of the multiplier each: the solution of minimal norm."""
-    one = rows([[1, 1, 1], [1, 0, 0]], [3, 2], [3, 2])
-    m = multipliers_from_counts(one, np.array([2, 0.5, 0.5]))
-    three = rows([[1, 1, 1], *[[1, 0, 0]] * 3], [3, 2, 2, 2], [3, 2, 2, 2])
-    shared = multipliers_from_counts(three, np.array([2, 0.5, 0.5]))
-    np.testing.assert_allclose(shared, [m[0], *[m[1] / 3] * 3], atol=1e-8)
-    np.testing.assert_allclose(m, [np.log(0.5) + 1, np.log(4)], atol=1e-9)
 
 
 def test_forced_zeros_have_infinite_prices():

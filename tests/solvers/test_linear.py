@@ -26,10 +26,8 @@ from support.helpers import refused
 from support.patience import AGES
 from support.random_models import contradictory_model, random_model
 from support.series import assignments, patients, published, random_tables
-from support.solving import examples
 
 
-@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_many_costs_over_one_polyhedron(seed: int):
     """Each minimum is that of a program of its own by SciPy, and its multipliers prove it by weak duality."""
@@ -86,7 +84,6 @@ def test_coefficients_that_are_stored_once():
     assert found.x == pytest.approx([0.0, 2.0, 0.0])
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_same_optimum(seed: int):
     """The rows hold, the bound is valid, and a cost that is attained and proved is the optimum of HiGHS.
@@ -109,7 +106,6 @@ def test_same_optimum(seed: int):
             assert attained == pytest.approx(value, abs=1e-6)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_nothing_is_found_where_nothing_is(seed: int):
     """Infeasible rows have no optimum."""
@@ -136,7 +132,6 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
 seeds = st.integers(0, 10**6)
 
 
-@examples(20)
 @given(seed=seeds, releases=st.integers(1, 3))
 def test_against_all_assignments(seed: int, releases: int):
     """Bounds and certainties over integer assignments agree with enumeration."""
@@ -208,7 +203,6 @@ def aab(values: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"Q": list("aab"), "S": values, "B": 1})
 
 
-@examples(20)
 @given(seed=seeds)
 def test_wide_rows_are_those_of_all_assignments(seed: int):
     """Bounds over integer assignments are those of all tables that satisfy the row, whatever its coefficients."""

@@ -34,7 +34,7 @@ def errors(problem: Problem, counts: np.ndarray, others: np.ndarray) -> np.ndarr
     return np.bincount(q, np.abs(counts - others), len(records)) / records
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(7))
 def test_any_number_of_partitions_has_the_same_answer(seed: int):
     """Statements of all relations: equations, inequalities, vague ones, and those that make terms zero."""
     model = random_model(seed, statements=4, buckets=(2, 8))[0]
@@ -62,7 +62,7 @@ def test_models_of_every_kind(kind: str, seed: int):
     assert errors(problem, counts, post.counts).max(initial=0.0) <= allowed
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(5))
 def test_contradictions_are_found(seed: int):
     """No answer passes for certified; nearly all contradictions are proved, by bounds or by the multipliers."""
     problem = contradictory_model(seed).posed

@@ -12,7 +12,7 @@ from maxent_cvx import Infeasible, Posterior, SolverError
 from support.random_models import contradictory_model, random_model
 from support.solving import INSTALLED, error
 
-MODELS = 60
+MODELS = 20
 WAYS = [(solver, presolve) for solver in INSTALLED for presolve in (True, False)]
 
 
@@ -51,7 +51,7 @@ def test_presolve_helps(solver: str):
 
 @pytest.mark.parametrize("seed", range(MODELS))
 def test_the_truth_is_possible(seed: int):
-    """The records a model is true of satisfy its rows, and have no more entropy than its answer."""
+    """The records that a model is true of satisfy its rows, and have no more entropy than its answer."""
     model, records = random_model(seed)
     truth = model.space.count(records)
     assert (model.form.residual(truth) <= model.form.tolerance).all()
@@ -60,12 +60,12 @@ def test_the_truth_is_possible(seed: int):
         assert post.entropy >= -(share * np.log(share)).sum() - 1e-6
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize(("solver", "presolve"), WAYS)
-def test_contradictions_are_recognised(solver: str, presolve: bool, seed: int):
+@pytest.mark.parametrize("seed", range(5))
+def test_contradictions_are_recognised(seed: int):
     """A model that is told two values of one probability cannot hold, and every solver's answer is that."""
-    with pytest.raises(Infeasible):
-        contradictory_model(seed).solve(solver, presolve=presolve)
+    for solver, presolve in WAYS:
+        with pytest.raises(Infeasible):
+            contradictory_model(seed).solve(solver, presolve=presolve)
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,15 +12,29 @@ from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.certificate import ACCURACY
 from maxent_cvx.solvers.linear import elastic_relaxation
 from support.depot import CONTRADICTORY, FIGURE_1C, SOLVABLE, Case, publish
-from support.solving import DEFAULT, INSTALLED, error, on_every_solver, solution
+from support.solving import DEFAULT, INSTALLED, error, solution
 
-presolve = pytest.mark.parametrize("presolve", [True, False], ids=["presolve", "whole"])
+#: The other solvers run with  pytest -m slow.
+QUICK = {DEFAULT, "DUAL_LBFGS", "CLARABEL"}
 
 
-@presolve
+def on_every_solver(*cases: Case) -> list[Any]:
+    """Pair every installed solver with every case; most of the solvers are slow tests."""
+    return [
+        pytest.param(solver, case, id=f"{solver}-{case.name}", marks=[] if solver in QUICK else pytest.mark.slow)
+        for solver in INSTALLED
+        for case in cases
+    ]
+
+
 @pytest.mark.parametrize(("solver", "case"), on_every_solver(*SOLVABLE))
-def test_answer(solver: str, case: Case, presolve: bool):
+def test_answer(solver: str, case: Case):
     """An answer that is returned is certified, and the exact one lies within its bound; any other is refused."""
+    for presolve in (True, False):
+        check_answer(solver, case, presolve)
+
+
+def check_answer(solver: str, case: Case, presolve: bool):
     model = case.model()
     try:
         post = model.solve(solver, presolve=presolve)
@@ -36,7 +52,7 @@ def test_answer(solver: str, case: Case, presolve: bool):
         assert error(post, case.expected(post.space)) <= post.certificate.bound + 1e-6
 
 
-@pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
+@pytest.mark.parametrize("solver", sorted(QUICK - {DEFAULT}))
 def test_most_are_answered(solver: str):
     """Every other solver certifies nine in ten of the depot: being refused is for the hard ones."""
     refused = []
@@ -65,12 +81,12 @@ def test_multipliers(solver: str, case: Case):
     assert (np.abs(off) * rarity).max() <= atol
 
 
-@presolve
 @pytest.mark.parametrize(("solver", "case"), on_every_solver(*CONTRADICTORY))
-def test_contradiction(solver: str, case: Case, presolve: bool):
+def test_contradiction(solver: str, case: Case):
     """Knowledge that cannot hold is called so, whichever the solver; it is never merely a failure to solve."""
-    with pytest.raises(Infeasible):
-        case.model().solve(solver, presolve=presolve)
+    for presolve in (True, False):
+        with pytest.raises(Infeasible):
+            case.model().solve(solver, presolve=presolve)
 
 
 #: How many people, at the least, contradictory statements are away from what can hold.
@@ -87,14 +103,13 @@ AWAY = {
 }
 
 
-@pytest.mark.parametrize("name", AWAY)
-def test_least_change(name: str):
+def test_least_change():
     """What would have to give is the knowledge, by no more than it takes."""
-    case = next(case for case in CONTRADICTORY if case.name == name)
-    form = case.model().form
-    change = elastic_relaxation(form).off
-    assert (change[: form.n_published] == 0).all()
-    assert change.sum() == pytest.approx(AWAY[name], abs=1e-9)
+    for name, away in AWAY.items():
+        form = next(case for case in CONTRADICTORY if case.name == name).model().form
+        change = elastic_relaxation(form).off
+        assert (change[: form.n_published] == 0).all()
+        assert change.sum() == pytest.approx(away, abs=1e-9), name
 
 
 def test_published_data_never_give_way():
@@ -104,7 +119,7 @@ def test_published_data_never_give_way():
     np.testing.assert_allclose(elastic_relaxation(form).off[form.n_published :], 1, atol=1e-9)
 
 
-@pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case.name)
-def test_nothing_has_to_give(case: Case):
+def test_nothing_has_to_give():
     """Knowledge that can hold is not asked to change."""
-    assert elastic_relaxation(case.model().form.hard).off.max(initial=0) <= 1e-9
+    for case in SOLVABLE:
+        assert elastic_relaxation(case.model().form.hard).off.max(initial=0) <= 1e-9, case.name

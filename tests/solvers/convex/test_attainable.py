@@ -59,7 +59,7 @@ def answer(sizes: list[int], function: Callable[[Any], Any], limit: float) -> np
 
 
 @pytest.mark.parametrize("name", ATOMS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(sizes=SIZES, share=st.sampled_from([0.5, 0.03]))
 def test_what_can_hold_is_answered(name: str, sizes: list[int], share: float):
     """A limit above the least value is kept by the answer, to which uniform probabilities move no nearer."""
@@ -73,7 +73,7 @@ def test_what_can_hold_is_answered(name: str, sizes: list[int], share: float):
 
 
 @pytest.mark.parametrize("name", ATOMS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(sizes=SIZES, short=st.sampled_from([1e-3, 0.3]))
 def test_what_cannot_hold_is_infeasible(name: str, sizes: list[int], short: float):
     """A limit below the least value is refused by a proof."""
@@ -85,7 +85,7 @@ def test_what_cannot_hold_is_infeasible(name: str, sizes: list[int], short: floa
 
 
 @pytest.mark.parametrize("name", ["sum_squares", "norm2", "huber", "kl_div", "entr", "max", "log_sum_exp", "geo_mean"])
-@pytest.mark.parametrize("sizes", [[1, 1], [300_000, 30_000, 3]])
+@pytest.mark.parametrize("sizes", [[300_000, 30_000, 3]])
 def test_the_least_value_itself_is_not_called_infeasible(name: str, sizes: list[int]):
     """It is attained, so that the answer may only be too inexact to be certified."""
     function, at = ATOMS[name]
@@ -133,8 +133,7 @@ def test_diagnosis_of_convex_constraints():
     assert model(near_uniform).diagnose().empty
 
 
-@pytest.mark.parametrize("solver", ["auto", "CLARABEL", "SCS"])
-@pytest.mark.parametrize("divergence", [cp.kl_div, cp.rel_entr])
+@pytest.mark.parametrize(("divergence", "solver"), [(cp.kl_div, "auto"), (cp.rel_entr, "auto"), (cp.kl_div, "SCS")])
 def test_a_reference_of_zero(divergence: Any, solver: str):
     """A divergence from 0 is finite at 0 only."""
     view = QITable(pd.DataFrame({"q": ["a"] * 6 + ["b"] * 3}), qi="q", sa="s", sa_values=["x", "y", "z"])

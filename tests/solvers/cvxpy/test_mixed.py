@@ -21,7 +21,6 @@ from maxent_cvx.solvers.cvxpy.mixed import (
     step_system,
 )
 from maxent_cvx.solvers.monitor import Monitor
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -92,7 +91,6 @@ def assert_optimal(program: MixedProgram, answer: MixedAnswer, size: float = 1e-
     np.testing.assert_allclose(program.others.T @ m, program.cost + program.curvature @ v, atol=size)
 
 
-@examples(40)
 @given(seed=seeds)
 def test_random_programs(seed: int):
     """Rows, inequalities and bounds of random programs, without other variables and with them."""
@@ -100,7 +98,6 @@ def test_random_programs(seed: int):
         assert_optimal(program, solve_mixed(program))
 
 
-@examples(20)
 @given(seed=seeds)
 def test_newton_from_nearby_multipliers(seed: int):
     """From multipliers near the solution, Newton's method ends at it in a few steps."""
@@ -140,7 +137,6 @@ def test_constants_change_nothing(by: float):
     np.testing.assert_allclose(other.others, first.others, atol=1e-5)
 
 
-@examples(20)
 @given(seed=seeds)
 def test_normal_matrices(seed: int):
     """Dense, arrow-shaped and sparse matrices have the products of M, and solve M diag(x) M' + W."""
@@ -159,7 +155,6 @@ def test_normal_matrices(seed: int):
         assert np.isfinite(normal.factor(x, w)(right)).all()
 
 
-@examples(20)
 @given(seed=seeds)
 def test_disjoint_rows(seed: int):
     """Chosen rows share no term, and are allowed; of a table's margins the side with more rows is chosen."""
@@ -173,7 +168,6 @@ def test_disjoint_rows(seed: int):
     assert len(disjoint_rows(margins(n, k), np.ones(n + k, bool))) == k
 
 
-@examples(15)
 @given(seed=seeds)
 def test_systems(seed: int):
     """Systems of a step are solved to rounding, with rows that repeat others, and again for other diagonals."""

@@ -76,7 +76,6 @@ def ranges(form: LinearForm) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("coefficients", [[1.0], [1.0, -1.0], [1.0, -1.0, 2.0, -0.5, 3.0], [1.0, 2.0**-20, -(2.0**12)]])
-@examples(25)
 @given(seed=seeds)
 def test_nothing_feasible_is_outside(coefficients: list[float], seed: int):
     """Optima of linear programs are within the bounds, and exactly feasible points are, to the last bit."""
@@ -90,7 +89,7 @@ def test_nothing_feasible_is_outside(coefficients: list[float], seed: int):
     assert (x <= upper).all()
 
 
-@examples(200)
+@examples(100)
 @given(seed=seeds)
 def test_rounded_outwards(seed: int):
     """For coefficients and sides of any size, points that are feasible in rational arithmetic are within the bounds."""
@@ -134,7 +133,6 @@ def test_rounded_outwards_where_all_terms_are_fixed(seed: int):
     assert (upper - lower <= 1e-5).all()
 
 
-@examples(200)
 @given(seed=seeds)
 def test_infeasible_only_if_it_is(seed: int):
     """Rows that are refused as contradictory are infeasible by a linear program, too."""
@@ -168,7 +166,6 @@ def test_one_row_that_cannot_hold(row: list[float], low: float, high: float):
         term_bounds(rows([row], [low], [high]), N)
 
 
-@examples(60)
 @given(seed=seeds)
 def test_one_row_is_exact(seed: int):
     """For a single row the bounds are the exact ranges of the terms."""
@@ -181,33 +178,6 @@ def test_one_row_is_exact(seed: int):
         np.testing.assert_allclose(found, end, atol=1e-5)
 
 
-def test_a_chain_is_followed_to_its_end():
-    """x1 = 1, x2 = 2 x1, ..., x5 = 2 x4: each round fixes one more term, until all are fixed."""
-    n = 5
-    matrix = np.eye(n) - 2 * np.eye(n, k=-1)
-    lower, upper = term_bounds(rows(matrix / 2, np.eye(n)[0] / 2, np.eye(n)[0] / 2), N)
-    np.testing.assert_allclose(lower, 2.0 ** np.arange(n), atol=1e-6)
-    np.testing.assert_allclose(upper, 2.0 ** np.arange(n), atol=1e-6)
-
-
-@examples(60)
-@given(seed=seeds)
-def test_more_rows_never_widen(seed: int):
-    """Bounds from some rows are no tighter than from all; given upper bounds are respected."""
-    form, x = drawn(seed, [1.0, -1.0, 2.0])
-    lower, upper = term_bounds(form, N)
-    for kept in (np.arange(form.shape[0]) != i for i in range(form.shape[0])):
-        looser = term_bounds(form.select(kept), N)
-        assert (looser[0] <= lower + 1e-5).all()
-        assert (looser[1] >= upper - 1e-5).all()
-    most = x + np.random.default_rng(seed).uniform(0, 2, len(x))
-    tighter = term_bounds(form, N, most)
-    assert (tighter[0] <= x).all()
-    assert (x <= tighter[1]).all()
-    assert (tighter[1] <= most + 1e-9).all()
-
-
-@examples(60)
 @given(seed=seeds)
 def test_activity(seed: int):
     """The least and the largest value of a row over a box are attained at vertices of the box."""

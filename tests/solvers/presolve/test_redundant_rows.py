@@ -15,7 +15,6 @@ from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, redundant
 from support.depot import CUBE, FIGURE_1C, SQUARE, Buckets, p, publish
 from support.random_models import random_model
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -24,7 +23,6 @@ def marked(model: MaxEnt) -> np.ndarray:
     return redundant(model.form, model.view.n_records)
 
 
-@examples(60)
 @given(seed=seeds)
 def test_theorem_3(seed: int):
     """One published row a bucket is dependent (Privacy-MaxEnt, Theorem 3); the others have full rank."""
@@ -35,7 +33,6 @@ def test_theorem_3(seed: int):
     assert np.linalg.matrix_rank(dense[~found]) == (~found).sum() == np.linalg.matrix_rank(dense)
 
 
-@examples(60)
 @given(seed=seeds)
 def test_the_rows_of_two_kinds_as_by_elimination(seed: int):
     """What the graph of the rows says is what elimination finds, also where terms are removed."""
@@ -46,7 +43,6 @@ def test_the_rows_of_two_kinds_as_by_elimination(seed: int):
         np.testing.assert_array_equal(dependent(some), dependent_by_elimination(some))
 
 
-@examples(60)
 @given(seed=seeds)
 def test_dependent_where_terms_are_removed(seed: int):
     """Without some of the terms more rows are dependent: as many are marked as the rank is deficient."""
@@ -64,7 +60,6 @@ def test_dependent_where_terms_are_removed(seed: int):
     assert np.linalg.matrix_rank(dense[~found]) == (~found).sum()
 
 
-@examples(60)
 @given(seed=seeds)
 def test_what_is_left_implies_the_rest(seed: int):
     """No x >= 0 that satisfies the remaining rows violates a redundant one, by linear programs."""

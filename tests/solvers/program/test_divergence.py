@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from maxent_cvx.solvers.certificate import divergence
 from maxent_cvx.solvers.form import LinearForm
 from support.random_models import from_multipliers
-from support.solving import examples
 
 
 def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[Decimal]:
@@ -29,7 +28,6 @@ def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[De
         return found
 
 
-@examples(60)
 @given(seed=st.integers(0, 10**6), off=st.floats(-16, 0).map(lambda power: 10.0**power))
 def test_divergence(seed: int, off: float):
     """Compared with fifty digits, for relative errors of the answer from roundoff to 1."""

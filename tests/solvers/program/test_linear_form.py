@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from maxent_cvx.solvers.form import LinearForm
 from support.random_models import random_model
-from support.solving import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -28,7 +27,6 @@ def same_partition(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(((one[:, None] == one) == (other[:, None] == other)).all())
 
 
-@examples(80)
 @given(seed=seeds, share=st.sampled_from([0.1, 0.3, 0.7, 1.0]), published=st.booleans())
 def test_components(seed: int, share: float, published: bool):
     """Rows and terms are in one component if a walk links them, over the terms that link; also when asked again."""

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.columns import SharedColumns, column_classes
-from support.solving import examples
 
 #: A matrix of few different columns, each repeated in random places; maybe none, maybe with rows of zeros.
 seeds, sizes = st.integers(0, 10**6), st.integers(0, 8)
@@ -24,7 +23,6 @@ def draw(seed: int, n_rows: int, n_columns: int, n_different: int) -> np.ndarray
     return different[:, rng.integers(0, max(n_different, 1), n_columns)]
 
 
-@examples(100)
 @given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
 def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
     """Products, transposed products, squares and non-zero columns are those of the plain matrix."""
@@ -40,7 +38,6 @@ def test_products(seed: int, n_rows: int, n_columns: int, n_different: int):
     np.testing.assert_array_equal(shared.transposed.toarray(), shared.distinct.toarray().T)
 
 
-@examples(100)
 @given(seed=seeds, n_rows=sizes, n_columns=st.integers(0, 30), n_different=sizes)
 def test_as_many_classes_as_different_columns(seed: int, n_rows: int, n_columns: int, n_different: int):
     """Equal columns are in one class, and different ones never are."""

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, Posterior, StatementError, load_posterior
-from support.depot import FIGURE_1C, SOLVABLE, Case, p, publish
+from support.depot import FIGURE_1C, SOLVABLE, p, publish
 from support.helpers import refused
 from support.random_models import random_model
-from support.solving import DEFAULT, INSTALLED, error, examples
+from support.solving import DEFAULT, INSTALLED, error
 
 seeds = st.integers(0, 10**6)
 INTERIOR = [case for case in SOLVABLE if case.interior]
@@ -24,17 +24,16 @@ def agree(one: Posterior, two: Posterior) -> None:
 
 
 @pytest.mark.parametrize("presolve", [True, False])
-@pytest.mark.parametrize("case", INTERIOR, ids=lambda case: case.name)
-def test_nothing_has_changed(case: Case, presolve: bool):
+def test_nothing_has_changed(presolve: bool):
     """Started from its own multipliers a solve takes two iterations at most, and no more than before."""
-    model = case.model()
-    first = model.solve(presolve=presolve)
-    again = model.solve(presolve=presolve, warm_start=first)
-    agree(first, again)
-    assert again.iterations <= min(2, first.iterations)
+    for case in INTERIOR:
+        model = case.model()
+        first = model.solve(presolve=presolve)
+        again = model.solve(presolve=presolve, warm_start=first)
+        agree(first, again)
+        assert again.iterations <= min(2, first.iterations), case.name
 
 
-@examples(60)
 @given(seed=seeds, presolve=st.booleans())
 def test_any_start_has_the_same_answer(seed: int, presolve: bool):
     """From the multipliers of a model with more or fewer statements the answer is the same."""
@@ -72,7 +71,6 @@ def test_refused_starts(tmp_path: Path):
         model.solve(warm_start=load_posterior(tmp_path / "post.parquet"))
 
 
-@examples(40)
 @given(seed=seeds)
 def test_multipliers(seed: int):
     """They are given by label, one a row, and determine the posterior: N p = exp(A' m - 1)."""
@@ -97,21 +95,6 @@ def test_polish(solver: str):
             assert solver in post.solver
 
 
-@pytest.mark.parametrize("options", [{"eps_abs": 1e-2, "eps_rel": 1e-2}, {}])
-def test_polish_makes_rough_answers_precise(options: dict[str, float]):
-    """SCS with a tolerance of two digits, polished, is certified."""
-    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.3)
-    exact = model.solve()
-    rough = model.solve("SCS", allow_inaccurate=True, **options)
-    polished = model.solve("SCS", polish=True, **options)
-    assert polished.certificate.holds
-    agree(polished, exact)
-    assert polished.certificate.bound <= max(rough.certificate.bound, 1e-9)
-    assert polished.iterations >= rough.iterations
-    assert polished.solver.startswith("SCS")
-    assert DEFAULT in polished.solver
-
-
 def test_log():
     """One line an iteration, from 0; the dual function never rises by more than roundoff."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3, p("s2", "q2") <= 0.2)
@@ -128,12 +111,6 @@ def test_log():
     assert line["iteration"] > 0
     assert line["residual"] < 1e-4
     assert line["status"] == "optimal"
-
-
-def test_log_of_zeros():
-    """Terms proved zero during the solve are counted."""
-    case = next(case for case in SOLVABLE if case.name == "crosswise")
-    assert case.model().solve(presolve=False).log["dropped"].iloc[-1] == 4  # s3 of q1 and q2, and s1 and s2 of q3
 
 
 def test_verbose(capsys: pytest.CaptureFixture[str]):

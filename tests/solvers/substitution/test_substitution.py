@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.model.system import assemble_system
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.substitution import Equations, pivots, substituted
+from maxent_cvx.solvers.substitution import Equations, pivots
 from maxent_cvx.sources.queries import AnsweredQueries
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
@@ -49,9 +49,7 @@ def as_stacked(model: MaxEnt) -> LinearForm:
     return assemble_system(facts, [], knowledge, model.view.n_records, model.form.weights)
 
 
-@pytest.mark.parametrize("n", [20, 60, 200])
-@pytest.mark.parametrize("eps", [0.0, 1000.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "eps", "seed"), [(20, 0.0, 0), (60, 1000.0, 1), (200, 0.0, 2), (200, 1000.0, 0)])
 def test_sums_with_one_income_of_ten_billion(n: int, eps: float, seed: int):
     """What sums of incomes imply about the smaller ones is not lost beside the largest."""
     model = model_of(people(n, seed), {"Age": 20}, {"Sex": "f"}, eps=eps)
@@ -109,15 +107,6 @@ def test_multipliers_are_those_of_the_rows_as_written():
     assert again.iterations <= post.iterations
 
 
-def test_rows_of_one_coefficient_are_left_alone():
-    """Rows whose coefficients are of equal size are not rewritten."""
-    records = people(20, 0)
-    model = MaxEnt(Release.from_buckets(records, qi=["Age", "Sex"], sa="Income", bucket="Bucket"))
-    model.add(P(1000 * 10**7, given={"Sex": "f"}) <= 0.5)
-    assert model.form.operations is None
-    assert substituted(model.form, model.view.n_records) is model.form
-
-
 @pytest.mark.parametrize("low", [-np.inf, 0.0])
 def test_rows_that_always_hold(low: float):
     """A row without sides, or with one that always holds, changes no answer, however badly scaled it is."""
@@ -137,7 +126,7 @@ def test_coefficients_at_the_ends_of_what_a_double_holds(c: float, hospital):
     assert post.prob(flu) <= 0.5 + post.certificate.bound
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("n_equations", [2, 40])
 def test_pivots_are_those_that_reduce_the_largest_contribution(seed: int, n_equations: int):
     """Of every row and equation it is tried with dense rows whether elimination leaves a quarter of it at most."""
