@@ -960,7 +960,7 @@ class MaxEnt:
         Relaxation
             ``.changes``, a table, and ``.model``, a copy in which the rows that had to move are that much wider. If
             several changes are equally small, one of them. With convex constraints everything that moves does so by
-            1e-4 of the move and 1e-6 records more than the least, which leaves some room.
+            1e-4 of the move and 1e-6 records more than the least, so that the constraints hold strictly.
 
         Raises
         ------

@@ -631,9 +631,9 @@ def _certificate(
 # The elastic relaxation of rows and convex constraints.
 
 
-#: Relative to a move: by how much more a side is moved than the least, so that some distribution has room.
-ROOM = 1e-4
-#: Records: a smaller violation of a row by a conic solver's answer is its rounding error, and the least room.
+#: Relative to a move: by how much more a side is moved than the least, so that some distribution satisfies all strictly.
+MARGIN = 1e-4
+#: Records: a smaller violation of a row by a conic solver's answer is its rounding error, and the least margin.
 MOVED = 1e-6
 
 
@@ -649,7 +649,7 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     """Minimise the weighted sum of violations of knowledge and convex constraints, subject to the hard constraints.
 
     `of_rows` are the weights of a record for each row of knowledge, `of_convex` those of a unit for each convex
-    constraint; what has an infinite weight is kept. A conic program by CLARABEL; all that moves has some room then.
+    constraint; what has an infinite weight is kept. A conic program by CLARABEL; what moves is moved by a margin more.
     """
     import cvxpy as cp
 
@@ -690,17 +690,17 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     if conic.status not in ("optimal", "optimal_inaccurate"):
         raise SolverError(f"CLARABEL did not relax the convex constraints: its status is {conic.status}")
 
-    def with_room(moves: Any, least: Any) -> np.ndarray:
+    def with_margin(moves: Any, least: Any) -> np.ndarray:
         moves = np.atleast_1d(np.asarray(moves, dtype=float))
-        return np.where(moves > least, moves * (1 + ROOM) + least, 0.0)
+        return np.where(moves > least, moves * (1 + MARGIN) + least, 0.0)
 
     below, above = (np.zeros(form.shape[0]) for _ in range(2))
     for moved, side in zip((below, above), sides, strict=True):
-        moved[form.n_facts :] = np.where(firm, 0.0, with_room(side.value, MOVED))
+        moved[form.n_facts :] = np.where(firm, 0.0, with_margin(side.value, MOVED))
     return ConvexRelaxation(
         below, above,
         [
-            with_room(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
+            with_margin(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
             for slack, weight in zip(slacks, of_convex, strict=True)
         ],
     )  # fmt: skip
