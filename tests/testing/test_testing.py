@@ -433,6 +433,13 @@ VIEWS |= dict.fromkeys(
 )
 
 
+def model_of(name: str, release: mx.Release, hospital: pd.DataFrame) -> mx.MaxEnt:
+    """A model that the sources of a class are about."""
+    view = VIEWS[name](hospital) if name in VIEWS else release
+    prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
+    return mx.MaxEnt(view, people=KNOWN.get(name), prior=prior)
+
+
 def test_every_source_is_tested():
     """Every class of the sources is made here, and nothing is made that does not exist."""
     assert set(TRUE) == set(classes())
@@ -442,9 +449,7 @@ def test_every_source_is_tested():
 def test_constraints_say_what_rows_say(name, release, hospital):
     """At any point the CVXPY constraints of a source, and its costs, are those of its rows, in their unit."""
     for source in TRUE[name](release, hospital):
-        view = VIEWS[name](hospital) if name in VIEWS else release
-        prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
-        space = mx.MaxEnt(view, people=KNOWN.get(name), prior=prior).space
+        space = model_of(name, release, hospital).space
         group = build_rows(source, space)
         assert not group.convex
         unit, generator = space.n_records if source._counts_records else 1, np.random.default_rng(1)
@@ -464,14 +469,25 @@ def test_constraints_say_what_rows_say(name, release, hospital):
             assert sum(one.value for one in group.costs(space, "it")) == pytest.approx(cost, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::maxent_cvx.RepeatedStatement", "ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("name", TRUE)
+def test_constraints_alone_give_the_answer(name, release, hospital):
+    """CLARABEL's solution to the constraints of the release and of a source is the answer of the model."""
+    tolerances = dict.fromkeys(["tol_gap_abs", "tol_gap_rel", "tol_feas"], 1e-11)
+    for source in TRUE[name](release, hospital):
+        model = model_of(name, release, hospital)
+        published = [constraint for constraints in model.constraints.values() for constraint in constraints]
+        model.add(source)
+        cp.Problem(model.objective, published + source.constraints(model.space)).solve(solver="CLARABEL", **tolerances)
+        assert model.space.counts.value == pytest.approx(model.solve().counts, abs=1e-5)
+
+
 @pytest.mark.parametrize("name", TRUE)
 def test_sources_keep_the_contract(name, release, hospital):
     """Each source has a label and named rows of numbers, says the same twice, and is true of its data."""
     for source in TRUE[name](release, hospital):
         assert type(source) is classes()[name]
-        view = VIEWS[name](hospital) if name in VIEWS else release
-        prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease") if name == "PriorZeros" else None
-        space = mx.MaxEnt(view, people=KNOWN.get(name), prior=prior).space
+        space = model_of(name, release, hospital).space
         truth = TRUTHS[name](hospital) if name in TRUTHS else hospital
         assert check_source(source, space, truth=truth, id="Name") is None
 
