@@ -625,6 +625,8 @@ def certify(
         fixed = fixed | zero
     residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
     best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    if not np.isfinite(x).all():
+        return best
     claim = _Claim(x, multipliers, Settled(fixed, width))
     # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already. Bounds for
     # the limits as typed come first, as a precise one is worth more than a smaller bound for limits that are moved.
