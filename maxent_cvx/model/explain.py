@@ -582,7 +582,8 @@ def _multipliers(post: Posterior, form: LinearForm) -> tuple[np.ndarray, dict[st
 
 def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) -> tuple[np.ndarray, Extension]:
     """The multipliers of the rows of a form with further ones."""
-    extension = extended(form, rows, form.weights)
+    # An extended form has none of what was derived of the form before.
+    extension = extended(form, rows, form.weights) if rows else Extension(form, np.arange(form.shape[0]), {})
     if form.penalties is None:
         return multipliers_from_counts(extension.form, post.counts), extension
     soft = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))[form.n_hard :]
