@@ -160,7 +160,7 @@ def test_wrong_arguments() -> None:
     algorithm = partial(mx.anonymize.mondrian, qi=QI, sa="S", k=3)
     release = algorithm(people)
     domain = {"A": [1, 2], "B": list("uvw")}
-    with pytest.raises(mx.StatementError, match="the one to infer .of."):
+    with pytest.raises(mx.StatementError, match="the one to infer"):
         downcoding(release, algorithm)
     with pytest.raises(mx.UnknownName, match="'C'"):
         downcoding(release, algorithm, of="C")
