@@ -70,7 +70,7 @@ class Posterior:
         The model as it was when it was solved; not saved.
     convex_multipliers : dict of str to tuple of arrays
         For every convex constraint ``expression <= 0``, by its label, the multipliers t >= 0 of its entries, nats of
-        all records per unit of the expression, and subgradients of these: then N p = exp(A' m - G' t - 1). Not saved.
+        all records per unit of the expression, and subgradients G: then N p = w exp(A' m - G' t - 1), w being weights. Not saved.
 
     Examples
     --------

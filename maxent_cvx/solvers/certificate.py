@@ -532,8 +532,9 @@ class Certificate(ReprMixin):
     clipped : float
         Absolute value of the most negative count that the solver returned, records; it was set to zero.
     moved : float
-        Largest change of a count by the projection after which every row holds up to its last places, records.
-        Infinite if no such point was found. Of an answer that another point certifies, its distance from that, too.
+        Largest change of a count by the projection after which every row holds up to its last places, records. 0 if
+        there was none, as rows held within 1e-10 of their sides. Infinite if no such point was found. Of an answer that
+        another point certifies, its distance from that, too; `gap` is then that of the other point.
     gap : float
         Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
         y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps

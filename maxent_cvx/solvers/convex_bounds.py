@@ -43,7 +43,8 @@ ROUNDS = 200
 PATIENCE = 5
 #: Share of the gap that is allowed up to which tangents are made.
 NARROW = 0.1
-#: Relative to the number of records: by how much the rows of tangents are moved outwards, for their rounding errors.
+#: Relative to the number of records: by how much the rows of tangents, whose largest coefficient is 1, are moved
+#: outwards. That is thousands of roundings; how CVXPY rounds the gradient of any function is not bounded.
 OUTWARDS = 1e-12
 #: Records: a smaller violation of a constraint is one of rounding.
 SMALLEST = 1e-10
@@ -144,7 +145,7 @@ class ConicProgram:
 
     def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
         """The rows, and those that the constraints imply."""
-        outwards = OUTWARDS * float(self.form.upper_bound.max(initial=1.0))
+        outwards = OUTWARDS * float(self.groups.records.sum())
         added: dict[Hashable, AddedRows] = {i: replace(cut, high=cut.high + outwards) for i, cut in enumerate(cuts)}
         return extended(self.form, added, self.form.weights)
 
@@ -182,7 +183,7 @@ class ConicProgram:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.problem.solve(solver=backend.name, **options)
-        except Exception:  # what solvers raise is theirs to choose
+        except Exception:  # CVXPY and its solvers raise errors of many types
             return None
         self.is_infeasible |= self.problem.status == "infeasible"
         if self.problem.status not in ("optimal", "optimal_inaccurate") or self.counts.value is None:

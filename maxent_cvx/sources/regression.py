@@ -62,12 +62,10 @@ class Fit:
     """A published fit."""
 
     X: np.ndarray  # shape (QI tuples, coefficients)
-    share: np.ndarray  # one per QI tuple; Of the people whose data were fitted
-    b: np.ndarray  # one per coefficient; As published
-    half: (
-        np.ndarray
-    )  # one per coefficient; How far each may be from the fit; 0 where it is published as it was computed
-    penalty: np.ndarray  # one per coefficient; The diagonal of D / n
+    share: np.ndarray  # one per QI tuple: of the people whose data were fitted
+    b: np.ndarray  # one per coefficient: as published
+    half: np.ndarray  # one per coefficient: how far it may be from the fit; 0 if it is published as it was computed
+    penalty: np.ndarray  # one per coefficient: the diagonal of D / n
     logistic: bool
     largest: float  # the largest |y| that there is
     off: np.ndarray | float = 0.0  # how far the scores of the fit may be from 0, a person

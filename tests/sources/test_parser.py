@@ -11,8 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import E, P, StatementError
-from maxent_cvx.sources.beyond_text import LINES
-from maxent_cvx.sources.parser import read_statement
+from maxent_cvx.sources.parser import LINES, read_statement
 from support.helpers import refused
 
 MEN, WOMEN = P("Flu", given={"Gender": "male"}), P("Flu", given={"Gender": "female"})
