@@ -51,20 +51,20 @@ def proportional_rows(form: LinearForm) -> np.ndarray | None:
     so that values of one axis of a bucket are merged in one call, and those of the other axis in the next.
     """
     by_row, by_term, n = form.published, form.published_by_term, form.n_published
-    own = scramble(np.arange(n))  # a random number a row
-    of_entry = scramble(own[entry_rows(by_row)] ^ bits(by_row.data))
-    term = row_sums(scramble(own[by_term.indices] ^ bits(by_term.data)), by_term) + column_hashes(form)
+    number = scramble(np.arange(n))  # a random number a row
+    of_entry = scramble(number[entry_rows(by_row)] ^ bits(by_row.data))
+    term = row_sums(scramble(number[by_term.indices] ^ bits(by_term.data)), by_term) + column_hashes(form)
     others = row_sums(scramble(term[by_row.indices] - of_entry), by_row)  # hash of the terms but for this row
     ones = np.bincount(entry_rows(by_row), by_row.data != 1, n) == 0
     able = ones & (form.low[:n] == form.high[:n]) & (form.low[:n] > 0)
-    others = np.where(able, others, own)
+    others = np.where(able, others, number)
     kind = pd.factorize(others)[0]
     repeated = (np.bincount(kind) > 1)[kind]
     # No term may be in two rows that are merged: among the candidates of a term the first, or the last, is chosen.
     orders = [_foremost(by_row, by_term, kind, repeated, order) for order in (np.arange(n), np.arange(n)[::-1])]
     chosen = max(orders, key=np.count_nonzero)
     saved = np.count_nonzero(chosen) - len(np.unique(kind[chosen]))
-    return pd.factorize(np.where(chosen, others, own))[0] if saved > LEAST_SAVING * n / 2 else None
+    return pd.factorize(np.where(chosen, others, number))[0] if saved > LEAST_SAVING * n / 2 else None
 
 
 def _foremost(
@@ -164,9 +164,9 @@ class Aggregation:
 
     def aggregated_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of the aggregated rows, each from one of its original rows."""
-        found = np.empty(self.form.shape[0])
-        found[self.row] = multipliers - self.offset
-        return found
+        multipliers_of_rows = np.empty(self.form.shape[0])
+        multipliers_of_rows[self.row] = multipliers - self.offset
+        return multipliers_of_rows
 
 
 def aggregate(form: LinearForm) -> Aggregation:
@@ -201,8 +201,8 @@ def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Ag
     low, high = (np.bincount(kind, side[:n], n_kinds) for side in (form.low, form.high))
     offset = np.zeros(form.shape[0])
     if proportional:
-        alone = (np.bincount(kind) == 1)[kind]  # rows that are not merged may be inequalities
-        part = np.divide(form.low[:n], low[kind], out=np.ones(n), where=~alone)
+        unmerged = (np.bincount(kind) == 1)[kind]  # rows that are not merged may be inequalities
+        part = np.divide(form.low[:n], low[kind], out=np.ones(n), where=~unmerged)
         portion = np.exp(np.bincount(entry_rows(by_term), np.log(part)[by_term.indices], len(term)))
         offset[:n] = np.log(part)
     else:

@@ -111,5 +111,5 @@ class Answer(ReprMixin):
     def __repr__(self) -> str:
         sizes = "no counts" if self.counts is None else f"{pluralize(len(self.counts), 'count')}"
         rows = "no multipliers" if self.multipliers is None else pluralize(len(self.multipliers), "multiplier")
-        said = f"; {self.message}" if self.message else ""
-        return f"<Answer: {self.status} after {pluralize(self.iterations, 'iteration')}; {sizes}, {rows}{said}>"
+        message = f"; {self.message}" if self.message else ""
+        return f"<Answer: {self.status} after {pluralize(self.iterations, 'iteration')}; {sizes}, {rows}{message}>"

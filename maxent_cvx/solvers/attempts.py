@@ -344,7 +344,7 @@ def _certified(
         others = _by_fitted_multipliers(problem, request, reduced, solved, known)
     with suppress(NotDecided):
         for other in others:
-            best = min(best, other, key=lambda one: one[1].bound)
+            best = min(best, other, key=lambda pair: pair[1].bound)
             if best[1].holds:
                 break
     return best
@@ -384,17 +384,17 @@ class _Tangents(NamedTuple):
 def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray) -> _Tangents:
     """Add the tangents of all convex constraints at a point."""
     tangents: dict[Hashable, AddedRows] = {
-        name: tangent(one, convex.variable, at, name) for name, one in convex.by_name
+        name: tangent(constraint, convex.variable, at, name) for name, constraint in convex.by_name
     }
     extension = extended(form, tangents, form.weights)
-    found = np.zeros(extension.form.shape[0])
-    found[extension.original] = multipliers
-    for name, one in convex.by_name:
+    counterparts = np.zeros(extension.form.shape[0])
+    counterparts[extension.original] = multipliers
+    for name, constraint in convex.by_name:
         rows = extension.added[name]
-        dual = np.atleast_1d(np.asarray(one.dual_value, dtype=float)).ravel(order="F")
-        found[rows] = -dual / extension.form.scale[rows]
+        dual = np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F")
+        counterparts[rows] = -dual / extension.form.scale[rows]
     rows_of = {name: extension.added[name] for name, _ in convex.by_name}
-    return _Tangents(extension.form, found, rows_of, extension.original)
+    return _Tangents(extension.form, counterparts, rows_of, extension.original)
 
 
 def _at_posed(problem: Problem, posed: _Tangents, settled: Settled, counts: np.ndarray) -> Certificate:
@@ -542,23 +542,23 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
         tried.holds or problem.convex or request.backend is not NEWTON or request.monitor.stopped
     ):
         return
-    if tried is not None and (found := balanced(problem, tried.reduced)) is not None:
+    if tried is not None and (in_balance := balanced(problem, tried.reduced)) is not None:
         request.monitor.say("once more, with soft rows whose costs are in balance")
-        other, added = found
-        for one in _in_two_ways(other, replace(request, start=other.start)):
-            yield _with_multipliers(one, lambda m: m + added)
+        other, added = in_balance
+        for again in _in_two_ways(other, replace(request, start=other.start)):
+            yield _with_multipliers(again, lambda m: m + added)
     if typed is not None:
         request.monitor.say("once more, with the rows as typed")
-        for one in _in_two_ways(typed, replace(request, start=form.original_multipliers(request.start))):
-            yield _with_multipliers(one, form.transformed_multipliers)
+        for again in _in_two_ways(typed, replace(request, start=form.original_multipliers(request.start))):
+            yield _with_multipliers(again, form.transformed_multipliers)
 
 
-def _with_multipliers(found: Attempt, change: Callable[[np.ndarray], np.ndarray]) -> Attempt:
+def _with_multipliers(earlier: Attempt, change: Callable[[np.ndarray], np.ndarray]) -> Attempt:
     """An attempt at an equivalent problem, with the multipliers of the problem as posed."""
-    answer = found.solution.answer
+    answer = earlier.solution.answer
     assert answer.multipliers is not None
     answer = replace(answer, multipliers=change(answer.multipliers), proofs=())
-    return replace(found, solution=replace(found.solution, answer=answer))
+    return replace(earlier, solution=replace(earlier.solution, answer=answer))
 
 
 def _in_two_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
@@ -635,9 +635,9 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
     return attempt(problem, request, reduced, first.solved.multipliers)
 
 
-def _is_rounding(found: Attempt) -> bool:
+def _is_rounding(finished: Attempt) -> bool:
     """Whether rows are missed by no more than counts w exp(A' m - 1) are rounded by where multipliers m are large."""
-    form, counts, multipliers = found.reduced.form, found.solved.counts, found.solved.multipliers
+    form, counts, multipliers = finished.reduced.form, finished.solved.counts, finished.solved.multipliers
     assert counts is not None
     assert multipliers is not None
     rounded = EPS * form.absolute_matvec(counts * form.absolute_rmatvec(np.abs(multipliers)))

@@ -104,11 +104,11 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     missed = cp.Variable(len(form.penalties), name="missed")
     variance, slope, divergence = form.penalties.variance, form.penalties.slope, form.penalties.is_divergence
     cost: Any = 0.0
-    if len(some := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
+    if len(rows := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
         temperature, target = form.penalties.temperature, form.penalties.target
-        cost += temperature[some] @ cp.kl_div(-missed[some], target[some])
-    if len(some := np.flatnonzero(~divergence)):
-        cost += cost_of_missing(missed[some], variance[some], slope[some])
+        cost += temperature[rows] @ cp.kl_div(-missed[rows], target[rows])
+    if len(rows := np.flatnonzero(~divergence)):
+        cost += cost_of_missing(missed[rows], variance[rows], slope[rows])
     return missed, cost
 
 
@@ -117,14 +117,14 @@ def cost_of_missing(missed: cp.Expression, variance: np.ndarray, slope: np.ndarr
     import cvxpy as cp
 
     cost: Any = 0.0
-    if len(some := np.flatnonzero(variance == 0)):
-        cost += slope[some] @ cp.abs(missed[some])
-    if len(some := np.flatnonzero((variance > 0) & np.isinf(slope))):
-        cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[some]), missed[some]))
-    if len(some := np.flatnonzero((variance > 0) & np.isfinite(slope))):
+    if len(rows := np.flatnonzero(variance == 0)):
+        cost += slope[rows] @ cp.abs(missed[rows])
+    if len(rows := np.flatnonzero((variance > 0) & np.isinf(slope))):
+        cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[rows]), missed[rows]))
+    if len(rows := np.flatnonzero((variance > 0) & np.isfinite(slope))):
         # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond.
-        knee = variance[some] * slope[some]
-        cost += (knee * slope[some] / 2) @ cp.huber(cp.multiply(1 / knee, missed[some]))
+        knee = variance[rows] * slope[rows]
+        cost += (knee * slope[rows] / 2) @ cp.huber(cp.multiply(1 / knee, missed[rows]))
     return cost
 
 
@@ -181,19 +181,19 @@ class CvxpyBackend(ReprMixin):
         """Whether the solver stops when its time is over."""
         return bool(self.seconds)
 
-    def options_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def options_with(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of one call: tolerances, the default options, and the user's own, which override them."""
         names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
         tolerances: dict[str, Any] = dict.fromkeys(names, values[self.is_tighter])
         if self.name == "MOSEK":
             tolerances = {"mosek_params": tolerances}
         patient = PATIENT.get(self.name, {}) if self.is_tighter else {}
-        return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances | patient, self.options), given)
+        return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances | patient, self.options), options)
 
-    def tighter(self, given: Mapping[str, Any]) -> CvxpyBackend | None:
+    def tighter(self, options: Mapping[str, Any]) -> CvxpyBackend | None:
         """The same solver with stricter tolerances; None if there are none, or if the user has chosen them."""
         names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
-        chosen = {*given, *given.get("mosek_params", {})} & {*names, "eps"}
+        chosen = {*options, *options.get("mosek_params", {})} & {*names, "eps"}
         return None if self.is_tighter or chosen or values[0] == values[1] else replace(self, is_tighter=True)
 
     @property
@@ -227,9 +227,9 @@ class CvxpyBackend(ReprMixin):
         except cp.error.SolverError:
             pass
         except Exception as error:  # what solvers raise is theirs to choose
-            given = ", ".join(f"{key}={short_repr(value)}" for key, value in options.items())
+            shown = ", ".join(f"{key}={short_repr(value)}" for key, value in options.items())
             raise SolverError(
-                f"{self.name} does not take {given} ({_in_one_line(error)}); correct the option, or leave it out"
+                f"{self.name} does not take {shown} ({_in_one_line(error)}); correct the option, or leave it out"
             ) from None
 
     def solve(
@@ -274,17 +274,17 @@ class CvxpyBackend(ReprMixin):
             return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
         took, stats = time.perf_counter() - begun, problem.solver_stats
         solving = float(stats.solve_time or 0.0) if stats else 0.0
-        found = counts.value is not None and all(block[2].dual_value is not None for block in blocks)
+        is_answered = counts.value is not None and all(block[2].dual_value is not None for block in blocks)
         multipliers = np.zeros(form.shape[0])
-        for rows, sign, constraint in blocks if found else []:
+        for rows, sign, constraint in blocks if is_answered else []:
             multipliers[rows] += average * sign * constraint.dual_value
-        for given, size, constraint in scaled:
+        for posed, size, constraint in scaled:
             dual = constraint.dual_value
-            given.save_dual_value(None if dual is None else average * dual / size)
+            posed.save_dual_value(None if dual is None else average * dual / size)
         return Answer(
             STATUS.get(problem.status, Status.FAILED),
-            counts.value if found else None,
-            multipliers if found else None,
+            counts.value if is_answered else None,
+            multipliers if is_answered else None,
             int(stats.num_iters or 0) if stats else 0,
             took - solving,
             solving,
@@ -309,7 +309,7 @@ def _scaled(constraint: Any, variable: cp.Variable, counts: cp.Expression, unit:
 
 
 def least_violation(
-    form: LinearForm, convex: Convex, asked: Sequence[Any], seconds: float = np.inf
+    form: LinearForm, convex: Convex, relaxed: Sequence[Any], seconds: float = np.inf
 ) -> tuple[float, np.ndarray | None, list[float]]:
     """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
 
@@ -322,9 +322,9 @@ def least_violation(
     counts = cp.multiply(unit, cp.Variable(len(unit), nonneg=True))
     kept = [block[2] for block in constraints(form, counts)]
     # By identity: the equality of CVXPY's objects is another constraint.
-    others = [one for one in convex.constraints if not any(one is other for other in asked)]
+    others = [one for one in convex.constraints if not any(one is other for other in relaxed)]
     kept += [one.tree_copy({id(convex.variable): counts}) for one in others]
-    values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in asked]
+    values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in relaxed]
     largest = cp.Variable()
     limits = [value <= largest for value in values]
     problem = cp.Problem(cp.Minimize(largest), kept + limits)
@@ -342,8 +342,8 @@ def least_violation(
 def _tolerance(name: str, options: Mapping[str, Any]) -> float:
     """The first tolerance among the options of a call; NaN if there is none."""
     names, _ = TOLERANCES.get(name, ((), (0.0, 0.0)))
-    given = {**options, **options.get("mosek_params", {})}
-    return next((float(given[one]) for one in (*names, "eps") if one in given), np.nan)
+    settings = {**options, **options.get("mosek_params", {})}
+    return next((float(settings[option]) for option in (*names, "eps") if option in settings), np.nan)
 
 
 def remedy(name: str, answer: Answer) -> str:
@@ -365,17 +365,17 @@ def limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> 
     if not names or not np.isfinite(seconds):
         return options
     first, *inside = names
-    own = options.get(first, {} if inside else np.inf)
-    return {**options, first: limited(own, tuple(inside), seconds) if inside else min(own, seconds)}
+    settings = options.get(first, {} if inside else np.inf)
+    return {**options, first: limited(settings, tuple(inside), seconds) if inside else min(settings, seconds)}
 
 
 def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Options with others that override them, also those inside of an option."""
-    found = {**options, **over}
+    merged = {**options, **over}
     for name in options.keys() & over.keys():
         if isinstance(options[name], Mapping) and isinstance(over[name], Mapping):
-            found[name] = {**options[name], **over[name]}
-    return found
+            merged[name] = {**options[name], **over[name]}
+    return merged
 
 
 def _small_problem() -> Any:
@@ -416,7 +416,7 @@ def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
     """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
-    if not any(one.id == variable.id for one in expression.variables()):
+    if not any(part.id == variable.id for part in expression.variables()):
         value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
     gradient = _gradient(expression, variable, at)
@@ -512,16 +512,16 @@ class OwnBackend(ReprMixin):
         if answer.counts is None:
             return answer
         rows, terms = form.shape
-        for name, found, size in (("counts", answer.counts, terms), ("multipliers", answer.multipliers, rows)):
-            if found is None:
+        for name, array, size in (("counts", answer.counts, terms), ("multipliers", answer.multipliers, rows)):
+            if array is None:
                 return replace(answer, multipliers=_from_counts(form, answer.counts))
-            if not isinstance(found, np.ndarray) or found.shape != (size,) or found.dtype.kind != "f":
-                is_array = isinstance(found, np.ndarray)
-                what = f"of shape {found.shape} and type {found.dtype}" if is_array else short_repr(found)
+            if not isinstance(array, np.ndarray) or array.shape != (size,) or array.dtype.kind != "f":
+                is_array = isinstance(array, np.ndarray)
+                what = f"of shape {array.shape} and type {array.dtype}" if is_array else short_repr(array)
                 raise SolverError(
                     f"{self.name} answered with {name} {what}; an array of {size} floats is expected, of shape ({size},)"
                 )
-            if not np.isfinite(found).all():
+            if not np.isfinite(array).all():
                 message = f"{answer.message or answer.status}, with {name} that are no numbers"
                 return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
         return answer
@@ -643,17 +643,17 @@ def lbfgs(
         if not gradient <= last / 2:  # no further progress is possible in floating point
             break
         last = gradient
-        found = minimize(
+        optimum = minimize(
             dual.at, dual.origin, jac=True, method="L-BFGS-B", bounds=dual.bounds, callback=log_iteration,
             options={
                 "maxiter": max_iterations - iterations, "maxfun": sys.maxsize, "maxcor": memory, "gtol": tolerance,
                 "ftol": 0.0,
             },
         )  # fmt: skip
-        iterations += found.nit
+        iterations += optimum.nit
         # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
-        stepped, low, high = found.x - found.jac, dual.bounds.lb, dual.bounds.ub
-        dual.move_origin(np.where(stepped <= low, low, np.where(stepped >= high, high, found.x)))
+        stepped, low, high = optimum.x - optimum.jac, dual.bounds.lb, dual.bounds.ub
+        dual.move_origin(np.where(stepped <= low, low, np.where(stepped >= high, high, optimum.x)))
     else:
         status = Status.OPTIMAL
     message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
@@ -874,11 +874,11 @@ def register(backend: Any) -> Any:
     'BFGS'
     >>> del mx.solvers.SOLVERS["BFGS"]                         # unregister it again
     """
-    found = as_backend(backend)
-    existing = SOLVERS.get(found.name)
+    solver = as_backend(backend)
+    existing = SOLVERS.get(solver.name)
     if existing is not None and getattr(existing, "own", None) is not backend:
-        raise SolverError(f"there is already a solver {found.name!r}; give yours another name")
-    SOLVERS[found.name] = found
+        raise SolverError(f"there is already a solver {solver.name!r}; give yours another name")
+    SOLVERS[solver.name] = solver
     return backend
 
 
@@ -922,13 +922,13 @@ def find(name: str | object) -> Backend:
         if entry is None:
             raise unknown_name("solver", name, ["auto", *SOLVERS])
         name = entry
-    found = as_backend(name)
-    if not found.installed:
+    solver = as_backend(name)
+    if not solver.installed:
         raise SolverError(
-            f"solver {found.name} is not installed; install it, or choose one of "
+            f"solver {solver.name} is not installed; install it, or choose one of "
             f"{[backend.name for backend in registered() if backend.installed]}"
         )
-    return found
+    return solver
 
 
 def registered() -> list[Backend]:

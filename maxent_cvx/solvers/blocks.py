@@ -254,13 +254,13 @@ class BucketInverse:
 
     def _of(self, batch: slice) -> tuple[np.ndarray, np.ndarray]:
         """N and L^-1 of some blocks, block after block."""
-        scaled, inverse = (np.moveaxis(some[..., batch], -1, 0) for some in (self._scaled, self._inverse))
+        scaled, inverse = (np.moveaxis(values[..., batch], -1, 0) for values in (self._scaled, self._inverse))
         return np.ascontiguousarray(scaled), np.ascontiguousarray(inverse)
 
 
 def _block_matrix(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
     """A sparse matrix of dense blocks, (blocks, height, width), whose rows and columns are given for every block."""
-    row, column = (np.broadcast_to(one, blocks.shape).ravel() for one in (rows[:, :, None], columns[:, None, :]))
+    row, column = (np.broadcast_to(places, blocks.shape).ravel() for places in (rows[:, :, None], columns[:, None, :]))
     return sp.csr_array((blocks.ravel(), (row, column)), shape=shape)
 
 

@@ -131,24 +131,24 @@ class Allowance:
     @property
     def terms(self) -> np.ndarray:
         """Which terms it is about."""
-        found = self.linear != 0
-        found[self.rows.matrix.indices] = True
-        return found
+        is_involved = self.linear != 0
+        is_involved[self.rows.matrix.indices] = True
+        return is_involved
 
     def met(self, is_exact: np.ndarray) -> np.ndarray:
         """Which of its rows are met, and cost nothing, where x'' satisfies some of all rows exactly."""
         penalties = self.rows.penalties
         assert penalties is not None
-        found = (penalties.variance == 0) & ~penalties.is_divergence
-        return found & is_exact[self.places] if len(self.places) else np.zeros_like(found)
+        can_be_met = (penalties.variance == 0) & ~penalties.is_divergence
+        return can_be_met & is_exact[self.places] if len(self.places) else np.zeros_like(can_be_met)
 
     def left(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
         """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative."""
         least, most, rounding = self._spent(x, moves, met)
-        left, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
-        if is_movable and max(left, beyond) <= KEPT * self.magnitude:
-            return 0.0, (max(left, beyond) + rounding) / self.magnitude
-        return self.multiplier * left, beyond / self.magnitude
+        slack, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
+        if is_movable and max(slack, beyond) <= KEPT * self.magnitude:
+            return 0.0, (max(slack, beyond) + rounding) / self.magnitude
+        return self.multiplier * slack, beyond / self.magnitude
 
     def _spent(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray) -> tuple[float, float, float]:
         """Bounds on what x'' spends, from below and above, and how exactly they are known."""
@@ -255,8 +255,8 @@ class ConvexTerms(NamedTuple):
             backward = max(backward, one.backward, CURVATURE)
             together.append(one.terms)
         for allowance in (one for one in self.allowances if one.multiplier > 0):
-            left, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
-            distance[np.flatnonzero(allowance.terms)[0]] += left
+            slack_of_budget, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
+            distance[np.flatnonzero(allowance.terms)[0]] += slack_of_budget
             backward = max(backward, beyond)
             together.append(allowance.terms)
         gaps = gaps.joined(together)
@@ -372,9 +372,9 @@ def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
     """Move the multipliers of soft rows to where the conjugates are finite; those of hard rows stay."""
     if form.penalties is None:
         return multipliers
-    n, found = form.n_hard, multipliers.copy()
-    found[n:] = form.penalties.within(form.project_to_dual_cone(multipliers)[n:])
-    return found
+    n, clipped = form.n_hard, multipliers.copy()
+    clipped[n:] = form.penalties.within(form.project_to_dual_cone(multipliers)[n:])
+    return clipped
 
 
 class Restriction(NamedTuple):
@@ -398,8 +398,8 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     if penalties is None:
         yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
         if vanished.any():
-            held = ~fixed & ~vanished
-            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), held, Components(*form.components(held)))
+            nonzero = ~fixed & ~vanished
+            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), nonzero, Components(*form.components(nonzero)))
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
@@ -417,17 +417,17 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     inside[form.n_hard :] &= np.abs(m) < most
     choices = [met, *([inside] if (inside != met).any() else []), *([np.zeros_like(met)] if inside.any() else [])]
     for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
-        missable, held = is_soft & ~exactly, ~fixed & ~zero
+        missable, nonzero = is_soft & ~exactly, ~fixed & ~zero
         low, high = np.where(exactly, side, form.low), np.where(exactly, side, form.high)
         rows = np.flatnonzero(~missable)
-        of_row, of_term = replace(form.select(rows), penalties=None).components(held)
+        of_row, of_term = replace(form.select(rows), penalties=None).components(nonzero)
         component = np.full(form.shape[0], max(of_row.max(initial=-1), of_term.max(initial=-1)) + 1)
         component[rows] = of_row
         restricted = replace(
             form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
         )  # fmt: skip
         near, components = np.where(zero, 0.0, x), Components(component, of_term)
-        yield Restriction(restricted, missable, near, held, components)
+        yield Restriction(restricted, missable, near, nonzero, components)
 
 
 def rows_without_terms_hold(
@@ -461,7 +461,7 @@ def fenchel_gaps(
     that may be from the given multiplier is returned, too.
     """
     assert form.penalties is not None
-    rows, found, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
+    rows, gap, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
     penalties = form.penalties.select(rows - form.n_hard)
     matrix = form.rows(rows)
     size = abs(matrix)
@@ -480,14 +480,14 @@ def fenchel_gaps(
     gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
     doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
     charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
-    found[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+    gap[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
     exactly = form.n_hard + np.flatnonzero(~restriction.is_soft[form.n_hard :] & (form.penalties.variance > 0))
     if len(exactly):  # x'' satisfies the row as typed but for v m, which is rounded where the side is moved by it
         variance, m = form.penalties.variance[exactly - form.n_hard], multipliers[exactly]
         side = np.where(m < 0, form.high[exactly], form.low[exactly])
         off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTY_ROUNDING * variance * np.abs(m)
-        found[exactly] = off**2 / variance
-    return found, doubt
+        gap[exactly] = off**2 / variance
+    return gap, doubt
 
 
 # The generalised Kullback-Leibler divergence between the counts and those given by the multipliers, bounded above.
@@ -637,9 +637,9 @@ def certify(
         rows = restriction.form
         if not is_projected and not (rows.residual(restriction.near) <= NEARLY_HOLD * rows.tolerance).all():
             continue
-        found = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
-        if found is not None and found[2] <= best.bound:
-            best = replace(best, moved=found[0], gap=found[1], bound=found[2], backward=found[3])
+        bounded = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
+        if bounded is not None and bounded[2] <= best.bound:
+            best = replace(best, moved=bounded[0], gap=bounded[1], bound=bounded[2], backward=bounded[3])
         if best.bound <= PRECISE:
             break
     return best
@@ -667,7 +667,7 @@ def _bounded(
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
     free, (q, n_q), start = ~fixed, groups, restriction.near
-    own = np.where(restriction.is_soft, 0.0, multipliers)
+    of_hard = np.where(restriction.is_soft, 0.0, multipliers)
     for _ in range(1 + SMALL_ROUNDS):
         check_step()
         projected = project(restriction.form, start, ~restriction.held) if is_projected else start
@@ -677,7 +677,7 @@ def _bounded(
         if not rows_without_terms_hold(form, restriction, near, fixed, width):
             return None
         check_step()
-        exact = exact_point(restriction.form, near, own, restriction.held, width, restriction.components)
+        exact = exact_point(restriction.form, near, of_hard, restriction.held, width, restriction.components)
         if not exact.stuck.any():
             break
         start = np.where(exact.stuck, 0.0, near)

@@ -69,10 +69,10 @@ def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
-    found, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
+    sums, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
     if len(filled):
-        found[filled] = np.add.reduceat(z, by_column.indptr[filled])
-    return found
+        sums[filled] = np.add.reduceat(z, by_column.indptr[filled])
+    return sums
 
 
 def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
@@ -82,8 +82,8 @@ def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray,
     if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
         return False
     table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
-    found = table[entry_rows(block), of_column[block.indices]]
-    return bool((np.asarray(found).ravel() == block.data).all())
+    expected = table[entry_rows(block), of_column[block.indices]]
+    return bool((np.asarray(expected).ravel() == block.data).all())
 
 
 class SharedColumns:
@@ -113,9 +113,9 @@ class SharedColumns:
 
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
         """Some rows of the matrix, with an entry for every term."""
-        found = self.distinct[numbers][:, self.of_term]
-        found.sort_indices()
-        return found
+        rows = self.distinct[numbers][:, self.of_term]
+        rows.sort_indices()
+        return rows
 
     def toarray(self) -> np.ndarray:
         """The matrix as a dense array."""
@@ -130,10 +130,10 @@ class SharedColumns:
     def columns(self, terms: np.ndarray) -> SharedColumns:
         """The matrix with the columns of some terms only, by their numbers in the order given."""
         of_term = self.of_term[terms]
-        left = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
-        if left.all():
+        is_used = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
+        if is_used.all():
             return self.of_distinct(self.distinct, of_term)
-        return self.of_distinct(self.distinct[:, np.flatnonzero(left)], (np.cumsum(left) - 1)[of_term])
+        return self.of_distinct(self.distinct[:, np.flatnonzero(is_used)], (np.cumsum(is_used) - 1)[of_term])
 
     def divided(self, by: np.ndarray) -> SharedColumns:
         """The matrix with every row divided by a number."""

@@ -133,18 +133,20 @@ class Budget:
         temperature, target = self.penalties.temperature, self.penalties.target
         if not self.penalties.has_divergences or not self.penalties.is_divergence.all():
             return None
-        terms, left = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
-        left[self.zeros.indices] = left[terms] = False
-        alone = len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
-        if not alone or left.any():
+        terms, unfilled = self.matrix.indices, np.ones(self.matrix.shape[1], dtype=bool)
+        unfilled[self.zeros.indices] = unfilled[terms] = False
+        is_diagonal = (
+            len(terms) == self.matrix.shape[0] == len(np.unique(terms)) and (np.diff(self.matrix.indptr) == 1).all()
+        )
+        if not is_diagonal or unfilled.any():
             return None
         # a x log(a x / T) is a times x log(x / (T / a)).
         temperature, target = temperature * self.matrix.data, target / self.matrix.data
         if np.ptp(temperature) > 4 * EPS * temperature[0]:
             return None
-        found = np.ones(self.matrix.shape[1])
-        found[terms] = target
-        return float(temperature[0]), found
+        weights = np.ones(self.matrix.shape[1])
+        weights[terms] = target
+        return float(temperature[0]), weights
 
     @property
     def is_free_only(self) -> bool:
@@ -204,9 +206,9 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
         multipliers = np.zeros(form.shape[0])
         if size > 0:
             with suppress(NotDecided):
-                found = next(Minima(form).of(cost / size))
-                if found.found:
-                    multipliers = form.project_to_dual_cone(found.multipliers * size)
+                minimum = next(Minima(form).of(cost / size))
+                if minimum.found:
+                    multipliers = form.project_to_dual_cone(minimum.multipliers * size)
     change, error = exact_rmatvec(form, multipliers)
     nothing = np.zeros(form.shape[1])
     least = consequence(form, multipliers, change - cost, error + cost_error, nothing > 0, nothing)
@@ -217,12 +219,12 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
 
 def unattainable(name: str, constraint: Any, least: float) -> Infeasible:
     """The error of a constraint whose left side exceeds its right side by at least so much, in its own numbers."""
-    left, right = constraint.args if len(constraint.args) == 2 else (None, None)
-    if right is not None and right.is_constant() and right.size == 1:
-        limit = float(right.value)
+    lhs, rhs = constraint.args if len(constraint.args) == 2 else (None, None)
+    if rhs is not None and rhs.is_constant() and rhs.size == 1:
+        limit = float(rhs.value)
         what = f"its left side is at least about {_beside(limit + least, limit)}, and {limit:.6g} is allowed"
-    elif left is not None and left.is_constant() and left.size == 1:
-        limit = float(left.value)
+    elif lhs is not None and lhs.is_constant() and lhs.size == 1:
+        limit = float(lhs.value)
         what = f"its right side is at most about {_beside(limit - least, limit)}, and {limit:.6g} is required"
     else:
         what = f"its left side exceeds its right side by at least about {least:.6g}"
@@ -283,26 +285,26 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
 
 def multipliers_at(convex: Convex, x: np.ndarray) -> dict[str, ConvexMultipliers]:
     """The dual values of convex constraints that were solved as they are, and gradients at the solution."""
-    found = {}
-    for name, one in convex.by_name:
-        if one.dual_value is None:
+    multipliers = {}
+    for name, constraint in convex.by_name:
+        if constraint.dual_value is None:
             continue
         try:
-            gradient = tangent(one, convex.variable, np.maximum(x, 0.0), name)
+            gradient = tangent(constraint, convex.variable, np.maximum(x, 0.0), name)
         except SolverError:
             continue
-        t = np.maximum(np.atleast_1d(np.asarray(one.dual_value, dtype=float)).ravel(order="F"), 0.0)
+        t = np.maximum(np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F"), 0.0)
         assert gradient.scale is not None
-        found[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / gradient.scale) @ gradient.matrix))
-    return found
+        multipliers[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / gradient.scale) @ gradient.matrix))
+    return multipliers
 
 
 def about(expression: Any, variable: cp.Variable) -> np.ndarray:
     """Which terms an expression is about: those with a coefficient in one of its affine parts."""
-    found = np.zeros(variable.size, dtype=bool)
+    is_involved = np.zeros(variable.size, dtype=bool)
     if expression.is_affine():
-        found[linearise(expression, variable, np.zeros(variable.size))[0].indices] = True
-        return found
+        is_involved[linearise(expression, variable, np.zeros(variable.size))[0].indices] = True
+        return is_involved
     return np.logical_or.reduce([about(part, variable) for part in expression.args])
 
 
@@ -313,8 +315,8 @@ def exceeded(
     terms = [about(constraint.expr, variable) for _, constraint in others]
 
     def at(x: np.ndarray) -> list[Excess]:
-        found = []
-        for (name, constraint), own in zip(others, terms, strict=True):
+        violations = []
+        for (name, constraint), involved in zip(others, terms, strict=True):
             value = np.maximum(violation(constraint, variable, x), 0.0)
             value, backward = np.where(np.isnan(value), np.inf, value), 0.0
             if value.any():
@@ -322,8 +324,8 @@ def exceeded(
                 # In records, relative to the side of the cut.
                 backward = float((value * cut.scale / np.maximum(np.abs(cut.high), 1.0)).max())
             cuts = rows.get(name, np.empty(0, dtype=np.int64))
-            found.append(Excess(cuts, own, float(value.max(initial=0.0)), backward))
-        return found
+            violations.append(Excess(cuts, involved, float(value.max(initial=0.0)), backward))
+        return violations
 
     return at
 
@@ -418,8 +420,8 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
     penalties = parts.rows[0][3]
     for *_, more in parts.rows[1:]:
         penalties = penalties.then(more)
-    matrix = sp.csr_array(sp.vstack([one[0] for one in parts.rows], format="csr"))
-    low, high = (np.concatenate([one[i] for one in parts.rows]) for i in (1, 2))
+    matrix = sp.csr_array(sp.vstack([part[0] for part in parts.rows], format="csr"))
+    low, high = (np.concatenate([part[i] for part in parts.rows]) for i in (1, 2))
     zeros = sp.csr_array(sp.vstack([sp.csr_array((0, variable.size)), *parts.zeros], format="csr"))
     # Each constant is a product that is rounded once, or the square of a quotient; their sum is rounded once.
     error = (1 if norm is None else 4) * EPS * math.fsum(map(abs, parts.constants))

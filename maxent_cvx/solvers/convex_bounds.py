@@ -98,11 +98,11 @@ def _parts(constraint: Any) -> list[Any]:
     """The constraints that together say that the largest of several expressions is at most something affine."""
     expression = constraint.expr
     summands = expression.args if type(expression).__name__ == "AddExpression" else [expression]
-    curved = [one for one in summands if not one.is_affine()]
+    curved = [summand for summand in summands if not summand.is_affine()]
     if len(curved) != 1 or type(curved[0]).__name__ != "maximum":
         return [constraint]
-    rest = sum(one for one in summands if one.is_affine())
-    return [part for one in curved[0].args for part in _parts(one + rest <= 0)]
+    rest = sum(summand for summand in summands if summand.is_affine())
+    return [part for summand in curved[0].args for part in _parts(summand + rest <= 0)]
 
 
 @dataclass(eq=False)
@@ -125,11 +125,11 @@ class ConicProgram:
         rows = [block[2] for block in constraints(self.form, self.counts)]
         self.budgets: list[tuple[Budget, Any, Any, float]] = []
         self.others = []
-        self.parts = [(name, part) for name, one in self.convex.by_name for part in _parts(one)]
-        for name, one in self.parts:
-            budget = read_budget(one.expr, self.convex.variable, name)
+        self.parts = [(name, part) for name, constraint in self.convex.by_name for part in _parts(constraint)]
+        for name, constraint in self.parts:
+            budget = read_budget(constraint.expr, self.convex.variable, name)
             if budget is None:
-                self.others.append((name, one))
+                self.others.append((name, constraint))
                 continue
             budget = budget.without_totals(self.groups)
             is_value, spent = _spent(budget, self.counts)
@@ -140,7 +140,10 @@ class ConicProgram:
             self.budgets.append((budget, is_value, limit, by))
         # In records, of which solvers see more digits than of probabilities.
         records = float(self.groups.records.sum())
-        others = [records * one.expr.tree_copy({id(self.convex.variable): self.counts}) <= 0 for _, one in self.others]
+        others = [
+            records * constraint.expr.tree_copy({id(self.convex.variable): self.counts}) <= 0
+            for _, constraint in self.others
+        ]
         self.problem = cp.Problem(cp.Minimize(self.cost @ shares), rows + others)
 
     def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
@@ -162,7 +165,9 @@ class ConicProgram:
             if not optimum.found:
                 return value
             new = [
-                cut for name, one in self.parts for cut in cuts_at(one, self.convex.variable, optimum.x, name, SMALLEST)
+                cut
+                for name, part in self.parts
+                for cut in cuts_at(part, self.convex.variable, optimum.x, name, SMALLEST)
             ]
             least.append(float(cost @ optimum.x))
             stalls = len(least) > PATIENCE and least[-1] - least[-1 - PATIENCE] <= NARROW * GAP
@@ -193,8 +198,8 @@ class ConicProgram:
             price = float(np.asarray(limit.dual_value).item())
             if price > UNUSED:
                 self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
-        for name, one in self.others:
-            self._add_tangent(name, one, x)
+        for name, constraint in self.others:
+            self._add_tangent(name, constraint, x)
         return x
 
     def _add_tangent(self, name: str, constraint: Any, x: np.ndarray) -> None:
@@ -245,8 +250,8 @@ def _spent(budget: Budget, counts: Any) -> tuple[Any, Any]:
     if budget.norm is not None:
         return is_value, cp.norm(cp.multiply(1 / np.sqrt(2 * penalties.variance), values - budget.low))
     spent: Any = budget.linear @ counts
-    if len(some := np.flatnonzero(penalties.is_divergence)):
-        spent += penalties.temperature[some] @ cp.kl_div(values[some], penalties.target[some])
+    if len(rows := np.flatnonzero(penalties.is_divergence)):
+        spent += penalties.temperature[rows] @ cp.kl_div(values[rows], penalties.target[rows])
     is_cost = ~penalties.is_divergence
     for at, missed in (
         (np.flatnonzero(is_cost & (budget.low == budget.high)), lambda at: values[at] - budget.low[at]),

@@ -135,12 +135,12 @@ class Lagrangian:
 
     def _best(self, posed: Problem, request: Request) -> Answer:
         """The first certified answer of all attempts, or the best."""
-        found: list[Attempt] = []
-        for one in attempts(posed, request):
-            found.append(one)
-            if one.bound <= PRECISE:
+        tried: list[Attempt] = []
+        for attempt in attempts(posed, request):
+            tried.append(attempt)
+            if attempt.bound <= PRECISE:
                 break
-        return min(found, key=lambda one: one.bound).solution.answer
+        return min(tried, key=lambda attempt: attempt.bound).solution.answer
 
     def check_attainable(self, multipliers: np.ndarray, *, thoroughly: bool) -> None:
         """Raise if the last answer proves that no x keeps the budgets that have multipliers."""
@@ -149,9 +149,9 @@ class Lagrangian:
             return
         assert answer.multipliers is not None
         hard, temperature = extension.form.hard, self.temperature(multipliers)
-        own = answer.multipliers[: extension.form.n_hard] * temperature
+        of_hard = answer.multipliers[: extension.form.n_hard] * temperature
         priced = self._priced(multipliers)
-        least = least_excess(hard, priced, hard.project_to_dual_cone(own))
+        least = least_excess(hard, priced, hard.project_to_dual_cone(of_hard))
         if not least > 0 and thoroughly:
             least = least_excess(hard, priced)
         if least > 0:
@@ -169,7 +169,7 @@ class Lagrangian:
         assert self.answer is not None
         assert self.answer.multipliers is not None
         assert self.extension is not None
-        x, found = np.maximum(self._counts, 0.0), []
+        x, priced = np.maximum(self._counts, 0.0), []
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if t == 0:
                 continue
@@ -178,8 +178,8 @@ class Lagrangian:
                 slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
             else:
                 slopes = -self.answer.multipliers[places] * self.temperature(multipliers) / t
-            found.append(Priced(budget, t, slopes))
-        return found
+            priced.append(Priced(budget, t, slopes))
+        return priced
 
     def _contradiction(self, multipliers: np.ndarray, least: float) -> Infeasible:
         """The error of budgets that cannot be kept, with the largest excess of a single one that is quickly proved."""
@@ -196,8 +196,8 @@ class Lagrangian:
         budget, least = self.budgets[i], least / float(multipliers[i])
         with suppress(SolverError, Infeasible):
             for _ in range(SHARPER):
-                (one,) = self._priced(multipliers)
-                least = max(least, least_excess(self.extension.form.hard, [one._replace(price=1.0)]))
+                (priced,) = self._priced(multipliers)
+                least = max(least, least_excess(self.extension.form.hard, [priced._replace(price=1.0)]))
                 excess = budget.spent(np.maximum(self._counts, 0.0)) - budget.limit
                 if excess - least <= SHARP * (least + budget.magnitude):
                     break
@@ -256,7 +256,7 @@ class Lagrangian:
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
         """A contradiction between cuts as one between the constraints that they are of."""
-        cut = sorted({one.name for one in self.cuts if repr(one.name) in str(error)})
+        cut = sorted({row.name for row in self.cuts if repr(row.name) in str(error)})
         if not cut:
             return error
         return together(cut)
@@ -289,7 +289,10 @@ class Lagrangian:
             added["costs", number] = AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs)
         added.update({("cut", cut): cut for cut in self.cuts})
         weights = form.weights
-        if any(t > 0 and (one.ball or one.linear.any()) for one, t in zip(self.budgets, multipliers, strict=True)):
+        if any(
+            t > 0 and (priced_budget.ball or priced_budget.linear.any())
+            for priced_budget, t in zip(self.budgets, multipliers, strict=True)
+        ):
             weights = np.exp(log_weights / temperature + 1)
         if form.penalties is not None and temperature != 1:
             form = replace(form, penalties=form.penalties.times(1 / temperature))
@@ -301,8 +304,8 @@ class Lagrangian:
         assert self.extension is not None
         rows: dict[str, np.ndarray] = {}
         for cut in self.cuts:
-            own = self.extension.added["cut", cut]
-            rows[cut.name] = np.concatenate([rows.get(cut.name, own[:0]), own])
+            added = self.extension.added["cut", cut]
+            rows[cut.name] = np.concatenate([rows.get(cut.name, added[:0]), added])
         return rows
 
     def at_tangents(self, multipliers: np.ndarray, tangents: Sequence[AddedRows]) -> None:
@@ -318,14 +321,14 @@ class Lagrangian:
         total = {name: float(m[rows] @ before.form.scale[rows]) for name, rows in self.cut_rows.items()}
         self.cuts = list(tangents)
         self.extension = after = self._extended(multipliers)
-        found = np.zeros(after.form.shape[0])
-        found[after.original] = m[before.original]
+        moved = np.zeros(after.form.shape[0])
+        moved[after.original] = m[before.original]
         for key in before.added.keys() & after.added.keys():
-            found[after.added[key]] = m[before.added[key]]
+            moved[after.added[key]] = m[before.added[key]]
         for cut in self.cuts:
             rows = after.added["cut", cut]
-            found[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
-        self.answer = replace(self.answer, multipliers=found, proofs=())
+            moved[rows] = total.get(cut.name, 0.0) / after.form.scale[rows]
+        self.answer = replace(self.answer, multipliers=moved, proofs=())
 
     def convex_multipliers(self, multipliers: np.ndarray) -> dict[str, ConvexMultipliers]:
         """The multipliers of all convex constraints at the last answer, and subgradients.
@@ -337,28 +340,28 @@ class Lagrangian:
         assert self.answer.multipliers is not None
         assert self.extension is not None
         m = self.answer.multipliers * self.temperature(multipliers)
-        found, added, n_terms = {}, self.extension.added, len(self.problem.form.weights)
-        for one in self._priced(multipliers):
+        by_name, added, n_terms = {}, self.extension.added, len(self.problem.form.weights)
+        for priced in self._priced(multipliers):
             # The price of the norm is that of its square times the derivative of the square.
-            by = 1.0 if one.budget.norm is None else 2 * math.sqrt(one.budget.limit) / one.budget.norm
-            gradient = (one.budget.matrix.T @ one.slopes + one.budget.linear) / by
-            found[one.budget.name] = ConvexMultipliers(np.array([one.price * by]), sp.csr_array(gradient[None]))
+            by = 1.0 if priced.budget.norm is None else 2 * math.sqrt(priced.budget.limit) / priced.budget.norm
+            gradient = (priced.budget.matrix.T @ priced.slopes + priced.budget.linear) / by
+            by_name[priced.budget.name] = ConvexMultipliers(np.array([priced.price * by]), sp.csr_array(gradient[None]))
         for budget in self.free:
             t = np.array([budget.multiplier_of_nothing])
-            found[budget.name] = ConvexMultipliers(t, budget.cost_free_rows.matrix)
+            by_name[budget.name] = ConvexMultipliers(t, budget.cost_free_rows.matrix)
         for name in dict.fromkeys(cut.name for cut in self.cuts):
-            own = [cut for cut in self.cuts if cut.name == name]
-            places = np.concatenate([added["cut", cut] for cut in own])
-            entries = np.concatenate([cut.entries for cut in own if cut.entries is not None])
+            cuts = [cut for cut in self.cuts if cut.name == name]
+            places = np.concatenate([added["cut", cut] for cut in cuts])
+            entries = np.concatenate([cut.entries for cut in cuts if cut.entries is not None])
             n_entries = self.written[name].expr.size
             t = np.bincount(entries, -m[places] * self.extension.form.scale[places], n_entries)
             sums = sp.csr_array((-m[places], (entries, np.arange(len(entries)))), shape=(n_entries, len(entries)))
-            total = sums @ sp.csr_array(sp.vstack([cut.matrix for cut in own], format="csr"))
-            found[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / np.where(t > 0, t, 1.0)) @ total))
-        for name in self.written.keys() - found.keys():
+            total = sums @ sp.csr_array(sp.vstack([cut.matrix for cut in cuts], format="csr"))
+            by_name[name] = ConvexMultipliers(t, sp.csr_array(sp.diags_array(1 / np.where(t > 0, t, 1.0)) @ total))
+        for name in self.written.keys() - by_name.keys():
             n_entries = self.written[name].expr.size
-            found[name] = ConvexMultipliers(np.zeros(n_entries), sp.csr_array((n_entries, n_terms)))
-        return found
+            by_name[name] = ConvexMultipliers(np.zeros(n_entries), sp.csr_array((n_entries, n_terms)))
+        return by_name
 
     def allowances(self, multipliers: np.ndarray) -> list[Allowance]:
         """The budgets for the certificate of the last answer."""
@@ -366,11 +369,11 @@ class Lagrangian:
         places = self.extension.added
         return [
             Allowance(
-                replace(LinearForm.plain(one.matrix, one.low, one.high), penalties=one.penalties),
-                one.linear, one.limit, one.magnitude, t, places.get(("costs", number), np.empty(0, dtype=np.int64)),
-                one.error,
+                replace(LinearForm.plain(budget.matrix, budget.low, budget.high), penalties=budget.penalties),
+                budget.linear, budget.limit, budget.magnitude, t, places.get(("costs", number), np.empty(0, dtype=np.int64)),
+                budget.error,
             )
-            for number, (one, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True))
+            for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True))
         ]  # fmt: skip
 
 
@@ -431,13 +434,13 @@ def _solved(
     if others:
         lagrangian.cuts = _first_cuts(problem, others, request)
     x = lagrangian.solve(multipliers)
-    found: list[Solution] = []
+    solutions: list[Solution] = []
     for resolved in RESOLVED:  # the more exactly, the more cuts are alike
         x = _settled(lagrangian, multipliers, others, x, resolved * problem.n_records)
-        found.append(_certified(copy.copy(lagrangian), multipliers, problem, others, request))
-        if not others or found[-1].certificate.bound <= PRECISE:
+        solutions.append(_certified(copy.copy(lagrangian), multipliers, problem, others, request))
+        if not others or solutions[-1].certificate.bound <= PRECISE:
             break
-    return min(found, key=lambda one: one.certificate.bound)
+    return min(solutions, key=lambda solution: solution.certificate.bound)
 
 
 def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
@@ -447,7 +450,7 @@ def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], re
     if form.shape[1] > LARGEST_CONIC or not INTERIOR_POINT.installed:
         return
     written, seconds = dict(convex.by_name), request.monitor.seconds_left
-    _, x, prices = least_violation(form, convex, [written[one.name] for one in budgets], seconds)
+    _, x, prices = least_violation(form, convex, [written[other.name] for other in budgets], seconds)
     if x is None:
         return
     x, priced = np.maximum(x, SMALLEST_COUNT), []
@@ -463,7 +466,7 @@ def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], re
             budget = priced[0].budget
             least = least_excess(form, [priced[0]._replace(price=1.0)])
             raise unattainable(budget.name, written[budget.name], budget.excess(budget.limit + least))
-        raise together([one.budget.name for one in priced])
+        raise together([other.budget.name for other in priced])
 
 
 def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Request) -> list[AddedRows]:
@@ -478,11 +481,11 @@ def _first_cuts(problem: Problem, others: Sequence[tuple[str, Any]], request: Re
     monitor = request.monitor.quietly()
     x = INTERIOR_POINT.solve(form, convex=convex, monitor=monitor).counts
     if x is None or not np.isfinite(x).all():
-        x = least_violation(form.hard, convex, [one for _, one in others], monitor.seconds_left)[1]
+        x = least_violation(form.hard, convex, [constraint for _, constraint in others], monitor.seconds_left)[1]
     if x is None:
         return []
     with suppress(SolverError):  # cuts at other points may have gradients
-        return [tangent(one, convex.variable, np.maximum(x, 0.0), name) for name, one in others]
+        return [tangent(constraint, convex.variable, np.maximum(x, 0.0), name) for name, constraint in others]
     return []
 
 
@@ -500,7 +503,9 @@ def _settled(
         before = multipliers.copy()
         for i, budget in enumerate(lagrangian.budgets):
             x = _spend(lagrangian, multipliers, i, budget, x)
-        new = [cut for name, one in others for cut in cuts_at(one, lagrangian.variable, x, name, smallest)]
+        new = [
+            cut for name, constraint in others for cut in cuts_at(constraint, lagrangian.variable, x, name, smallest)
+        ]
         settled = len(multipliers) < 2 or np.allclose(multipliers, before, rtol=SETTLED, atol=0)
         last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
         # Rounding prevents any progress.
@@ -580,22 +585,26 @@ def _certified(
             certificate = nearer
         else:
             lagrangian.answer = before
-    if lagrangian.cuts and not certificate.bound <= PRECISE and all(one.expr.size == 1 for _, one in others):
+    if (
+        lagrangian.cuts
+        and not certificate.bound <= PRECISE
+        and all(constraint.expr.size == 1 for _, constraint in others)
+    ):
         assert lagrangian.answer is not None
         assert lagrangian.answer.counts is not None
         with_cuts = copy.copy(lagrangian)
         at = np.maximum(lagrangian.answer.counts, 0.0)
         active = set(lagrangian.cut_rows)
-        tangents = [tangent(one, convex.variable, at, name) for name, one in others if name in active]
+        tangents = [tangent(constraint, convex.variable, at, name) for name, constraint in others if name in active]
         lagrangian.at_tangents(multipliers, tangents)
-        found = _certificate(lagrangian, multipliers, problem, others)
-        lagrangian = lagrangian if found.bound < certificate.bound else with_cuts
-        certificate = min(found, certificate, key=lambda one: one.bound)
+        at_tangents = _certificate(lagrangian, multipliers, problem, others)
+        lagrangian = lagrangian if at_tangents.bound < certificate.bound else with_cuts
+        certificate = min(at_tangents, certificate, key=lambda candidate: candidate.bound)
     answer, extension = lagrangian.answer, lagrangian.extension
     assert answer is not None
     assert answer.multipliers is not None
     assert extension is not None
-    own = replace(
+    of_problem = replace(
         answer,
         multipliers=answer.multipliers[extension.original] * lagrangian.temperature(multipliers),
         proofs=[proof[extension.original] for proof in answer.proofs],
@@ -604,7 +613,7 @@ def _certified(
         convex=lagrangian.convex_multipliers(multipliers),
         status=Status.OPTIMAL if certificate.holds else answer.status,
     )
-    return Solution(own, certificate, request.backend.name)
+    return Solution(of_problem, certificate, request.backend.name)
 
 
 def _certificate(
@@ -668,9 +677,9 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
         for relation, at in by_relation(form.low, form.high)
     ]
     rows += [side[np.flatnonzero(firm)] == 0 for side in sides if firm.any()]
-    slacks = [cp.Variable(one.expr.size, nonneg=True) for one in convex.constraints]
-    for one, slack, weight in zip(convex.constraints, slacks, of_convex, strict=True):
-        expression = cp.vec(one.expr.tree_copy({id(convex.variable): counts}), order="F")
+    slacks = [cp.Variable(constraint.expr.size, nonneg=True) for constraint in convex.constraints]
+    for constraint, slack, weight in zip(convex.constraints, slacks, of_convex, strict=True):
+        expression = cp.vec(constraint.expr.tree_copy({id(convex.variable): counts}), order="F")
         rows.append(expression <= (slack if math.isfinite(weight) else 0))
     largest = max([1.0, *of_rows[~firm], *of_convex[np.isfinite(of_convex)]])
     cost = (np.where(firm, 0.0, of_rows) / largest) @ (sides[0] + sides[1])
@@ -715,16 +724,16 @@ def conflict_table(problem: Problem) -> pd.DataFrame | None:
     Of a convex constraint the table has the side as typed, and the least value of its left side (the largest one of its
     right side, if that is the expression) where the others hold. None if no contradiction is proved.
     """
-    found, convex = conflict(problem.hard), problem.convex
-    if found is not None:
-        return found.table
+    of_rows_alone, convex = conflict(problem.hard), problem.convex
+    if of_rows_alone is not None:
+        return of_rows_alone.table
     if convex is None:
         return None
     hard, n = problem.hard, problem.form.n_hard
     items = np.arange(hard.form.n_facts, n + len(convex.constraints))
 
-    def infeasible(some: np.ndarray) -> bool:
-        return _is_infeasible(_with_items(hard, some))
+    def infeasible(subset: np.ndarray) -> bool:
+        return _is_infeasible(_with_items(hard, subset))
 
     if not infeasible(items):
         return None
@@ -741,10 +750,14 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
     """Keep some rows of knowledge and convex constraints; these are numbered after the rows."""
     n, convex = problem.form.shape[0], problem.convex
     assert convex is not None
-    some = [convex.by_name[item - n] for item in np.sort(items[items >= n]).tolist()]
-    left = Convex(convex.variable, [one for _, one in some], [name for name, _ in some]) if some else None
+    constraints = [convex.by_name[item - n] for item in np.sort(items[items >= n]).tolist()]
+    remaining = (
+        Convex(convex.variable, [constraint for _, constraint in constraints], [name for name, _ in constraints])
+        if constraints
+        else None
+    )
     rows = problem.form.select_knowledge(np.sort(items[items < n]))
-    return Problem(rows, problem.closed_form, problem.groups, left)
+    return Problem(rows, problem.closed_form, problem.groups, remaining)
 
 
 def _is_infeasible(problem: Problem) -> bool:
@@ -772,17 +785,20 @@ def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, 
     form, convex = problem.form, problem.convex
     assert convex is not None
     rest = _with_items(problem, others)
-    given = rest.convex or Convex(convex.variable, [])
+    constraints = rest.convex or Convex(convex.variable, [])
     if item >= form.shape[0]:
-        name, one = convex.by_name[item - form.shape[0]]
-        excess, *_ = least_violation(rest.form, given, [one])
-        left, right = one.args
-        if left.is_constant() and left.size == 1:
-            return name, float(left.value), np.inf, np.nan, float(left.value) - excess
-        limit = float(right.value) if right.is_constant() and right.size == 1 else 0.0
+        name, constraint = convex.by_name[item - form.shape[0]]
+        excess, *_ = least_violation(rest.form, constraints, [constraint])
+        lhs, rhs = constraint.args
+        if lhs.is_constant() and lhs.size == 1:
+            return name, float(lhs.value), np.inf, np.nan, float(lhs.value) - excess
+        limit = float(rhs.value) if rhs.is_constant() and rhs.size == 1 else 0.0
         return name, -np.inf, limit, limit + excess, np.nan
     value = form.rows(np.array([item])) @ convex.variable
-    ends = least_violation(rest.form, given, [value <= 0])[0], -least_violation(rest.form, given, [-value <= 0])[0]
+    ends = (
+        least_violation(rest.form, constraints, [value <= 0])[0],
+        -least_violation(rest.form, constraints, [-value <= 0])[0],
+    )
     sides = np.array([form.low[item], form.high[item], *ends])
     low, high, least, most = ((sides + form.shift[item]) / form.scale[item] + 0.0).tolist()
     return form.name(item), low, high, least, most

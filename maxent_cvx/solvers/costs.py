@@ -113,10 +113,10 @@ class Penalties:
         """By how much the conjugates of all costs at m + step exceed those at m, without cancellation, nats."""
         increase = self.variance * (m + step / 2) * step
         if self.has_divergences:
-            some = self.is_divergence
-            t, target = self.temperature[some], self.target[some]
+            rows = self.is_divergence
+            t, target = self.temperature[rows], self.target[rows]
             with np.errstate(over="ignore", invalid="ignore"):
-                increase[some] = t * target * np.exp(-m[some] / t) * np.expm1(-step[some] / t)
+                increase[rows] = t * target * np.exp(-m[rows] / t) * np.expm1(-step[rows] / t)
         return float(increase.sum())
 
     def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -124,13 +124,13 @@ class Penalties:
         value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
         if not self.has_divergences:
             return value, first, second
-        some = self.is_divergence
-        t, target = self.temperature[some], self.target[some]
+        rows = self.is_divergence
+        t, target = self.temperature[rows], self.target[rows]
         with np.errstate(over="ignore", invalid="ignore"):
-            y = target * np.exp(-m[some] / t)
+            y = target * np.exp(-m[rows] / t)
             value += float((t * (y - target)).sum())
         first, second = first.copy(), second.copy()
-        first[some], second[some] = -y, y / t
+        first[rows], second[rows] = -y, y / t
         return value, first, second
 
     def conjugates(self, m: np.ndarray) -> np.ndarray:
@@ -176,11 +176,11 @@ class Penalties:
         their sign refers to is lacking, and :meth:`within` leaves them unchanged.
         """
         below, above = beyond
-        own, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
+        missed, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
         # A rounded variance acts like an error of the distance v |m|, to second order.
         error = error + PENALTY_ROUNDING * self.variance * np.abs(m)
         with np.errstate(invalid="ignore"):
-            ends = [self._gap(own + shift, other - shift, np.abs(m)) for shift in (-error, error)]
+            ends = [self._gap(missed + shift, other - shift, np.abs(m)) for shift in (-error, error)]
         gap = np.maximum(*ends) * (1 + 4 * PENALTY_ROUNDING)
         if not self.has_divergences:
             return gap
@@ -204,22 +204,22 @@ class Penalties:
 
         The slope itself is then a multiplier without any gap; see :meth:`fenchel_gap` for the parameters.
         """
-        own = np.where(m > 0, beyond[0], beyond[1])
+        missed = np.where(m > 0, beyond[0], beyond[1])
         with np.errstate(invalid="ignore"):
-            linear = own - error > self.variance * self.slope * (1 + 4 * PENALTY_ROUNDING)
+            linear = missed - error > self.variance * self.slope * (1 + 4 * PENALTY_ROUNDING)
             at_slope = np.abs(m) >= self.slope * (1 - 2 * PENALTY_ROUNDING)
             return np.where(linear & at_slope, self.slope * (1 + PENALTY_ROUNDING) - np.abs(m), 0.0)
 
-    def _gap(self, own: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
+    def _gap(self, missed: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
         """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
         v, u = self.variance, self.slope
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # Between the two pieces, a rounded slope selects the wrong one, to second order.
-            at_knee = np.isfinite(u) & (np.abs(own - v * u) <= 4 * PENALTY_ROUNDING * v * u)
+            at_knee = np.isfinite(u) & (np.abs(missed - v * u) <= 4 * PENALTY_ROUNDING * v * u)
             wrong_piece = np.where(at_knee, v * (4 * PENALTY_ROUNDING * u) ** 2, 0.0)
-            quadratic = np.where(own == v * m, 0.0, (own - v * m) ** 2 / (2 * v)) + wrong_piece
+            quadratic = np.where(missed == v * m, 0.0, (missed - v * m) ** 2 / (2 * v)) + wrong_piece
             steepest = u * (1 + PENALTY_ROUNDING)
-            linear = (steepest - m) * (own - v * (u + m) / 2 * (1 - 2 * PENALTY_ROUNDING)) + wrong_piece
-            inside = np.where(m > 0, m * -own, 0.0) + v * m**2 / 2
+            linear = (steepest - m) * (missed - v * (u + m) / 2 * (1 - 2 * PENALTY_ROUNDING)) + wrong_piece
+            inside = np.where(m > 0, m * -missed, 0.0) + v * m**2 / 2
             inside = inside + np.where(other > 0, self.cost(np.maximum(other, 0.0)), 0.0)
-            return np.where(own < 0, inside, np.where(own > v * u, linear, quadratic))
+            return np.where(missed < 0, inside, np.where(missed > v * u, linear, quadratic))

@@ -80,13 +80,13 @@ class CycleSpace:
             change[self.parent_term[level]] = need[level]
             parents = self.parent[level]
             low = int(parents.min())
-            taken = np.bincount(parents - low, need[level])
-            need[low : low + len(taken)] -= taken
+            passed = np.bincount(parents - low, need[level])
+            need[low : low + len(passed)] -= passed
         roots = self.parent == np.arange(len(self.parent))
         roots[len(residual) :] = False
-        left = np.zeros(int(self.tree.max(initial=-1)) + 1)
-        left[self.tree[roots]] = need[roots]
-        return change, left
+        surplus = np.zeros(int(self.tree.max(initial=-1)) + 1)
+        surplus[self.tree[roots]] = need[roots]
+        return change, surplus
 
     def of_trees(self, of_row: np.ndarray) -> np.ndarray:
         """Add up numbers of the published rows over each tree."""
@@ -95,14 +95,14 @@ class CycleSpace:
 
     def on_forest(self, of_tree: np.ndarray) -> np.ndarray:
         """A number of each tree for its terms, 0 for those outside of the forest; one per term."""
-        found, below = np.zeros(len(self.counts)), self.depth > 0
-        found[self.parent_term[below]] = of_tree[self.tree[below]]
-        return found
+        of_term, below = np.zeros(len(self.counts)), self.depth > 0
+        of_term[self.parent_term[below]] = of_tree[self.tree[below]]
+        return of_term
 
-    def cycles(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
+    def cycles(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
         """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms."""
-        for start in range(0, len(some), step := BATCH_DOUBLES // 8):
-            batch = some[start : start + step]
+        for start in range(0, len(numbers), step := BATCH_DOUBLES // 8):
+            batch = numbers[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
 
     def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +118,7 @@ class CycleSpace:
         tree = np.append(self.tree, -1)[self.first]
         return np.concatenate([self.outside, self.parent_term[below]]), np.concatenate([tree, self.tree[below]])
 
-    def vanishes(self, of_term: np.ndarray, prime: int, asked: np.ndarray) -> bool:
+    def vanishes(self, of_term: np.ndarray, prime: int, which: np.ndarray) -> bool:
         """Whether residues of the terms add up to 0 on cycles, with the signs of the cycle, modulo a prime.
 
         That is so if they are sums of two numbers of their vertices, which the edges of the forest determine.
@@ -127,7 +127,7 @@ class CycleSpace:
         for level in self._levels()[1:]:
             potential[level] = (of_term[self.parent_term[level]] - potential[self.parent[level]]) % prime
         padded = np.append(potential, 0)  # -1: no vertex
-        return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[asked]).any()
+        return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[which]).any()
 
     def _levels(self) -> list[np.ndarray]:
         """The vertices of each depth."""
@@ -188,15 +188,15 @@ def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[n
     by_term = form.published_by_term[terms] if len(terms) < form.shape[1] else form.published_by_term
     entry, row = entry_rows(by_term), by_term.indices
     kept = is_vertex[row]
-    of_term, own = (entry, row) if kept.all() else (entry[kept], row[kept])
+    of_term, vertices = (entry, row) if kept.all() else (entry[kept], row[kept])
     number = np.bincount(of_term, minlength=len(terms))
     start = np.cumsum(number) - number
     first, second = np.full(len(terms), -1), np.full(len(terms), -1)
-    first[number > 0] = own[start[number > 0]]
-    second[number > 1] = own[start[number > 1] + 1]
+    first[number > 0] = vertices[start[number > 0]]
+    second[number > 1] = vertices[start[number > 1] + 1]
     pair = number > 1
     first[pair], second[pair] = np.minimum(first[pair], second[pair]), np.maximum(first[pair], second[pair])
-    return first, second, own[np.arange(len(own)) - np.repeat(start, number) > 1]
+    return first, second, vertices[np.arange(len(vertices)) - np.repeat(start, number) > 1]
 
 
 def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:

@@ -103,17 +103,17 @@ def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.n
     errors, n = form.coefficient_error * np.abs(multipliers), form.n_published
     if not errors.any():
         return np.zeros(form.shape[1])
-    found = (form.known.pattern.T @ errors[n:])[form.known.of_term]
+    errors_of_terms = (form.known.pattern.T @ errors[n:])[form.known.of_term]
     if errors[:n].any():
         pattern = form.published.copy()
         pattern.data[:] = 1.0
-        found += pattern.T @ errors[:n]
-    return found
+        errors_of_terms += pattern.T @ errors[:n]
+    return errors_of_terms
 
 
 def _has_unit_coefficients(form: LinearForm) -> bool:
     """Whether every coefficient is 1 or -1."""
-    return all(bool((np.abs(some.data) == 1).all()) for some in (form.published, form.known.distinct))
+    return all(bool((np.abs(matrix.data) == 1).all()) for matrix in (form.published, form.known.distinct))
 
 
 # Certificates that terms are zero: one direction of the multipliers proves it, as in facial reduction.
@@ -154,8 +154,8 @@ def implied_upper_bounds(
     """
     form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
     change, error = exact_rmatvec(form, direction)
-    found = consequence(form, direction, change, error, fixed, counts, width)
-    return bounds_by(change + error, found.excess, fixed)
+    implied = consequence(form, direction, change, error, fixed, counts, width)
+    return bounds_by(change + error, implied.excess, fixed)
 
 
 class Consequence(NamedTuple):
@@ -166,10 +166,10 @@ class Consequence(NamedTuple):
     error: float  # a bound on the error of beta, from rounding and from the widths of fixed terms
 
     @staticmethod
-    def added(some: Sequence[Consequence]) -> Consequence:
+    def added(consequences: Sequence[Consequence]) -> Consequence:
         """The same of some partitions together, whose numbers are rounded once more as they are added up."""
-        risen, beta, error = (math.fsum(numbers) for numbers in zip(*some, strict=True))
-        return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in some))
+        risen, beta, error = (math.fsum(numbers) for numbers in zip(*consequences, strict=True))
+        return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in consequences))
 
     @property
     def excess(self) -> float:
@@ -211,8 +211,8 @@ def consequence(
 def bounds_by(largest: np.ndarray, excess: float, fixed: np.ndarray) -> np.ndarray:
     """The upper bound of each term that follows, records; infinite where nothing does."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
-    return np.where(np.isnan(found), np.inf, found)  # NaN where the excess is infinite or undefined
+        bounds = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
+    return np.where(np.isnan(bounds), np.inf, bounds)  # NaN where the excess is infinite or undefined
 
 
 def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
@@ -221,12 +221,12 @@ def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Seq
     At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero, and
     terms that an earlier direction has proved zero; the last direction is therefore taken first.
     """
-    empty, found = np.zeros(form.shape[1], dtype=bool), []
+    empty, changed = np.zeros(form.shape[1], dtype=bool), []
     for proof in proofs:
-        found.append(empty_terms(form, proof, empty, np.zeros(len(empty))))
-        empty = empty | found[-1]
+        changed.append(empty_terms(form, proof, empty, np.zeros(len(empty))))
+        empty = empty | changed[-1]
     moved = multipliers
-    for proof, terms in zip(reversed(proofs), reversed(found), strict=True):
+    for proof, terms in zip(reversed(proofs), reversed(changed), strict=True):
         if terms.any():
             steps = (form.exponent(moved) - VANISHED_LOG)[terms] / -form.rmatvec(proof)[terms]
             moved = moved + max(float(steps.max()), 0.0) * proof

@@ -208,22 +208,22 @@ class CorrectionSums(NamedTuple):
     reach: np.ndarray
 
     @staticmethod
-    def added(some: Sequence[CorrectionSums]) -> CorrectionSums:
+    def added(partitions: Sequence[CorrectionSums]) -> CorrectionSums:
         """Those of some partitions together."""
-        if len(some) == 1:
-            return some[0]
-        high = np.stack([one.high for one in some])
+        if len(partitions) == 1:
+            return partitions[0]
+        high = np.stack([sums.high for sums in partitions])
         total = high.sum(axis=0)
         rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
         return CorrectionSums(
-            sum((one.gram for one in some[1:]), some[0].gram),
-            np.sum([one.size for one in some], axis=0),
+            sum((sums.gram for sums in partitions[1:]), partitions[0].gram),
+            np.sum([sums.size for sums in partitions], axis=0),
             total,
-            np.array(rest) + np.sum([one.low for one in some], axis=0),
-            np.sum([one.error for one in some], axis=0),
-            sp.csr_array(sp.vstack([one.wide for one in some])),
-            max(one.length for one in some) + len(some),
-            np.sum([one.reach for one in some], axis=0),
+            np.array(rest) + np.sum([sums.low for sums in partitions], axis=0),
+            np.sum([sums.error for sums in partitions], axis=0),
+            sp.csr_array(sp.vstack([sums.wide for sums in partitions])),
+            max(sums.length for sums in partitions) + len(partitions),
+            np.sum([sums.reach for sums in partitions], axis=0),
         )
 
 
@@ -262,41 +262,41 @@ class LocalRows(Sized):
         residual, error = _published_residuals(form, x, side[:n])
         residual = np.where(vertex, residual, 0.0)
         error = np.where(vertex, error + side_error[:n] + EPS * np.abs(residual), 0.0)
-        self.change, left = self.space.routed(residual)
+        self.change, surplus = self.space.routed(residual)
         height = int(self.space.depth.max(initial=0)) + 1
         off = self.space.of_trees(error + height * EPS * np.abs(residual))
         self.fixed = np.flatnonzero(width > 0)
         self.wide = self.space.closed_by(self.fixed, *self.space.vertices_of(form, self.fixed))
         self.width = width[self.fixed]
-        sure = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
-        contradicts = ~(np.abs(left) <= sure)
+        certain = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
+        contradicts = ~(np.abs(surplus) <= certain)
         self.off = self.space.on_forest(off)
         self.failed = np.zeros(len(x), dtype=bool)
         if contradicts.any():
             terms, tree = self.space.trees_of_terms()
             self.failed[terms[(tree >= 0) & contradicts[tree]]] = True
-        self.some = self._sample(share)
+        self.sample = self._sample(share)
 
     @property
     def is_sample(self) -> bool:
         """Whether some cycles may not change."""
-        return len(self.some) < len(self.space.outside)
+        return len(self.sample) < len(self.space.outside)
 
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
-        found = copy.copy(self)
-        found.some, found._kept = np.arange(len(self.space.outside)), None
-        return found
+        rows = copy.copy(self)
+        rows.sample, rows._kept = np.arange(len(self.space.outside)), None
+        return rows
 
     def _sample(self, share: float) -> np.ndarray:
         """Choose trees at random, and some more that rows of knowledge are about of which few have been chosen."""
         space, known, n = self.space, self.form.known, self.form.n_published
-        wanted, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
+        enough, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
         every = np.arange(len(space.outside))
-        if len(every) <= 2 * wanted or (self.known < n).any():
+        if len(every) <= 2 * enough or (self.known < n).any():
             return every
         generator, terms, tree = np.random.default_rng(0), *space.trees_of_terms()
-        chosen = generator.random(int(tree.max()) + 2) < wanted / len(every)  # the last: terms without a tree
+        chosen = generator.random(int(tree.max()) + 2) < enough / len(every)  # the last: terms without a tree
         of_class = known.of_term[terms]
         reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
         few = known.pattern[self.known[reached[self.known - n] < of_row] - n]
@@ -384,7 +384,7 @@ class LocalRows(Sized):
         totals = [np.zeros((len(rows), n), dtype=np.int64) for _ in PRIMES]
         generators = [np.random.default_rng(seed) for _ in PRIMES]
         columns = [self._typed_columns(rows, prime) for prime in PRIMES]
-        for _, cycles in self.space.cycles(self.some[self.x[self.space.outside[self.some]] >= least]):
+        for _, cycles in self.space.cycles(self.sample[self.x[self.space.outside[self.sample]] >= least]):
             signs = cycles.astype(np.int64)
             by_class_signs = self._by_class(signs)
             for i, (prime, (by_class, by_term)) in enumerate(zip(PRIMES, columns, strict=True)):
@@ -418,16 +418,16 @@ class LocalRows(Sized):
         stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
         stored |= (form.origin is None) & (self.exact is None)
         stored &= numbers >= n
-        own = form.known.distinct[numbers[stored] - n]
+        entries = form.known.distinct[numbers[stored] - n]
         shape = form.known.distinct.shape[1], len(rows)
-        places = np.flatnonzero(stored)[entry_rows(own)]
-        by_class = sp.csr_array((residues(own.data, prime), (own.indices, places)), shape=shape)
+        places = np.flatnonzero(stored)[entry_rows(entries)]
+        by_class = sp.csr_array((residues(entries.data, prime), (entries.indices, places)), shape=shape)
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(np.empty(0, dtype=np.int64),) * 3]
         for place in np.flatnonzero(~stored):
             number = int(numbers[place])
             if self.exact is not None and number >= n:
-                own = self.exact.residues(np.array([number - n]), prime)
-                parts.append((np.full(own.nnz, place), own.indices.astype(np.int64), own.data))
+                entries = self.exact.residues(np.array([number - n]), prime)
+                parts.append((np.full(entries.nnz, place), entries.indices.astype(np.int64), entries.data))
                 continue
             as_doubles = None if form.origin is None or number < n else form.origin.doubles(number)
             if number < n:
@@ -441,7 +441,7 @@ class LocalRows(Sized):
             for fraction, at in form.origin.coefficients(number):
                 value = np.full(len(at), residues_of_fraction(fraction, prime), dtype=np.int64)
                 parts.append((np.full(len(at), place), at, value))
-        row, term, value = (np.concatenate(some) for some in zip(*parts, strict=True))
+        row, term, value = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
         by_term = sp.csr_array((value, (term, row)), shape=(form.shape[1], len(rows)))
         by_term.data %= prime  # of a term with several coefficients, the sum
         return by_class, by_term
@@ -457,20 +457,20 @@ class LocalRows(Sized):
         known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
         transposed = form.known.transposed
         transposed = transposed if len(known) == transposed.shape[1] else transposed[:, known]
-        found = self._by_class(cycles) @ transposed
+        rows = self._by_class(cycles) @ transposed
         if len(extra):
-            found = sp.hstack([cycles @ form.published_by_term[:, extra], found], format="csr")
-        found.eliminate_zeros()
-        return found
+            rows = sp.hstack([cycles @ form.published_by_term[:, extra], rows], format="csr")
+        rows.eliminate_zeros()
+        return rows
 
     def _cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
         """Yield some terms outside of the forest, their cycles, and M' for these; a small batch is kept."""
         if self._kept is not None:
             yield self._kept
             return
-        for terms, cycles in self.space.cycles(self.some):
+        for terms, cycles in self.space.cycles(self.sample):
             batch = terms, cycles, self._rows(cycles)
-            if self.exact is None and len(self.some) <= MOST_KEPT:  # of partitions, all would be kept at once
+            if self.exact is None and len(self.sample) <= MOST_KEPT:  # of partitions, all would be kept at once
                 self._kept = batch
             yield batch
 
@@ -485,11 +485,11 @@ class LocalRows(Sized):
         """|Z| |K|' for some cycles."""
         form, n = self.form, self.form.n_published
         size = absolute(form.rows(self.known[self.known >= n])).T.tocsr()
-        found = absolute(cycles) @ size
+        sizes = absolute(cycles) @ size
         if (extra := self.known[self.known < n]).size:
             more = absolute(cycles) @ absolute(form.published_by_term[:, extra])
-            found = sp.hstack([more, found], format="csr")
-        return found
+            sizes = sp.hstack([more, sizes], format="csr")
+        return sizes
 
     def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """K (x + d) in two parts, and a bound on the error; one number a row of knowledge each."""
@@ -498,18 +498,18 @@ class LocalRows(Sized):
         # K x: the counts of each class of columns are added up first, K d by classes as well.
         collected = _exact_sums(self.x, form.known.of_term, form.known.distinct.shape[1])
         small = collected.low + form.known.collect(self.change)
-        distinct, own = form.known.distinct[known], form.rows(extra)
-        row = np.concatenate([entry_rows(own), len(extra) + entry_rows(distinct)])
-        factor = np.concatenate([own.data, distinct.data])
+        distinct, published = form.known.distinct[known], form.rows(extra)
+        row = np.concatenate([entry_rows(published), len(extra) + entry_rows(distinct)])
+        factor = np.concatenate([published.data, distinct.data])
         large, little = (
-            np.concatenate([of_term[own.indices], of_class[distinct.indices]])
+            np.concatenate([of_term[published.indices], of_class[distinct.indices]])
             for of_term, of_class in ((self.x, collected.high), (self.change, small))
         )
         pieces = np.concatenate([*two_product(factor, large), factor * little])
         total = _exact_sums(pieces, np.tile(row, 3), len(self.known))
         size, length = absolute(distinct), len(self.x) + 8
         error = EPS * length * form.known.collect(np.abs(self.change)) + EPS * np.abs(small) + collected.error
-        error = np.concatenate([absolute(own) @ self.off, size @ (error + form.known.collect(self.off))])
+        error = np.concatenate([absolute(published) @ self.off, size @ (error + form.known.collect(self.off))])
         rounding = 2 * EPS * np.bincount(row, np.abs(factor * little), len(error))
         return total.high, total.low, total.error + error + rounding
 
@@ -607,19 +607,19 @@ def correct(
     magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
     dependent: list[tuple[int, np.ndarray]] = []
     for rows, gram in _components(sums.gram, component):
-        found = _corrected_step(
+        step = _corrected_step(
             gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
             magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
         )  # fmt: skip
-        length[rows], distance[rows], moved[rows] = found.length, found.distance, found.moved / magnitude[rows]
-        violation[rows], unexplained[rows] = found.violation / magnitude[rows], found.unexplained
-        dependent += [(int(rows[j]), rows[support]) for j, support in found.dependent]
+        length[rows], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
+        violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
+        dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
     for j, support in dependent:
         implied[j] = not inward[support].any()
     different, seems_implied = _not_implied(dependent, known_exactly, exact)
     if different and not seems_implied:
         # Rows that differ from combinations of others by vanishing counts alone: these stay as they are.
-        still, _ = _not_implied([one for one in dependent if one[0] in different], known_exactly, exact, SMALL)
+        still, _ = _not_implied([pair for pair in dependent if pair[0] in different], known_exactly, exact, SMALL)
         small = np.array(sorted(different - still), dtype=np.int64)
         close = violation[small] <= MOST_SMALL
         moved[small] = np.where(close, np.maximum(moved[small], violation[small]), moved[small])
@@ -661,8 +661,8 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
     """The changes by fixed terms of some rows, those that are not 0: shape (rows, fixed terms)."""
     if not wide.nnz:
         return np.zeros((len(rows), 0))
-    own = wide.T.tocsr()[rows]
-    return np.asarray(own[:, np.unique(own.indices)].toarray())
+    changes = wide.T.tocsr()[rows]
+    return np.asarray(changes[:, np.unique(changes.indices)].toarray())
 
 
 class _Corrected(NamedTuple):
@@ -732,58 +732,58 @@ def _corrected_step(
     """Correct the rows of one component."""
     diagonal = gram.diagonal()
     # What is left of other rows after the published ones is roundoff, or too near to it.
-    some = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
-    root = np.sqrt(diagonal[some])
-    definite = _definite(_scaled(gram, some, some, root, root), size[some] / diagonal[some], terms)
-    rows, least, trust = some[definite.rows], definite.least, definite.trust
-    scale, left = np.sqrt(diagonal[rows]), np.setdiff1d(np.arange(len(rho)), rows)
+    distinct = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
+    root = np.sqrt(diagonal[distinct])
+    definite = _definite(_scaled(gram, distinct, distinct, root, root), size[distinct] / diagonal[distinct], terms)
+    rows, least, trust = distinct[definite.rows], definite.least, definite.trust
+    scale, dependent_rows = np.sqrt(diagonal[rows]), np.setdiff1d(np.arange(len(rho)), rows)
     values, uncertain, fixed = rho[rows] / scale, error[rows] / scale, wide[rows] / scale[:, None]
     # Rows that were left out as combinations of the others, both scaled; a batch of rows at a time.
-    own = np.sqrt(size[left])
-    own[own == 0] = 1.0
-    combined, doubt, of_inward, roundoff = np.zeros((4, len(left)))
+    root_size = np.sqrt(size[dependent_rows])
+    root_size[root_size == 0] = 1.0
+    combined, doubt, of_inward, roundoff = np.zeros((4, len(dependent_rows)))
     dependent: list[tuple[int, np.ndarray]] = []
-    for start in range(0, len(left), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
+    for start in range(0, len(dependent_rows), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
         batch = slice(start, start + step)
-        across = _scaled(gram, rows, left[batch], scale, own[batch])
+        across = _scaled(gram, rows, dependent_rows[batch], scale, root_size[batch])
         across = across.toarray() if sp.issparse(across) else np.asarray(across)
         factors = definite.solve(across)
         with np.errstate(invalid="ignore", divide="ignore"):
             blur = np.linalg.norm(across - definite.matrix @ factors, axis=0)
             blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
             doubt[batch] = np.abs(factors).T @ uncertain + blur * np.linalg.norm(values)
-            doubt[batch] += np.abs(wide[left[batch]] / own[batch, None] - factors.T @ fixed).sum(axis=1)
+            doubt[batch] += np.abs(wide[dependent_rows[batch]] / root_size[batch, None] - factors.T @ fixed).sum(axis=1)
         combined[batch] = factors.T @ values
         of_inward[batch] = factors.T @ (inward[rows] / scale)
         sizes = np.abs(factors)
         roundoff[batch] = sizes.T @ (typed[rows] / scale)
         support = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
-        dependent += [(int(j), rows[support[:, i]]) for i, j in enumerate(left[batch].tolist())]
-    beyond, doubt = own * (rho[left] / own - combined), error[left] + own * doubt
-    roundoff = ROUNDED * (typed[left] + own * roundoff)
+        dependent += [(int(j), rows[support[:, i]]) for i, j in enumerate(dependent_rows[batch].tolist())]
+    beyond, doubt = root_size * (rho[dependent_rows] / root_size - combined), error[dependent_rows] + root_size * doubt
+    roundoff = ROUNDED * (typed[dependent_rows] + root_size * roundoff)
     distance = np.zeros(len(rho))
-    distance[left] = np.abs(beyond) + doubt
-    violation = np.where(inward[left] == 0, np.abs(beyond), np.maximum(-inward[left] * beyond, 0.0))
+    distance[dependent_rows] = np.abs(beyond) + doubt
+    violation = np.where(inward[dependent_rows] == 0, np.abs(beyond), np.maximum(-inward[dependent_rows] * beyond, 0.0))
     # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
-    determined = diagonal[left] <= (terms * EPS) ** 2 * size[left]
-    allowed = np.where(determined, MOST_BACKWARD * magnitude[left], roundoff)
+    determined = diagonal[dependent_rows] <= (terms * EPS) ** 2 * size[dependent_rows]
+    allowed = np.where(determined, MOST_BACKWARD * magnitude[dependent_rows], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
     missing, margin = ~(violation <= doubt), 0.0
     if missing.any():  # inequalities that others imply hold strictly if the others do
-        gain = inward[left] * own * of_inward
+        gain = inward[dependent_rows] * root_size * of_inward
         strict = missing & (gain > 0)
         margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
-        inside = inward[left] * beyond + margin * gain
-        missing = ~(np.where(inward[left] == 0, violation, -inside) <= doubt)
-        missing |= (inward[left] == 0) & (np.abs(own * of_inward) * margin > doubt)
+        inside = inward[dependent_rows] * beyond + margin * gain
+        missing = ~(np.where(inward[dependent_rows] == 0, violation, -inside) <= doubt)
+        missing |= (inward[dependent_rows] == 0) & (np.abs(root_size * of_inward) * margin > doubt)
         distance[rows] = margin * np.abs(inward[rows])
-        distance[left] += margin * np.abs(gain)
+        distance[dependent_rows] += margin * np.abs(gain)
         values = values - margin * inward[rows] / scale
     length = definite.longest(values, uncertain, fixed) if len(rows) else 0.0
-    of_row, beside, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
-    of_row[left], beside[left], unexplained[left] = moved, violation, missing
-    return _Corrected(length, distance, of_row, beside, unexplained, dependent)
+    of_row, missed, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
+    of_row[dependent_rows], missed[dependent_rows], unexplained[dependent_rows] = moved, violation, missing
+    return _Corrected(length, distance, of_row, missed, unexplained, dependent)
 
 
 def _scaled(
@@ -957,14 +957,14 @@ def _not_implied(
     different = set()
     for weight, (j, support) in zip(weights, decidable, strict=True):
         row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
-        found = [
+        combinations = [
             combination(residue[row, :n], residue[others, :n], prime)
             for residue, prime in zip(by_prime, PRIMES, strict=True)
         ]
-        if any(one is None for one in found):
+        if any(factors_or_none is None for factors_or_none in combinations):
             different.add(j)
             continue
-        for i, (prime, factors) in enumerate(zip(PRIMES, found, strict=True)):
+        for i, (prime, factors) in enumerate(zip(PRIMES, combinations, strict=True)):
             total[i, row] = (total[i, row] + weight) % prime
             total[i, others] = (total[i, others] - weight * factors) % prime
     # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
@@ -1067,21 +1067,23 @@ def _corrected(
     known = local.known
     inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()
     of_known = active.side[known], side_error[known], inward, of_row[known], exactly
-    found = correct(local.sums(), *of_known, local)
-    if local.is_sample and found.seems_implied:
+    correction = correct(local.sums(), *of_known, local)
+    if local.is_sample and correction.seems_implied:
         local = local.with_all_cycles()
-        found = correct(local.sums(), *of_known, local)
-    distance[known] = np.where(found.implied & np.isfinite(found.distance), side_error[known], found.distance)
-    proved = np.isfinite(found.length)
-    moved = local.moved(np.where(proved, found.length, 0.0))
+        correction = correct(local.sums(), *of_known, local)
+    distance[known] = np.where(
+        correction.implied & np.isfinite(correction.distance), side_error[known], correction.distance
+    )
+    proved = np.isfinite(correction.length)
+    moved = local.moved(np.where(proved, correction.length, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         moves = np.where(moved.own + moved.through > 0, (moved.own + moved.through) / x, 0.0)
         spread = np.sqrt(np.bincount(of_term, np.where(moved.own > 0, moved.own**2 / x, 0.0), len(spread)))
     length = np.zeros(len(spread))
-    length[of_row[known]] = found.length
+    length[of_row[known]] = correction.length
     spread += length * math.sqrt(1 + moved.stretch**2)
     failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= MOST_MOVED)
     failed[of_term[local.failed | too_far]] = True
     failed[of_row[known[~proved]]] = True
     moves, spread = np.where(free & failed[of_term], np.inf, moves), np.where(failed, np.inf, spread)
-    return moves, spread, distance, float(found.moved.max(initial=0.0)), free & too_far & (x < SMALL)
+    return moves, spread, distance, float(correction.moved.max(initial=0.0)), free & too_far & (x < SMALL)

@@ -241,8 +241,8 @@ def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float
 
 def contradiction(problem: Problem) -> Infeasible | None:
     """Describe an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
-    found = conflict(problem.hard, multiple=1)  # strictly: what is usually tolerated has made the solve fail
-    return None if found is None else found.error
+    proved = conflict(problem.hard, multiple=1)  # strictly: what is usually tolerated has made the solve fail
+    return None if proved is None else proved.error
 
 
 def failure(
@@ -252,14 +252,14 @@ def failure(
     if stopped:
         return _interrupted(name, answer, certificate, stopped)
     # If no feasible point was found near the answer, the rows may be infeasible.
-    maybe_infeasible, found, consistent = certificate is None or not np.isfinite(certificate.bound), None, ""
+    maybe_infeasible, proved, consistent = certificate is None or not np.isfinite(certificate.bound), None, ""
     if maybe_infeasible:
         with diagnosing() as undecided:
-            found = contradiction(problem)
+            proved = contradiction(problem)
         if undecided:
             consistent = f"whether the knowledge is consistent was not decided in {DIAGNOSIS:g} seconds"
-    if found is not None:
-        return found
+    if proved is not None:
+        return proved
     if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
         return SolverError(
             f"{name} reports that no distribution satisfies the convex constraints together with the rest, but this "
@@ -458,7 +458,7 @@ class ForcingSets:
     def _needs_each(self, rows: np.ndarray, terms: np.ndarray) -> bool:
         """Whether some terms can have records without any one row of a set."""
         fewer = (self._support(rows[rows != row]) for row in rows)
-        return all(one is not None and one.counts[terms].sum() > SUPPOSED for one in fewer)
+        return all(answer is not None and answer.counts[terms].sum() > SUPPOSED for answer in fewer)
 
     def _support(self, rows: np.ndarray) -> Support | None:
         """What some rows force; None if the problem has no answer."""
@@ -496,11 +496,11 @@ def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
 
 def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
     """The multipliers of all rows, where those of the soft rows are given."""
-    found = np.concatenate([np.zeros(form.n_hard), soft])
+    multipliers = np.concatenate([np.zeros(form.n_hard), soft])
     with np.errstate(under="ignore", over="ignore"):
-        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(found)))
-    found[: form.n_hard] = multipliers_from_counts(hard, counts)
-    return found
+        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(multipliers)))
+    multipliers[: form.n_hard] = multipliers_from_counts(hard, counts)
+    return multipliers
 
 
 def determined(form: LinearForm) -> np.ndarray:
@@ -509,18 +509,18 @@ def determined(form: LinearForm) -> np.ndarray:
     A row is such a combination if and only if it is orthogonal to all x with E x = 0, E being the equations. It is
     tested against one such x, drawn at random, to which any other row is orthogonal with probability 0.
     """
-    found = np.zeros(form.shape[0], dtype=bool)
+    is_determined = np.zeros(form.shape[0], dtype=bool)
     equations = form.select(np.flatnonzero(form.is_equation[: form.n_facts]))
     if not equations.shape[0] or form.n_facts == form.shape[0]:
-        return found
+        return is_determined
     x = np.random.default_rng(0).uniform(1, 2, form.shape[1])
     others = np.arange(equations.shape[0] - equations.n_published)
     factor = newton_system(equations).at(np.ones(len(x)), RIDGE)
     for _ in range(REFINEMENTS):
         x = x - equations.rmatvec(factor.solve(equations.matvec(x), others, LEAST_SQUARES))
     determined = np.abs(form.matvec(x)) <= DETERMINED * form.absolute_matvec(np.ones(len(x)))
-    found[form.n_facts :] = determined[form.n_facts :]
-    return found
+    is_determined[form.n_facts :] = determined[form.n_facts :]
+    return is_determined
 
 
 def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:

@@ -113,22 +113,22 @@ class ExtendedOrigin:
 def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
     """Add rows to a form, and give its objective other weights."""
     n, n_hard, before = form.shape[0], form.n_hard, form.matrix
-    firm = {key: one for key, one in added.items() if one.penalties is None}
-    soft = {key: one for key, one in added.items() if one.penalties is not None}
-    n_firm = sum(len(one.low) for one in firm.values())
+    firm = {key: block for key, block in added.items() if block.penalties is None}
+    soft = {key: block for key, block in added.items() if block.penalties is not None}
+    n_firm = sum(len(block.low) for block in firm.values())
     blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
         (before[:n_hard], form.low[:n_hard], form.high[:n_hard]),
-        *((one.matrix, one.low, one.high) for one in firm.values()),
+        *((block.matrix, block.low, block.high) for block in firm.values()),
         (before[n_hard:], form.low[n_hard:], form.high[n_hard:]),
-        *((one.matrix, one.low, one.high) for one in soft.values()),
+        *((block.matrix, block.low, block.high) for block in soft.values()),
     ]
     matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
     low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
     original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
     places = {**_numbered(firm, n_hard), **_numbered(soft, n + n_firm)}
     penalties = form.penalties
-    for one in soft.values():
-        penalties = one.penalties if penalties is None or one.penalties is None else penalties.then(one.penalties)
+    for block in soft.values():
+        penalties = block.penalties if penalties is None or block.penalties is None else penalties.then(block.penalties)
     sides: dict[str, Any] = {}
     for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", PLACES)):
         sides[name] = np.full(len(low), value)
@@ -158,7 +158,7 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
 
 def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
     """Consecutive numbers for the rows of each, from the first."""
-    ends = first + np.cumsum([len(one.low) for one in added.values()], dtype=np.int64)
+    ends = first + np.cumsum([len(rows.low) for rows in added.values()], dtype=np.int64)
     return {
-        key: np.arange(end - len(one.low), end) for (key, one), end in zip(added.items(), ends.tolist(), strict=True)
+        key: np.arange(end - len(rows.low), end) for (key, rows), end in zip(added.items(), ends.tolist(), strict=True)
     }

@@ -340,8 +340,8 @@ class LinearForm:
         known, n = self.known, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1
         pairs = np.ones(np.count_nonzero(touched)), (of_term[touched], known.of_term[touched])
         links = sp.csr_array(pairs, shape=(n, known.distinct.shape[1]))
-        left = np.bincount(known.of_term[touched], minlength=links.shape[1]) > 0
-        distinct = known.distinct if left.all() else with_entries_in(known.distinct, left)
+        is_used = np.bincount(known.of_term[touched], minlength=links.shape[1]) > 0
+        distinct = known.distinct if is_used.all() else with_entries_in(known.distinct, is_used)
         component = components(sp.vstack([links, distinct], format="csr"))[0]
         return np.concatenate([component[of_row], component[n:]]), component[of_term]
 
@@ -375,8 +375,8 @@ class LinearForm:
 
     def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
         """The sum of the counts that each row is about."""
-        own = self.published
-        published = sp.csr_array((np.ones(own.nnz), own.indices, own.indptr), shape=own.shape)
+        pattern = self.published
+        published = sp.csr_array((np.ones(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
         return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
@@ -388,9 +388,9 @@ class LinearForm:
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
         """Compute A' multipliers, one number a term."""
         n = self.n_published
-        found = self.published_by_term @ multipliers[:n]
-        found += self.known.rmatvec(multipliers[n:])
-        return found
+        product = self.published_by_term @ multipliers[:n]
+        product += self.known.rmatvec(multipliers[n:])
+        return product
 
     def absolute_rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
         """Compute |A|' multipliers, one number a term."""
@@ -567,17 +567,17 @@ class Sized:
         return object.__sizeof__(self) + bytes_held(vars(self), set())
 
 
-def bytes_held(found: Any, seen: set[int]) -> int:
+def bytes_held(value: Any, seen: set[int]) -> int:
     """The bytes of the arrays of an object, and of the objects that it holds."""
-    if id(found) in seen or found is None or isinstance(found, (str, bytes, int, float)):
+    if id(value) in seen or value is None or isinstance(value, (str, bytes, int, float)):
         return 0
-    seen.add(id(found))
-    if isinstance(found, np.ndarray):
-        return bytes_held(found.base, seen) if isinstance(found.base, np.ndarray) else found.nbytes
-    if isinstance(found, (sp.csr_array, sp.csc_array)):
-        return sum(bytes_held(part, seen) for part in (found.data, found.indices, found.indptr))
-    if isinstance(found, Mapping):
-        return sum(bytes_held(one, seen) for one in found.values())
-    if isinstance(found, (tuple, list)):
-        return sum(bytes_held(one, seen) for one in found)
-    return bytes_held(getattr(found, "__dict__", None), seen)
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        return bytes_held(value.base, seen) if isinstance(value.base, np.ndarray) else value.nbytes
+    if isinstance(value, (sp.csr_array, sp.csc_array)):
+        return sum(bytes_held(part, seen) for part in (value.data, value.indices, value.indptr))
+    if isinstance(value, Mapping):
+        return sum(bytes_held(element, seen) for element in value.values())
+    if isinstance(value, (tuple, list)):
+        return sum(bytes_held(element, seen) for element in value)
+    return bytes_held(getattr(value, "__dict__", None), seen)

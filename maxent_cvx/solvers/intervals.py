@@ -209,7 +209,7 @@ def many_bounds(
         # Ends of large components stay as they are, but a contradiction of their rows must be found.
         large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
         large.feasible_optimum(np.zeros(len(large.terms)))
-    left = 2 * expressions.shape[0]
+    n_left = 2 * expressions.shape[0]
     rng = np.random.default_rng(0)
     components = np.bincount(questions.component, minlength=questions.n_components)
     pays = components > FEW
@@ -217,9 +217,9 @@ def many_bounds(
     open_ = questions.open & is_small[questions.component]
     while open_.any():
         before = np.bincount(questions.component, open_.sum(axis=0), len(components))
-        if (n_open := int(before.sum())) < left:
-            answered(left - n_open)
-            left = n_open
+        if (n_open := int(before.sum())) < n_left:
+            answered(n_left - n_open)
+            n_left = n_open
         chosen, weights = _choose(questions, open_, pays, rng)
         if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
             # Programs over components without open ends cost time; a new polyhedron costs the last basis.
@@ -228,7 +228,7 @@ def many_bounds(
         open_ = questions.open & is_small[questions.component]
         after = np.bincount(questions.component, open_.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
-    answered(left)
+    answered(n_left)
     return Ends(questions.bounds(), questions.are_known())
 
 
@@ -314,14 +314,14 @@ def _round(
     form, x, of_row = polyhedron.form, optimum.x, polyhedron.of_row
     violated = np.bincount(of_row, form.residual(x) > FEASIBLE_MULTIPLE * form.tolerance, n) > 0
     questions.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
-    if (alone := np.flatnonzero(~pays[questions.component[part]])).size:
-        of = questions.component[part[alone]]
+    if (singly := np.flatnonzero(~pays[questions.component[part]])).size:
+        of = questions.component[part[singly]]
         bound = dual_bounds(form, cost, optimum.multipliers, of_row, component, n)[of]
         is_proved = np.abs(np.bincount(component, cost * x, n)[of] - bound) <= GAP
-        proved = alone[is_proved]
+        proved = singly[is_proved]
         bound = bound - np.bincount(of_row, error_of_sides(form, optimum.multipliers), n)[of]
         questions.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
-        for i in part[alone[~is_proved]]:  # by linear programs of its own, which raise an error if they are imprecise
+        for i in part[singly[~is_proved]]:  # by linear programs of its own, which raise an error if they are imprecise
             smaller = polyhedron.component(questions.component[i])
             objective = questions.matrix[[i]].toarray().ravel()[polyhedron.terms[component == questions.component[i]]]
             for end, value in enumerate(linear_bounds(smaller, objective)):
@@ -402,9 +402,9 @@ def attain_locally(form: LinearForm, questions: Questions) -> bool:
     sums = _sums_of_counts(questions, form.bucket[1])
     for side in range(2):
         parts = np.flatnonzero(questions.open[side] & sums)
-        for some in np.array_split(parts, len(parts) // BATCH + 1):
-            found = _attained(questions, extremes, compensation, side, some)
-            questions.attained[side, some[found]] = questions.proved[side, some[found]]
+        for batch in np.array_split(parts, len(parts) // BATCH + 1):
+            attained = _attained(questions, extremes, compensation, side, batch)
+            questions.attained[side, batch[attained]] = questions.proved[side, batch[attained]]
             check_time()
     return True
 
@@ -421,11 +421,11 @@ def _sums_of_counts(questions: Questions, bucket: np.ndarray) -> np.ndarray:
 
 
 def _attained(
-    questions: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, some: np.ndarray
+    questions: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, batch: np.ndarray
 ) -> np.ndarray:
     """Which parts attain what is proved of one of their sides."""
-    matrix = questions.matrix[some]
-    end, terms, n = entry_rows(matrix), matrix.indices, len(some)
+    matrix = questions.matrix[batch]
+    end, terms, n = entry_rows(matrix), matrix.indices, len(batch)
     value = questions.of_terms[side, terms]
     possible = np.bincount(end, ~extremes.are_possible(terms, value), n) == 0
     combinations = extremes.combinations(terms, value, end, n)
@@ -464,13 +464,13 @@ class Compensation:
     def suffices(self, change: np.ndarray, outside: np.ndarray, leverage: np.ndarray) -> np.ndarray:
         """Which changes can be made up for."""
         size, lost = np.linalg.norm(change, axis=1), np.abs(outside).max(axis=1, initial=0.0)
-        left = 1 - leverage
-        possible = (left > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * left)
+        remainder = 1 - leverage
+        possible = (remainder > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * remainder)
         steep, of_steep = np.linalg.norm(self.steep, axis=1), self.steep.T
-        for some in np.array_split(np.flatnonzero(possible), len(change) // STEEP + 1):
-            moves = np.abs(change[some] @ of_steep)
-            moves += (leverage[some] / left[some] * size[some])[:, None] * steep
-            possible[some] = (moves <= MOST_MOVE).all(axis=1)
+        for batch in np.array_split(np.flatnonzero(possible), len(change) // STEEP + 1):
+            moves = np.abs(change[batch] @ of_steep)
+            moves += (leverage[batch] / remainder[batch] * size[batch])[:, None] * steep
+            possible[batch] = (moves <= MOST_MOVE).all(axis=1)
         return possible
 
 
@@ -499,7 +499,7 @@ def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
 
 
 def _columns(
-    form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, wanted: np.ndarray
+    form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, is_wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The norm of S^-1/2 B_t, one per term, and S^-1/2 B_t itself for those that are wanted."""
     buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
@@ -514,16 +514,19 @@ def _columns(
     for batch in _batches(buckets.n_blocks, (single.shape[1] + others.shape[1]) * rank):
         right = [(across[side[batch].ravel()] @ classes).reshape(*side[batch].shape, rank) for side in (single, others)]
         projected = np.concatenate(
-            [one.reshape(one.shape[0] * one.shape[1], rank) for one in inverse.solutions(right[0], right[1], batch)]
+            [
+                solution.reshape(solution.shape[0] * solution.shape[1], rank)
+                for solution in inverse.solutions(right[0], right[1], batch)
+            ]
         )
-        own = np.concatenate([single[batch].ravel(), others[batch].ravel()])
-        place[own] = np.arange(len(own))
+        entries = np.concatenate([single[batch].ravel(), others[batch].ravel()])
+        place[entries] = np.arange(len(entries))
         terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]
         rows = by_term[terms]
-        rows = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(len(terms), len(own)))
-        found = classes[known.of_term[terms]] - rows @ projected
-        norm[terms] = np.linalg.norm(found, axis=1)
-        columns.append(found[wanted[terms]])
+        rows = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(len(terms), len(entries)))
+        column_of_term = classes[known.of_term[terms]] - rows @ projected
+        norm[terms] = np.linalg.norm(column_of_term, axis=1)
+        columns.append(column_of_term[is_wanted[terms]])
     return norm, np.concatenate(columns)
 
 
@@ -582,7 +585,7 @@ class ExtremeBuckets:
             rest_of_row = _share(of_row - value, every - of_column)
             rest_of_column = _share(of_column - value, every - of_row)
             rest = _share(_share(every - of_row - of_column + value, every - of_row), every - of_column)
-        own = value - of_column * rest_of_row - of_row * rest_of_column + rest * of_row * of_column
+        corrected = value - of_column * rest_of_row - of_row * rest_of_column + rest * of_row * of_column
         n_classes, n_rows, n_buckets = (
             self.parts.shape[0] - len(self.in_row) - 2 * len(self.in_bucket),
             len(self.in_row),
@@ -592,7 +595,13 @@ class ExtremeBuckets:
             self.of_term[terms], n_classes + row, n_classes + column, n_classes + n_rows + bucket,
             n_classes + n_rows + n_buckets + bucket,
         ]  # fmt: skip
-        by = [own, rest_of_row - rest * of_row, rest_of_column - rest * of_column, rest, np.full(len(terms), -1.0)]
+        by = [
+            corrected,
+            rest_of_row - rest * of_row,
+            rest_of_column - rest * of_column,
+            rest,
+            np.full(len(terms), -1.0),
+        ]
         return _collected(np.tile(end, 5), np.concatenate(at), np.concatenate(by), n_ends, self.parts.shape[0])
 
     def are_possible(self, terms: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -170,7 +170,7 @@ class LinearProgram:
         if self.shape[1] == 0:  # HiGHS does not look at rows without terms
             empty = not ((self._low > 0) | (self._high < 0)).any()
             return Optimum(empty, not empty, "no terms", nothing, np.zeros(self.shape[0]))
-        status = self.run(cost, left := seconds_left())
+        status = self.run(cost, seconds := seconds_left())
         if status not in (is_status.kOptimal, is_status.kInfeasible, is_status.kTimeLimit):
             # A basis, and presolve, can mislead it.
             self.highs.clearSolver()
@@ -179,7 +179,7 @@ class LinearProgram:
             status = self.run(cost, seconds_left())
         if status == is_status.kTimeLimit:
             raise NotDecided(
-                f"a linear program was not solved in the {left:.3g} seconds that were left; give more time"
+                f"a linear program was not solved in the {seconds:.3g} seconds that were left; give more time"
             )
         message = self.highs.modelStatusToString(status)
         if status != is_status.kOptimal:
@@ -206,8 +206,8 @@ class Minima:
 
         Of a large problem the entropic penalty comes first, if it converges; then HiGHS.
         """
-        if self.form.shape[1] >= LARGE and (found := by_entropic_penalty(self.form, cost)).found:
-            yield found
+        if self.form.shape[1] >= LARGE and (optimum := by_entropic_penalty(self.form, cost)).found:
+            yield optimum
         yield self._program.minimum(cost)
 
 
@@ -358,12 +358,12 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
     for component, at in _components_with(form, objective != 0):
         for i, sign in enumerate((1.0, -1.0)):
-            found = integer_minimum(component, sign * objective[at] / size, until - time.perf_counter())
-            if not found.decided:
+            optimum = integer_minimum(component, sign * objective[at] / size, until - time.perf_counter())
+            if not optimum.decided:
                 raise NotDecided(
                     f"whole assignments were not decided in {seconds:.3g} seconds; give more time, or ask integer=False"
                 )
-            ends[i] += sign * found.bound * size
+            ends[i] += sign * optimum.bound * size
     return ends[0], ends[1]
 
 
@@ -380,13 +380,13 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     for component, at in _components_with(form, terms):
         unfilled = terms[at].copy()
         while unfilled.any():
-            objective, left = -unfilled.astype(float), until - time.perf_counter()
-            found = integer_minimum(component, objective, left, ANY_GAP)
-            filled = unfilled & (found.x > 0) if found.x is not None else np.zeros(len(unfilled), dtype=bool)
+            objective, seconds_left = -unfilled.astype(float), until - time.perf_counter()
+            optimum = integer_minimum(component, objective, seconds_left, ANY_GAP)
+            filled = unfilled & (optimum.x > 0) if optimum.x is not None else np.zeros(len(unfilled), dtype=bool)
             if filled.any():
                 unfilled &= ~filled
                 continue
-            (empty if found.bound > INTEGER_PRECISION - 1 else undecided)[at[unfilled]] = True
+            (empty if optimum.bound > INTEGER_PRECISION - 1 else undecided)[at[unfilled]] = True
             break
     return empty, undecided
 

@@ -44,12 +44,12 @@ def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Gene
     """Combine the rows of a sparse matrix of residues at random: `n` rows that are sums over all of them."""
     weights = generator.integers(1, prime, (matrix.shape[0], n))
     high, low = np.divmod(weights, 2**16)  # sums of products of 31 and 16 bits have fewer than 63 up to 2^16 rows
-    found = np.zeros((matrix.shape[1], n), dtype=np.int64)
+    total = np.zeros((matrix.shape[1], n), dtype=np.int64)
     for start in range(0, matrix.shape[0], 2**16):
         rows = slice(start, start + 2**16)
         across = matrix[rows].T.tocsr()
-        found = (found + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
-    return found
+        total = (total + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
+    return total
 
 
 def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray | None:

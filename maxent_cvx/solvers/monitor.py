@@ -299,5 +299,5 @@ def solved_together(parts: Sequence[Steps], monitor: Monitor) -> tuple[list[Answ
         line = {"iteration": len(log), "parts": len(parts) - len(answers), "residual": residual, **sums}
         log.append({**line, "seconds": monitor.seconds})
         stop = monitor.tell(log[-1])
-    found = [answers[number] for number in range(len(parts))]
-    return [replace(answer, log=log) for answer in found] if len(found) == 1 else found, log
+    in_order = [answers[number] for number in range(len(parts))]
+    return [replace(answer, log=log) for answer in in_order] if len(in_order) == 1 else in_order, log

@@ -34,7 +34,7 @@ NEARLY = 1e-5
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
     """Fit the multipliers of hard rows to counts; those of soft rows stay. None if they cannot be fitted."""
-    given, (form, order) = form, detect_blocks(form)
+    original, (form, order) = form, detect_blocks(form)
     x, m = np.maximum(counts, 0.0), form.project_to_dual_cone(multipliers[order])
     value, is_hard = form.matvec(x), np.arange(form.shape[0]) < form.n_hard
     close = NEARLY * np.maximum(np.abs(value), 1.0)
@@ -54,7 +54,7 @@ def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.
     fit = form.project_to_dual_cone(np.where(is_hard, fit, m))
     if not np.isfinite(fit).all():
         return None
-    back = np.empty(given.shape[0])
+    back = np.empty(original.shape[0])
     back[order] = fit
     return back
 

@@ -403,8 +403,8 @@ def minimised(part: ReducedPart, state: BucketState, m: np.ndarray, tolerance: f
 
 def _log_sums(rows: sp.csr_array, slots: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """The logarithm of the sum of exp(exponent) over the terms of some rows, ascending; coefficients are 1."""
-    own = rows[slots]
-    return np.asarray(np.logaddexp.reduceat(exponent[own.indices], own.indptr[:-1]))
+    rows_of_slots = rows[slots]
+    return np.asarray(np.logaddexp.reduceat(exponent[rows_of_slots.indices], rows_of_slots.indptr[:-1]))
 
 
 def _by_newton(
@@ -652,13 +652,13 @@ class IndependentRows(NamedTuple):
     def of(cls, schur: np.ndarray, numbers: np.ndarray) -> IndependentRows:
         """Choose rows by a Cholesky factorisation with pivoting (LAPACK's dpstrf)."""
         diagonal = np.diag(schur)
-        some = np.flatnonzero(diagonal > 0)
-        scale = 1 / np.sqrt(diagonal[some])
-        if not len(some):
+        positive = np.flatnonzero(diagonal > 0)
+        scale = 1 / np.sqrt(diagonal[positive])
+        if not len(positive):
             return cls(numbers[:0], np.zeros((0, 0)), scale)
-        factor, order, rank, _ = dpstrf(schur[np.ix_(some, some)] * scale[:, None] * scale, tol=DEPENDENT)
+        factor, order, rank, _ = dpstrf(schur[np.ix_(positive, positive)] * scale[:, None] * scale, tol=DEPENDENT)
         chosen = order[:rank] - 1
-        return cls(numbers[some[chosen]], np.triu(factor[:rank, :rank]), scale[chosen])
+        return cls(numbers[positive[chosen]], np.triu(factor[:rank, :rank]), scale[chosen])
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """S^-1 right."""

@@ -137,7 +137,7 @@ def largest_activity(form: LinearForm, n_records: float) -> float:
     """The largest value of a row, all coefficients taken for positive, within the first bounds; at least one record."""
     upper, known = _first_upper(form, n_records), form.known
     sums = absolute(form.published) @ upper, absolute(known.distinct) @ known.collect(upper)
-    return max(float(n_records), 1.0, *(float(some.max(initial=0.0)) for some in sums))
+    return max(float(n_records), 1.0, *(float(activity.max(initial=0.0)) for activity in sums))
 
 
 def power_of_two_unit(largest: float) -> float:
@@ -269,8 +269,8 @@ class Reduced:
     def with_penalties(self, penalties: Penalties, n_hard: int) -> Reduced:
         """The same reduction where the soft rows of the original problem, those from `n_hard` on, have other costs."""
         soft = self.rows >= n_hard
-        own = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
-        form = replace(self.aggregation.form, penalties=own if len(own) else None)
+        selected = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
+        form = replace(self.aggregation.form, penalties=selected if len(selected) else None)
         return replace(self, aggregation=replace(self.aggregation, form=form))
 
     @property
@@ -311,21 +311,21 @@ class Reduced:
 
     def proved_zeros(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
         """The upper bounds, records, of terms that directions prove zero, each given those before; infinite elsewhere."""
-        fixed, width, found = self.fixed, self.width, np.full(len(self.fixed), np.inf)
+        fixed, width, bounds = self.fixed, self.width, np.full(len(self.fixed), np.inf)
         for proof in self.restore_directions(directions):
             upper = implied_upper_bounds(form, proof, fixed, self.counts, width)
             zero = upper <= form.zero_tolerance * form.count_scale
-            found, width, fixed = np.where(zero, upper, found), np.where(zero, upper, width), fixed | zero
-        return found
+            bounds, width, fixed = np.where(zero, upper, bounds), np.where(zero, upper, width), fixed | zero
+        return bounds
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Directions of the original problem's multipliers, from those of the reduced problem's."""
-        found = []
+        originals = []
         for direction in directions:
             restored = np.zeros(len(self.multipliers))
             restored[self.rows] = direction[self.aggregation.row] / self.scale
-            found.append(restored)
-        return found
+            originals.append(restored)
+        return originals
 
 
 # Redundant rows: the others imply them, so that they can be left out with the multiplier 0.
@@ -345,10 +345,10 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
     Whether the sides of dependent rows are consistent is not checked here: the answer is checked against all rows.
     """
     least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
-    found = ~form.is_equation & (least >= form.low) & (most <= form.high)
-    found[: form.n_published] = dependent(form)
-    found[form.n_published :] |= repeated(form)
-    return found
+    is_redundant = ~form.is_equation & (least >= form.low) & (most <= form.high)
+    is_redundant[: form.n_published] = dependent(form)
+    is_redundant[form.n_published :] |= repeated(form)
+    return is_redundant
 
 
 def dependent(form: LinearForm) -> np.ndarray:
@@ -376,9 +376,9 @@ def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
     of_row = form.bucket[0]
     last = np.full(int(of_row.max()) + 1, -1)
     last[of_row] = np.arange(n)  # the last one written
-    found = np.zeros(n, dtype=bool)
-    found[last[last >= 0]] = True
-    return found
+    is_last = np.zeros(n, dtype=bool)
+    is_last[last[last >= 0]] = True
+    return is_last
 
 
 def dependent_by_elimination(form: LinearForm) -> np.ndarray:
@@ -412,10 +412,10 @@ def repeated(form: LinearForm) -> np.ndarray:
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
     keys = np.stack([form.high[n:], form.low[n:], hashes])
     order = np.lexsort(keys)  # stable: of equal rows the first comes first
-    found = np.zeros(len(order), dtype=bool)
-    found[order[1:]] = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
-    found[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
-    return found
+    is_repeated = np.zeros(len(order), dtype=bool)
+    is_repeated[order[1:]] = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
+    is_repeated[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
+    return is_repeated
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool = False) -> Reduced:

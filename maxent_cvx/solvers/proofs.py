@@ -70,14 +70,14 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
     """
     known, n = form.known.distinct, form.n_published
     of_row, of_class = components(known)
-    found = []
+    proofs = []
     for component in np.flatnonzero(np.bincount(of_row) > 1):  # bound propagation has found what one row implies
         rows, classes = np.flatnonzero(of_row == component), np.flatnonzero(of_class == component)
         sides = form.low[n + rows], form.high[n + rows]
         direction = np.zeros(form.shape[0])
         direction[n + rows] = support_proof(LinearForm.plain(sp.csr_array(known[rows][:, classes]), *sides))
-        found.append(direction)
-    return found
+        proofs.append(direction)
+    return proofs
 
 
 def rationalised(direction: np.ndarray) -> np.ndarray:

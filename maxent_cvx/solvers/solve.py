@@ -47,30 +47,30 @@ def solve(
         )
     backend.check(options)
     request = Request(backend, problem.start if start is None else start, presolve, polish, options, monitor)
-    found: list[Attempt] = []
+    tried: list[Attempt] = []
     try:
         with within(monitor.seconds_left):
             if problem.convex and backend is NEWTON:
                 return _by_rows(problem, request, allow_inaccurate=allow_inaccurate)
-            for one in attempts(problem, request):
-                found.append(one)
-                if one.bound <= PRECISE or monitor.stopped:
+            for attempt in attempts(problem, request):
+                tried.append(attempt)
+                if attempt.bound <= PRECISE or monitor.stopped:
                     break
-            if problem.convex and not any(one.bound < np.inf for one in found):
+            if problem.convex and not any(attempt.bound < np.inf for attempt in tried):
                 _require_consistent(problem, request)
     except NotDecided:
-        if not found:
+        if not tried:
             raise
     except SolverError:
         if problem.convex and backend is not NEWTON and not monitor.stopped:
             _require_consistent(problem, request)
         raise
-    return _judged(problem, request, found, allow_inaccurate)
+    return _judged(problem, request, tried, allow_inaccurate)
 
 
-def _judged(problem: Problem, request: Request, found: list[Attempt], allow_inaccurate: bool) -> Solution:
+def _judged(problem: Problem, request: Request, tried: list[Attempt], allow_inaccurate: bool) -> Solution:
     """The best of all attempts, if it is certified; why there is none, if not."""
-    best, monitor = min(found, key=lambda one: one.bound), request.monitor
+    best, monitor = min(tried, key=lambda attempt: attempt.bound), request.monitor
     answer, certificate = best.solution.answer, best.solution.certificate
     monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     if not best.holds:
@@ -93,36 +93,36 @@ def require_monitored(backend: Backend, monitor: Monitor) -> None:
         capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
     else:
         return
-    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    others = [other.name for other in registered() if getattr(other, capability) and other.installed]
     raise SolverError(f"{backend.name} {lacks}, or choose one of {others}")
 
 
 def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
     """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
-    found, refused = [], None
+    solutions, refused = [], None
     if not request.presolve:
         request.monitor.say("presolve=False is without effect: problems of rows in place of constraints are presolved")
     try:
-        found.append(solve_convex(problem, request))
+        solutions.append(solve_convex(problem, request))
     except Infeasible:
         raise
     except SolverError as error:
         refused = error
-    if not found or not found[0].certificate.holds:
+    if not solutions or not solutions[0].certificate.holds:
         for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
             try:
                 for other in attempts(problem, replace(request, backend=backend, options={})):
-                    found.append(other.solution)
+                    solutions.append(other.solution)
                     if other.holds:
                         break
             except SolverError as error:
                 refused = refused or error
-            if found and found[-1].certificate.holds:
+            if solutions and solutions[-1].certificate.holds:
                 break
-    if not found:
+    if not solutions:
         assert refused is not None
         raise refused
-    best = min(found, key=lambda one: one.certificate.bound)
+    best = min(solutions, key=lambda one: one.certificate.bound)
     answer, monitor = best.answer, request.monitor
     monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {best.certificate}")
     if not best.certificate.holds and not allow_inaccurate:
@@ -150,5 +150,5 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
         holds = f"{n_soft} soft rows, {form.name(form.n_hard)!r} among them"
     else:
         return
-    others = [one.name for one in registered() if getattr(one, capability) and one.installed]
+    others = [other.name for other in registered() if getattr(other, capability) and other.installed]
     raise SolverError(f"{backend.name} takes {takes} only, and the model holds {holds}; choose one of {others}")

@@ -113,7 +113,7 @@ def stacked(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
         return matrices[0]
     starts = np.cumsum([0, *(len(matrix.indices) for matrix in matrices)])
     ends = [matrix.indptr[1:] + start for matrix, start in zip(matrices, starts, strict=False)]
-    data, indices = (np.concatenate([getattr(one, part) for one in matrices]) for part in ("data", "indices"))
+    data, indices = (np.concatenate([getattr(block, part) for block in matrices]) for part in ("data", "indices"))
     return sp.csr_array((data, indices, np.concatenate([[0], *ends])), (sum(map(len, ends)), matrices[0].shape[1]))
 
 

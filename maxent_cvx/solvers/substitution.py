@@ -78,12 +78,12 @@ class RationalRow:
         distinct = [Fraction(0), *dict.fromkeys(multiples)]
         number = {a: i for i, a in enumerate(distinct)}
         terms, place = np.unique(np.concatenate([self.terms, equations.indices]), return_inverse=True)
-        own, subtracted = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms), dtype=np.int64)
-        own[place[: len(self.terms)]] = self.value_index + 1
+        kept, subtracted = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms), dtype=np.int64)
+        kept[place[: len(self.terms)]] = self.value_index + 1
         of_equation = np.array([number[a] for a in multiples], dtype=np.int64)
         subtracted[place[len(self.terms) :]] = of_equation[entry_rows(equations)]
         # A term's new coefficient depends on the pair (its own coefficient, the multiple) only.
-        pairs, value_index = np.unique(own * len(distinct) + subtracted, return_inverse=True)
+        pairs, value_index = np.unique(kept * len(distinct) + subtracted, return_inverse=True)
         before = [Fraction(0), *self.values]
         values = [before[pair // len(distinct)] - distinct[pair % len(distinct)] for pair in pairs.tolist()]
         constant = sum((a * n for a, n in zip(multiples, counts, strict=True)), Fraction(0))
@@ -146,7 +146,7 @@ class Pivots(NamedTuple):
 
 def equation_blocks(form: LinearForm) -> list[Equations]:
     """Find the blocks of hard constraints with coefficients 1 whose rows have no term in common."""
-    found = []
+    blocks = []
     ends = np.empty(0, dtype=int) if form.origin is None else form.origin.starts
     for start, end in itertools.pairwise(ends[ends <= form.n_facts].tolist()):
         matrix = form.rows(np.arange(start, end))
@@ -155,8 +155,8 @@ def equation_blocks(form: LinearForm) -> list[Equations]:
         of_term = np.full(form.shape[1], -1)
         of_term[matrix.indices] = np.where(exact, np.arange(end - start), -1)[entry_rows(matrix)]
         if (matrix.data == 1).all() and len(np.unique(matrix.indices)) == matrix.nnz:
-            found.append(Equations(start, matrix, of_term))
-    return found
+            blocks.append(Equations(start, matrix, of_term))
+    return blocks
 
 
 def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivots:
@@ -173,12 +173,12 @@ def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivot
     tried = Pivots(row, equation, rows.indices[pairs.entry[possible]], equations)
     if not len(row):
         return tried
-    some, own = np.unique(row, return_inverse=True)
-    multiples = Pivots(own, equation, tried.term, equations).multiples(chosen := rows[some])
-    left = largest_terms(sp.csr_array(chosen - multiples @ equations.matrix), equations, upper)
-    after = np.zeros(len(some) * equations.matrix.shape[0])
-    after[left.pair] = left.contribution
-    better = after[own * equations.matrix.shape[0] + equation] <= most[possible]
+    rows_with, place = np.unique(row, return_inverse=True)
+    multiples = Pivots(place, equation, tried.term, equations).multiples(chosen := rows[rows_with])
+    remainder = largest_terms(sp.csr_array(chosen - multiples @ equations.matrix), equations, upper)
+    after = np.zeros(len(rows_with) * equations.matrix.shape[0])
+    after[remainder.pair] = remainder.contribution
+    better = after[place * equations.matrix.shape[0] + equation] <= most[possible]
     return Pivots(row[better], equation[better], tried.term[better], equations)
 
 
@@ -215,10 +215,10 @@ def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -
 
 def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.ndarray:
     """The largest |coefficient| times upper bound that elimination leaves of the common terms of each pair, records."""
-    left = np.abs(rows.data[pairs.common] - rows.data[pairs.entry][pairs.of_common])
-    found = np.zeros(len(pairs.pair))
-    np.maximum.at(found, pairs.of_common, left * upper[rows.indices[pairs.common]])
-    return found
+    remainder = np.abs(rows.data[pairs.common] - rows.data[pairs.entry][pairs.of_common])
+    largest = np.zeros(len(pairs.pair))
+    np.maximum.at(largest, pairs.of_common, remainder * upper[rows.indices[pairs.common]])
+    return largest
 
 
 def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -234,9 +234,9 @@ def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np
     """The entries in some places, by binary search: a place is looked up among all entries of a row otherwise."""
     matrix = canonical(matrix)
     width = np.int64(matrix.shape[1])
-    places, asked = entry_rows(matrix) * width + matrix.indices, row * width + column
-    at = np.minimum(np.searchsorted(places, asked), len(places) - 1)
-    return np.where(places[at] == asked, matrix.data[at], 0.0) if len(places) else np.zeros(len(asked))
+    places, keys = entry_rows(matrix) * width + matrix.indices, row * width + column
+    at = np.minimum(np.searchsorted(places, keys), len(places) - 1)
+    return np.where(places[at] == keys, matrix.data[at], 0.0) if len(places) else np.zeros(len(keys))
 
 
 # Subtract multiples of equations from rows in rational arithmetic, from the rows as typed, and round once.
@@ -266,25 +266,29 @@ def rewritten(
     for i in chosen.tolist():
         row = int(rows[i])
         first = RationalRow.from_origin(origin, row, n_records)
-        found, equations = _eliminated(first, i, steps, form.low)
-        magnitude = _row_magnitude(found, upper) or n_records / float(
+        combination, equations = _eliminated(first, i, steps, form.low)
+        magnitude = _row_magnitude(combination, upper) or n_records / float(
             form.scale[row]
         )  # no terms: keep the scale it had
         scale = Fraction(2) ** -math.floor(math.log2(magnitude))  # a power of two divides without rounding
-        found = found.scaled(scale)
+        combination = combination.scaled(scale)
         try:
-            (low, high), (error, error_of_sides) = found.sides, found.rounding_error
-            coefficients, shift, new_scale = found.coefficients, float(found.constant), float(n_records * scale)
+            (low, high), (error, error_of_sides) = combination.sides, combination.rounding_error
+            coefficients, shift, new_scale = (
+                combination.coefficients,
+                float(combination.constant),
+                float(n_records * scale),
+            )
         except OverflowError:
             continue
-        side_error = error @ most[found.terms] + error_of_sides
+        side_error = error @ most[combination.terms] + error_of_sides
         if not origin.is_exact(row):
             source, sizes = PLACES * float(scale), np.abs(first.coefficients)
             side_error += source * (
                 sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
             )
             error = np.append(error, source * sizes.max(initial=0.0))
-        rewritten_rows[row] = found.terms, coefficients
+        rewritten_rows[row] = combination.terms, coefficients
         new["low"][row], new["high"][row] = low, high
         new["scale"][row], new["shift"][row] = new_scale, shift
         new["side_error"][row], new["coefficient_error"][row] = side_error, error.max(initial=0.0)
@@ -292,8 +296,8 @@ def rewritten(
         subtracted += [(row, equation, float(a)) for equation, a in equations]
     if not rewritten_rows:
         return form
-    at = tuple(np.array([one[k] for one in subtracted], dtype=np.int64) for k in (0, 1))
-    scaled = np.array([one[2] for one in subtracted]) * form.scale[at[0]] / n_records
+    at = tuple(np.array([item[k] for item in subtracted], dtype=np.int64) for k in (0, 1))
+    scaled = np.array([item[2] for item in subtracted]) * form.scale[at[0]] / n_records
     operations = RowOperations(sp.csr_array((scaled, at), shape=(len(factors), len(factors))), factors)
     matrix = _with_rows(form.matrix, rewritten_rows)
     return replace(form, coefficients=matrix, operations=operations, typed=form, **new)
@@ -305,11 +309,11 @@ def _eliminated(
     """Apply the pivots of row i; also return the numbers of the equations subtracted, and their multiples."""
     subtracted = []
     for step in steps:
-        own = slice(*np.searchsorted(step.row, [i, i + 1]))
-        multiples = [row.coefficient(j) for j in step.term[own].tolist()]
-        numbers = step.equations.first + step.equation[own]
+        entries = slice(*np.searchsorted(step.row, [i, i + 1]))
+        multiples = [row.coefficient(j) for j in step.term[entries].tolist()]
+        numbers = step.equations.first + step.equation[entries]
         counts = [Fraction(n) for n in sides[numbers].tolist()]
-        row = row.minus_equations(multiples, counts, step.equations.matrix[step.equation[own]])
+        row = row.minus_equations(multiples, counts, step.equations.matrix[step.equation[entries]])
         subtracted += list(zip(numbers.tolist(), multiples, strict=True))
     return row, subtracted
 
@@ -328,10 +332,12 @@ def _with_rows(matrix: sp.csr_array, replaced: dict[int, tuple[np.ndarray, np.nd
     kept[list(replaced)] = 0.0
     row = np.repeat(list(replaced), [len(terms) for terms, _ in replaced.values()])
     terms, coefficients = (np.concatenate(column) for column in zip(*replaced.values(), strict=True))
-    found = sp.csr_array(sp.diags_array(kept) @ matrix + sp.csr_array((coefficients, (row, terms)), shape=matrix.shape))
-    found.eliminate_zeros()
-    found.sort_indices()
-    return found
+    rewritten = sp.csr_array(
+        sp.diags_array(kept) @ matrix + sp.csr_array((coefficients, (row, terms)), shape=matrix.shape)
+    )
+    rewritten.eliminate_zeros()
+    rewritten.sort_indices()
+    return rewritten
 
 
 def substituted(form: LinearForm, n_records: int) -> LinearForm:
@@ -344,18 +350,18 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
         upper = _bounds(form, n_records, uneven, blocks)
     except Infeasible:
         return form  # a solve will find the contradiction, and explain it
-    rows = left = form.rows(uneven)
+    rows = remainder = form.rows(uneven)
     steps: list[Pivots] = []
     for _ in range(2):  # twice, as one block may leave coefficients that an earlier one eliminates
         for equations in blocks:
-            step = pivots(left, equations, upper)
+            step = pivots(remainder, equations, upper)
             if len(step.row):
                 steps.append(step)
-                left = sp.csr_array(left - step.multiples(left) @ equations.matrix)
+                remainder = sp.csr_array(remainder - step.multiples(remainder) @ equations.matrix)
         if not steps:
             break
-    left.eliminate_zeros()
-    chosen = np.flatnonzero(_magnitude(left, upper) <= LEAST_REDUCTION * _magnitude(rows, None))
+    remainder.eliminate_zeros()
+    chosen = np.flatnonzero(_magnitude(remainder, upper) <= LEAST_REDUCTION * _magnitude(rows, None))
     return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
 
 
@@ -363,13 +369,13 @@ def _uneven(form: LinearForm) -> np.ndarray:
     """The hard rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
     known, n = form.known.distinct, form.n_published
     sizes = np.abs(known.data)
-    found = np.zeros(form.shape[0], dtype=bool)
-    found[n:] = most_by_row(sizes, known) > least_by_row(sizes, known)
+    is_uneven = np.zeros(form.shape[0], dtype=bool)
+    is_uneven[n:] = most_by_row(sizes, known) > least_by_row(sizes, known)
     if form.origin is not None:
         for row in form.origin.typed:
-            found[row] |= len({abs(a) for a, _ in form.origin.coefficients(int(row))}) > 1
-    found[: form.n_facts] = found[form.n_hard :] = False
-    return np.flatnonzero(found)
+            is_uneven[row] |= len({abs(a) for a, _ in form.origin.coefficients(int(row))}) > 1
+    is_uneven[: form.n_facts] = is_uneven[form.n_hard :] = False
+    return np.flatnonzero(is_uneven)
 
 
 def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequence[Equations]) -> np.ndarray:
@@ -391,11 +397,11 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
             continue
         multiples = Pivots(row, equation, rows.indices[entry[hiding]], equations).multiples(rows)
         value = multiples @ form.low[equations.first : equations.first + multiples.shape[1]]
-        left = sp.csr_array(rows - multiples @ equations.matrix)
+        remainder = sp.csr_array(rows - multiples @ equations.matrix)
         hard, knowledge = form.select(np.arange(form.n_facts)), form.select(uneven)
         tried = replace(
             form.select(np.concatenate([np.arange(form.n_facts), uneven])),
-            coefficients=sp.csr_array(sp.vstack([hard.matrix, left], format="csr")),
+            coefficients=sp.csr_array(sp.vstack([hard.matrix, remainder], format="csr")),
             low=np.concatenate([hard.low, knowledge.low - value]),
             high=np.concatenate([hard.high, knowledge.high - value]),
             side_error=np.concatenate([hard.side_error, knowledge.side_error + PLACES * (n_records + np.abs(value))]),

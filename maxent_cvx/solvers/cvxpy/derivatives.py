@@ -65,8 +65,8 @@ class Sensitivity:
         self.hessian = sp.csr_array((np.concatenate(second), at_rows), shape=(3 * len(u), 3 * len(u)))
         P = sp.csc_array((n, n)) if program.P is None else program.P
         top = P - self.curved.T @ self.hessian @ self.curved
-        held = sp.vstack([of_all[self.active], self.gradient @ self.curved], format="csr")
-        self.matrix = sp.csc_array(sp.block_array([[top, held.T], [held, None]]))
+        equations = sp.vstack([of_all[self.active], self.gradient @ self.curved], format="csr")
+        self.matrix = sp.csc_array(sp.block_array([[top, equations.T], [equations, None]]))
         size = np.abs(self.matrix.data).max(initial=1.0)
         ridge = RIDGE * size * np.where(np.arange(self.matrix.shape[0]) < n, 1.0, -1.0)
         self.factor = splu(sp.csc_matrix(self.matrix + sp.diags_array(ridge)))
@@ -103,13 +103,13 @@ class Sensitivity:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for right-hand sides; rows that repeat others do not matter, if the right-hand sides repeat them too."""
-        found = np.zeros_like(right)
+        solution = np.zeros_like(right)
         rest, size = right, np.abs(right).max(initial=0.0)
         for _ in range(REFINEMENTS):
-            found = found + self.factor.solve(rest)
-            rest = right - self.matrix @ found
+            solution = solution + self.factor.solve(rest)
+            rest = right - self.matrix @ solution
             if np.abs(rest).max(initial=0.0) <= PRECISION * size:
-                return found
+                return solution
         raise SolverError(
             f"the solution has no derivative: the system of derivatives is solved to {np.abs(rest).max() / size:.0e} "
             f"only, not to {PRECISION:.0e}. The solution may not be unique, or data may contradict each other if these "
@@ -196,9 +196,9 @@ class SolutionDerivatives:
         [-0.0143, -0.0086, -0.0029, 0.0029, 0.0086, 0.0143]
         """
         deltas = {p.id: np.zeros(p.shape) if p.delta is None else np.asarray(p.delta) for p in self._parameters}
-        found = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
+        moved = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
         for variable in self._problem.variables():
-            variable.delta = found[variable.id]  # type: ignore[assignment]
+            variable.delta = moved[variable.id]  # type: ignore[assignment]
 
     def backward(self) -> None:
         """Set every parameter's `gradient` to that of a function whose gradient by variables is their `gradient`.
@@ -264,13 +264,13 @@ class SolutionDerivatives:
         >>> mx.solvers.derivatives(die).jacobian(x, mean).round(4).tolist()
         [-0.1429, -0.0857, -0.0286, 0.0286, 0.0857, 0.1429]
         """
-        found = np.empty((variable.size, parameter.size))
+        jacobian = np.empty((variable.size, parameter.size))
         for entry in range(parameter.size):
             deltas = {p.id: np.zeros(p.shape) for p in self._parameters}
             deltas[parameter.id] = np.eye(1, parameter.size, entry).reshape(parameter.shape, order="F")
             moved = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
-            found[:, entry] = np.ravel(moved[variable.id], order="F")
-        return found.reshape(variable.shape + parameter.shape, order="F")
+            jacobian[:, entry] = np.ravel(moved[variable.id], order="F")
+        return jacobian.reshape(variable.shape + parameter.shape, order="F")
 
     @property
     def _parameters(self) -> list[cp.Parameter]:
@@ -278,18 +278,18 @@ class SolutionDerivatives:
 
     def _vector(self, deltas: dict[int, np.ndarray]) -> np.ndarray:
         """Changes of parameters as one vector, in the order of CVXPY's tensors."""
-        found = np.zeros(self._n)
+        vector = np.zeros(self._n)
         for number, column in self._program.param_id_to_col.items():
             if number in deltas:
                 delta = np.ravel(deltas[number], order="F")
-                found[column : column + len(delta)] = delta
-        return found
+                vector[column : column + len(delta)] = delta
+        return vector
 
     def _moved(self, entries: np.ndarray) -> dict[int, np.ndarray]:
         """How variables move, by their ids, if entries of parameters move."""
         with refusing():
-            found = self._sensitivity.solve(self._right @ entries)
-        parts = self._program.split_solution(found[: self._sensitivity.n])
+            moved = self._sensitivity.solve(self._right @ entries)
+        parts = self._program.split_solution(moved[: self._sensitivity.n])
         parts = _through(reversed(self._chain.reductions), "var_forward", parts)
         return {v.id: np.asarray(parts.get(v.id, np.zeros(v.shape))) for v in self._problem.variables()}
 

@@ -158,11 +158,11 @@ class NormalMatrix:
         solve = regularized_cholesky(C - (B / D) @ B.T, raised, is_inverted=False)
 
         def solution(right: np.ndarray) -> np.ndarray:
-            found, first = np.empty(len(right)), right[self.disjoint]
+            x, first = np.empty(len(right)), right[self.disjoint]
             last = right[self.rest] - B @ (first / D)
-            found[self.rest] = last = solve(last) if n_rest else last
-            found[self.disjoint] = (first - last @ B) / D
-            return found
+            x[self.rest] = last = solve(last) if n_rest else last
+            x[self.disjoint] = (first - last @ B) / D
+            return x
 
         return solution
 
@@ -174,19 +174,19 @@ def disjoint_rows(matrix: sp.csr_array, allowed: np.ndarray) -> np.ndarray:
     rank = np.empty(n_rows, dtype=np.int64)
     rank[np.lexsort((np.arange(n_rows), length))] = np.arange(n_rows)
     row, term = entry_rows(matrix), matrix.indices
-    left, chosen = allowed & (length > 0), np.zeros(n_rows, dtype=bool)
+    candidates, chosen = allowed & (length > 0), np.zeros(n_rows, dtype=bool)
     for _ in range(ROUNDS):
-        entries = left[row]
+        entries = candidates[row]
         if not entries.any():
             break
         first = np.full(n_terms, n_rows)
         np.minimum.at(first, term[entries], rank[row[entries]])
         beaten = np.bincount(row[entries], rank[row[entries]] > first[term[entries]], n_rows) > 0
-        new = left & ~beaten
+        new = candidates & ~beaten
         chosen |= new
         claimed = np.zeros(n_terms, dtype=bool)
         claimed[term[new[row]]] = True
-        left &= ~new & (np.bincount(row, claimed[term], n_rows) == 0)
+        candidates &= ~new & (np.bincount(row, claimed[term], n_rows) == 0)
     return np.flatnonzero(chosen)
 
 
@@ -558,15 +558,15 @@ class _FullSystem:
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self.factor is not None
         right = np.concatenate([a, b, e])
-        found, missing, best = np.zeros(len(right)), right, np.inf
+        x, missing, best = np.zeros(len(right)), right, np.inf
         enough = REFINED * (1 + np.abs(right).max(initial=0.0))
         for _ in range(REFINEMENTS):
-            trial = found + self.factor.solve(missing)
+            trial = x + self.factor.solve(missing)
             rest = right - self.constant @ trial - self.diagonal * trial
             off = float(np.abs(rest).max(initial=0.0))
             if not off < best:
                 break
-            found, missing, best = trial, rest, off
+            x, missing, best = trial, rest, off
             if best <= enough:
                 break
-        return found[: self.n_terms], found[self.n_terms : self.n], found[self.n :]
+        return x[: self.n_terms], x[self.n_terms : self.n], x[self.n :]

@@ -192,9 +192,9 @@ class ConeProgram:
             gap = np.abs(finite_slack[:m] * dual[:m]).sum() + np.maximum(t * p + u * q + w * r, 0.0).sum()
             relative = gap / (-p @ np.abs(u) + TINY)
         dual_violation = max(float((balance / balances).max(initial=0.0)), self.dual_violation(dual))
-        found = Distance(self._violation(slack, scale), dual_violation, float(relative))
-        if of_entropies and found.holds:
-            return found
+        distance = Distance(self._violation(slack, scale), dual_violation, float(relative))
+        if of_entropies and distance.holds:
+            return distance
         largest = max(
             self._violation(slack, np.full(len(scale), float(scale.max(initial=0.0)))),
             float(balance.max(initial=0.0) / balances.max(initial=TINY)),
@@ -204,7 +204,7 @@ class ConeProgram:
             summands = np.abs(gradient) @ np.abs(z) + (np.abs(finite_slack) + sides) @ np.abs(dual)
             summands += SHARE * np.abs(self.c).max(initial=0.0) + TINY
             relative_gap = (gap + balance @ self._reach(size, of_row, z)) / summands
-        return replace(found, largest=float(largest), relative_gap=float(relative_gap))
+        return replace(distance, largest=float(largest), relative_gap=float(relative_gap))
 
     def _reach(self, size: sp.csr_array, scale: np.ndarray, z: np.ndarray) -> np.ndarray:
         """How far each column can move, at least as far as it is from 0, before it exceeds all other summands of a row.
@@ -317,9 +317,9 @@ class EntropyProgram:
             first = len(kept)
             real = self.kept >= first
             dual[self.kept[real] - first] = -multipliers[real] / self.per_row[real]
-            if (own := self.out.used >= first).any():
+            if (eliminated := self.out.used >= first).any():
                 # Duals of eliminated rows: the reduced cost of a variable that a row determined is 0.
-                rows, columns = self.out.used[own] - first, self.out.gives[own]
+                rows, columns = self.out.used[eliminated] - first, self.out.gives[eliminated]
                 missing = -(program.c + program.A.T @ dual)[columns]  # none is in a quadratic term
                 dual[rows] = splu(sp.csc_matrix(program.A[rows][:, columns].T)).solve(missing)
         return z, dual
@@ -349,25 +349,25 @@ class EntropyProgram:
             return None
         above, below = (at[np.lexsort((sign * side[at], term[at]))] for at, sign in ((above, 1), (below, -1)))
         tightest = np.concatenate([at[np.unique(term[at], return_index=True)[1]] for at in (above, below)])
-        left = np.setdiff1d(np.arange(len(length)), single, assume_unique=True)
+        remaining = np.setdiff1d(np.arange(len(length)), single, assume_unique=True)
         program = replace(
-            rows, matrix=rows.matrix[left], others=rows.others[left], right=rows.right[left],
-            is_equation=rows.is_equation[left],
+            rows, matrix=rows.matrix[remaining], others=rows.others[remaining], right=rows.right[remaining],
+            is_equation=rows.is_equation[remaining],
             least=least if least.any() else None, most=most if np.isfinite(most).any() else None,
         )  # fmt: skip
-        return Bounded(program, left, single[tightest], term[tightest])
+        return Bounded(program, remaining, single[tightest], term[tightest])
 
     def multipliers(self, bounded: Bounded, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """Multipliers of all rows from those of the rows that are no bounds: a bound's is log y less the exponent."""
-        found = np.zeros(len(self.rows.right))
-        found[bounded.rows] = multipliers
+        of_rows = np.zeros(len(self.rows.right))
+        of_rows[bounded.rows] = multipliers
         if len(bounded.bounds):
             terms, at = bounded.terms, bounded.bounds
             a = self.rows.matrix.data[self.rows.matrix.indptr[at]]
             with np.errstate(divide="ignore"):
-                own = (np.log(counts[terms]) - bounded.program.exponent(multipliers)[terms]) / a
-            found[at] = np.where((counts[terms] == self.rows.right[at] / a) & (own < 0), own, 0.0)
-        return found
+                of_single = (np.log(counts[terms]) - bounded.program.exponent(multipliers)[terms]) / a
+            of_rows[at] = np.where((counts[terms] == self.rows.right[at] / a) & (of_single < 0), of_single, 0.0)
+        return of_rows
 
 
 def read(program: ConeProgram) -> EntropyProgram | None:
@@ -434,8 +434,8 @@ def _eliminate(
     while True:
         n_others, tied = len(others), ties
         if n_others:
-            own = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
-            tied = sp.vstack([ties[0], own], format="csr"), np.append(ties[1], np.zeros(n_others))
+            definitions = sp.csr_array((-np.ones(n_others), (np.arange(n_others), others)), shape=(n_others, n_columns))
+            tied = sp.vstack([ties[0], definitions], format="csr"), np.append(ties[1], np.zeros(n_others))
         out, number = _eliminate_columns(tied, (linear, right), program.c, program.n_zero)
         if not len(out.left):
             return out, number, others
@@ -549,20 +549,20 @@ def _eliminate_columns(
     of_ties, sides = ties
     n_kept, n_columns = of_ties.shape
     # The first tie of one column that has it renames a column: column = constant + factor * kept variable.
-    alone = np.flatnonzero(np.diff(of_ties.indptr) == 1)
-    column, first = np.unique(of_ties.indices[of_ties.indptr[alone]], return_index=True)
-    tie = alone[first]
+    single = np.flatnonzero(np.diff(of_ties.indptr) == 1)
+    column, first = np.unique(of_ties.indices[of_ties.indptr[single]], return_index=True)
+    tie = single[first]
     is_named, is_open = np.zeros(n_columns, dtype=bool), np.ones(n_kept, dtype=bool)
     is_named[column], is_open[tie] = True, False
-    left = np.flatnonzero(~is_named)
+    unnamed = np.flatnonzero(~is_named)
     name, factor, constant = np.empty(n_columns, of_ties.indices.dtype), np.ones(n_columns), np.zeros(n_columns)
     per = of_ties.data[of_ties.indptr[tie]]
     name[column], factor[column], constant[column] = tie, -1 / per, sides[tie] / per
-    name[left] = n_kept + np.arange(len(left))
+    name[unnamed] = n_kept + np.arange(len(unnamed))
 
     def renamed(rows: sp.csr_array, right: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         data = rows.data if (factor == 1).all() else rows.data * factor[rows.indices]
-        shape = (rows.shape[0], n_kept + len(left))
+        shape = (rows.shape[0], n_kept + len(unnamed))
         constants = rows @ constant if constant.any() else 0.0
         return sp.csr_array((data, name[rows.indices], rows.indptr), shape), right - constants
 
@@ -572,19 +572,20 @@ def _eliminate_columns(
     number = np.concatenate([open_ties, n_kept + np.arange(rows.shape[0])])
     if len(open_ties):
         tied, tied_right = renamed(of_ties[open_ties], sides[open_ties])
-        own = sp.csr_array((np.ones(len(open_ties)), (np.arange(len(open_ties)), open_ties)), tied.shape)
-        rows, right = sp.vstack([tied + own, rows], format="csr"), np.concatenate([tied_right, right])
+        definitions = sp.csr_array((np.ones(len(open_ties)), (np.arange(len(open_ties)), open_ties)), tied.shape)
+        rows, right = sp.vstack([tied + definitions, rows], format="csr"), np.concatenate([tied_right, right])
     ends = np.concatenate([[0], np.cumsum(is_named)]).astype(name.dtype)
     matrix = sp.csr_array((factor[is_named], name[is_named], ends), shape=(n_columns, n_kept))
-    if not len(left):
+    if not len(unnamed):
         none = np.empty(0, dtype=np.int64)
         return Elimination(rows, right, costs, matrix, constant, none, none, none, none), number
-    found = eliminate(rows, right, costs, n_kept, len(open_ties) + n_zero)
-    of_left = (found.matrix.data, (left[entry_rows(found.matrix)], found.matrix.indices))
-    constant[left] = found.constant
+    eliminated = eliminate(rows, right, costs, n_kept, len(open_ties) + n_zero)
+    of_left = (eliminated.matrix.data, (unnamed[entry_rows(eliminated.matrix)], eliminated.matrix.indices))
+    constant[unnamed] = eliminated.constant
     return replace(
-        found, matrix=sp.csr_array(matrix + sp.csr_array(of_left, shape=matrix.shape)), constant=constant,
-        used=number[found.used], gives=left[found.gives], left=left[found.left], unbounded=left[found.unbounded],
+        eliminated, matrix=sp.csr_array(matrix + sp.csr_array(of_left, shape=matrix.shape)), constant=constant,
+        used=number[eliminated.used], gives=unnamed[eliminated.gives], left=unnamed[eliminated.left],
+        unbounded=unnamed[eliminated.unbounded],
     ), number  # fmt: skip
 
 
@@ -598,7 +599,7 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
     right = np.append(right, 0.0)
     undetermined, unused = np.ones(n_others, dtype=bool), np.ones(n_rows, dtype=bool)
     none = np.empty(0, dtype=np.int64)
-    given, used, found, constants = [none], [none], [], []
+    pivot_rows, used, solved, constants = [none], [none], [], []
     while undetermined.any():
         others = np.flatnonzero(undetermined)
         among = sp.csr_array(work[:, n_kept + others])
@@ -612,18 +613,18 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
         share = sp.csr_array(work[:, n_kept + column] @ sp.diags_array(1 / pivot))
         work = sp.csr_array(work - share @ giving)
         right = right - share @ value
-        found.append(sp.csr_array(sp.diags_array(-1 / pivot) @ giving[:, :n_kept]))
+        solved.append(sp.csr_array(sp.diags_array(-1 / pivot) @ giving[:, :n_kept]))
         constants.append(value / pivot)
-        given.append(column)
+        pivot_rows.append(column)
         used.append(row)
         undetermined[column], unused[row] = False, False
     others = np.flatnonzero(undetermined)
     touched = np.diff(sp.csc_array(work[:n_rows][np.flatnonzero(unused)][:, n_kept + others]).indptr) > 0
     has_cost = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
-    gives = np.concatenate(given)
+    gives = np.concatenate(pivot_rows)
     # Those in no row and without a cost are set to 0, as the first of the others.
     order = np.argsort(np.concatenate([gives, others[~touched & ~has_cost], others[touched | has_cost]]))
-    matrix = sp.csr_array(sp.vstack([*found, sp.csr_array((len(others), n_kept))], format="csr")[order])
+    matrix = sp.csr_array(sp.vstack([*solved, sp.csr_array((len(others), n_kept))], format="csr")[order])
     constant = np.concatenate([*constants, np.zeros(len(others))])[order]
     kept = sp.csr_array(sp.diags_array(unused * 1.0) @ work[:n_rows, :n_kept])
     kept.eliminate_zeros()
@@ -635,8 +636,8 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
 
 def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose rows with one remaining variable, and that variable; no row and no variable is chosen twice."""
-    alone = np.diff(among.indptr) == 1
-    single = np.flatnonzero(alone)
+    is_single = np.diff(among.indptr) == 1
+    single = np.flatnonzero(is_single)
     column, first = np.unique(among.indices[among.indptr[single]], return_index=True)
     row = single[first]  # the first row that determines a variable
     if (exact := row < n_equations).any():
@@ -648,6 +649,6 @@ def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[n
     below = np.bincount(entries.col, entries.data < 0, among.shape[1])
     tied = np.bincount(entries.col, entries.row < n_equations, among.shape[1]) > 0
     up, down = (above == 1) & (costs <= 0) & ~tied, (below == 1) & (costs >= 0) & ~tied
-    bounds = alone[entries.row] & np.where(entries.data > 0, up[entries.col], down[entries.col])
+    bounds = is_single[entries.row] & np.where(entries.data > 0, up[entries.col], down[entries.col])
     column, first = np.unique(entries.col[bounds], return_index=True)
     return entries.row[bounds][first], column

@@ -175,8 +175,8 @@ class DualNewton(ConicSolver):
         if super().can_solve(problem_form):
             return True
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
-        found = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
-        raise Refused(f"the problem has {found} that DUAL_NEWTON does not take. {TAKES}")
+        unsupported = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
+        raise Refused(f"the problem has {unsupported} that DUAL_NEWTON does not take. {TAKES}")
 
     @single_thread
     def solve_via_data(
@@ -394,13 +394,13 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
             return True
 
     solver.set_termination_callback(watch)
-    found = solver.solve()
+    solution = solver.solve()
     if raised:
         raise raised[0]
-    word, z, dual = str(found.status), side * np.array(found.x), np.zeros(len(kept))
+    word, z, dual = str(solution.status), side * np.array(solution.x), np.zeros(len(kept))
     # Without an objective every point that satisfies the rows is optimal, as dual values of 0 prove.
     if program.c.any() or program.P is not None or "PrimalInfeasible" in word:
-        dual[kept] = cost * np.array(found.z)
+        dual[kept] = cost * np.array(solution.z)
     if "Infeasible" not in word:
         if program.P is None and not b.any():  # every multiple of a feasible point is feasible: the optimum is at 0
             z[:] = 0.0
@@ -421,4 +421,4 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
         status = s.USER_LIMIT
     else:
         status = s.OPTIMAL_INACCURATE if is_near else s.SOLVER_ERROR
-    return ConeAnswer(status, z, dual, distance, found.iterations)
+    return ConeAnswer(status, z, dual, distance, solution.iterations)
