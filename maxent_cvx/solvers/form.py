@@ -240,7 +240,7 @@ class LinearForm:
         """Extend numbers of the hard rows by zeros for the soft rows."""
         return np.concatenate([direction, np.zeros(self.shape[0] - len(direction))])
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """The number of rows, and of terms."""
         return self.coefficients.shape
