@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -57,6 +58,32 @@ def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -
         summands.append((constant.startswith("-"), constant.removeprefix("-") or "0"))
     (minus, first), *others = summands
     return "-" * minus + first + "".join(f" {'-' if minus else '+'} {part}" for minus, part in others)
+
+
+class Message(str):
+    """A sentence in English that keeps the template and the values it is made of, so that a report can translate it.
+
+    >>> sentence = Message("{n} of {total:,} people", n=2, total=1000)
+    >>> sentence, sentence.template, sentence.values
+    ('2 of 1,000 people', '{n} of {total:,} people', {'n': 2, 'total': 1000})
+    """
+
+    template: str
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, /, **values: Any) -> Message:
+        message = super().__new__(cls, template.format(**values))
+        message.template, message.values = template, values
+        return message
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.template,), self.values
+
+
+def joined(sentences: Iterable[str]) -> Message:
+    """Several sentences, one after the other, each of which keeps its own template."""
+    numbered = {f"sentence{i}": sentence for i, sentence in enumerate(sentences)}
+    return Message(" ".join(f"{{{name}}}" for name in numbered), **numbered)
 
 
 # A sentence and the first rows of tables as HTML, in which every value is escaped.

@@ -36,11 +36,10 @@ from .._utils.errors import (
     TableError,
     join_names,
     one_line,
-    pluralize,
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin, TablePreview, format_value
+from .._utils.formatting import Message, ReprMixin, TablePreview, format_value
 from .._utils.tables import as_numbers, choose
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
@@ -1234,8 +1233,8 @@ def _in_quotes(label: object) -> str:
     return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
 
 
-def _people(n: float) -> str:
-    return pluralize(int(n), "person", "people")
+def _people(n: float) -> Message:
+    return Message("{n} person" if n == 1 else "{n} people", n=int(n))
 
 
 def _verdict(rule: ExposureRule, exposure: Exposure, whom: str) -> Iterator[str]:
@@ -1277,34 +1276,50 @@ def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
     if intervals is None:
         return
     write, default = intervals.scale.in_words, ""
+    radius = write(intervals.radius)
     if intervals.is_default:
-        rank = "one rank or " if intervals.scale.kind == "rank" else ""
-        default = f" (the default, {rank}a twentieth of their range)"
+        is_rank = intervals.scale.kind == "rank"
+        default = Message(
+            " (the default, one rank or a twentieth of their range)"
+            if is_rank
+            else " (the default, a twentieth of their range)"
+        )
     if intervals is rule.windows:
-        yield f"Values within {write(intervals.radius)} of each other count as equal{default}."
+        yield Message("Values within {radius} of each other count as equal{default}.", radius=radius, default=default)
     elif intervals.radius > 0:
-        yield f"Only equal values count as equal: no two are within {write(intervals.radius)} of each other{default}."
+        yield Message(
+            "Only equal values count as equal: no two are within {radius} of each other{default}.",
+            radius=radius,
+            default=default,
+        )
     errors = [exposure.expected_error, exposure.expected_error_before]
     off, before = (
         None if error is None else write(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
         for error in errors
     )
-    yield f"The best guess is off by {off} on average" + (
-        "." if before is None else f"; without the release, by {before}."
-    )
+    if before is None:
+        yield Message("The best guess is off by {off} on average.", off=off)
+    else:
+        yield Message(
+            "The best guess is off by {off} on average; without the release, by {before}.", off=off, before=before
+        )
 
 
 def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFrame:
     """Values that are certain for people who are not exposed: for how many, and why that does not count."""
     single = values_of_each_attribute(rule.values)
     rows = [
-        (label, int(n), "its baseline reaches the threshold" if is_judged else "it is not among the sensitive values")
+        (
+            label,
+            int(n),
+            Message("its baseline reaches the threshold" if is_judged else "it is not among the sensitive values"),
+        )
         for label, n, is_judged in zip(rule.values.to_flat_index(), counts["uncounted"], rule.involved, strict=True)
         if n
     ]
     if single is not None:
         rows += [
-            (label, int(n), "it is not judged by itself, or its baseline reaches the threshold")
+            (label, int(n), Message("it is not judged by itself, or its baseline reaches the threshold"))
             for label, n in zip(single.labels, counts["uncounted_of_attribute"], strict=True)
             if n
         ]
@@ -1317,16 +1332,20 @@ def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Itera
     """What a reader of the verdict must know besides."""
     for label, row in uncounted.head(MOST_WARNINGS).iterrows():
         n = int(row["people"])
-        yield (
-            f"{_in_quotes(label)} is certain (P = 1) for {_people(n)} who {'is' if n == 1 else 'are'} not counted: "
-            f"{row['because']}."
+        sentence = (
+            "{value} is certain (P = 1) for 1 person who is not counted: {because}."
+            if n == 1
+            else "{value} is certain (P = 1) for {n} people who are not counted: {because}."
         )
-    if len(uncounted) > MOST_WARNINGS:
-        yield f"{len(uncounted) - MOST_WARNINGS} more values are certain for people who are not counted."
+        yield Message(sentence, value=_in_quotes(label), n=n, because=row["because"])
+    if (n_more := len(uncounted) - MOST_WARNINGS) > 0:
+        yield Message("{n} more values are certain for people who are not counted.", n=n_more)
     if unsure:
-        yield (
-            f"{unsure} of the exposed people are counted only because the certified error ({rule.slack:.2g}) is too large "
-            "to prove that their probability is below the threshold."
+        yield Message(
+            "{n} of the exposed people are counted only because the certified error ({error:.2g}) is too large to prove "
+            "that their probability is below the threshold.",
+            n=unsure,
+            error=rule.slack,
         )
 
 
@@ -1337,12 +1356,13 @@ def _doubts(
     if closer:
         windows = rule.windows
         assert windows is not None
-        yield (
-            f"A narrower interval than +-{windows.scale.in_words(windows.radius)} would expose {_people(closer)} who "
-            "are not counted because the baseline probability of the wider interval is too large. Choose a smaller "
-            "distance (within).",
-            True,
+        narrower = Message(
+            "A narrower interval than +-{radius} would expose {people} who are not counted because the baseline "
+            "probability of the wider interval is too large. Choose a smaller distance (within).",
+            radius=windows.scale.in_words(windows.radius),
+            people=_people(closer),
         )
+        yield narrower, True
     if is_given:  # the user has looked at the values
         return
     names = list(rule.events.labels.names)
@@ -1351,33 +1371,42 @@ def _doubts(
         numbers_of_people = None if n_s is None else every.of(n_s[None])[0]
         is_unique = _are_nearly_unique(numbers_of_people, len(every.labels), n_people)
         texts = _look_like_numbers(every.labels)
-        rare = f"Most values of {name!r} occur only once or twice"
-        otherwise = "set the distance (within) to 0 if only equal values matter"
         if len(names) > 1 and _has_default_intervals(every.labels):
-            yield (
-                f"Combinations of {', '.join(map(str, names))} are compared for equality, although {name!r} is a number, "
-                f"date or rank, so close values count as different. Judge {name!r} alone, or {otherwise}.",
-                True,
+            combined = Message(
+                "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
+                "values count as different. Judge {name!r} alone, or set the distance (within) to 0 if only equal values "
+                "matter.",
+                names=", ".join(map(str, names)),
+                name=name,
             )
+            yield combined, True
         elif rule.windows is not None:
             if is_unique:
-                yield (
-                    f"{rare}: whether anybody is exposed depends on the distance (within); choose it deliberately.",
-                    False,
+                unique = Message(
+                    "Most values of {name!r} occur only once or twice: whether anybody is exposed depends on the distance "
+                    "(within); choose it deliberately.",
+                    name=name,
                 )
+                yield unique, False
         elif rule.intervals is None and texts:
-            yield (
-                f"{len(texts)} of {len(every.labels)} values of {name!r} look like numbers, dates or ranges, such as "
-                f"{short_repr(texts[0])}, but are treated as unrelated labels, so close values count as different. "
-                f"Convert them to numbers or dates, or {otherwise}.",
-                True,
+            numerical = Message(
+                "{n} of {total} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
+                "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "
+                "distance (within) to 0 if only equal values matter.",
+                n=len(texts),
+                total=len(every.labels),
+                name=name,
+                example=short_repr(texts[0]),
             )
+            yield numerical, True
         elif is_unique:
-            yield (
-                f"{rare}, and only equal values count, so hardly any value can be inferred, whatever is known. Group "
-                f"the values, or {otherwise}.",
-                True,
+            equal = Message(
+                "Most values of {name!r} occur only once or twice, and only equal values count, so hardly any value can be "
+                "inferred, whatever is known. Group the values, or set the distance (within) to 0 if only equal values "
+                "matter.",
+                name=name,
             )
+            yield equal, True
 
 
 def _has_default_intervals(values: pd.Index) -> bool:

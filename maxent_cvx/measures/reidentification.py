@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit, gammaln, hyp2f1, logit
 
 from .._utils.errors import StatementError, TableError, pluralize, short_repr
-from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.formatting import Message, ReprMixin, TablePreview
 from .._utils.tables import REPEAT, check_columns, check_no_count, names, sort_distinct
 from .._utils.validation import check_int
 from ..model.partitioned import PartitionedPosterior
@@ -391,10 +391,25 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
     mean = len(records) / n
-    yield "classes", len(records), "classes", f"{n} records have {len(records)} different quasi-identifiers"
-    yield "k", least, "records", f"{least}-anonymous: the smallest class"
-    yield "records below k", below, "records", f"{_percent(below / n)} of all are in classes of fewer than {k}"
-    yield "sample uniques", unique, "records", f"{_percent(unique / n)} of all have unique quasi-identifiers"
+    yield (
+        "classes",
+        len(records),
+        "classes",
+        Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records)),
+    )
+    yield "k", least, "records", Message("{k}-anonymous: the smallest class", k=least)
+    yield (
+        "records below k",
+        below,
+        "records",
+        Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k),
+    )
+    yield (
+        "sample uniques",
+        unique,
+        "records",
+        Message("{share} of all have unique quasi-identifiers", share=_percent(unique / n)),
+    )
     yield "prosecutor risk", mean, "probability", "for a person known to be in the release, on average"
     yield "highest prosecutor risk", 1 / least, "probability", "for a person known to be in the release"
 
@@ -409,9 +424,14 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
         "records below k in the population",
         below,
         "records",
-        f"{_percent(below / n)} may belong to fewer than {k} people",
+        Message("{share} may belong to fewer than {k} people", share=_percent(below / n), k=k),
     )
-    yield "population uniques", unique, "records", f"{_percent(unique / n)} can belong to one person only"
+    yield (
+        "population uniques",
+        unique,
+        "records",
+        Message("{share} can belong to one person only", share=_percent(unique / n)),
+    )
     yield "journalist risk", mean, "probability", "for anybody in the population, on average"
     yield "highest journalist risk", 1 / least, "probability", "for anybody in the population"
 
@@ -430,7 +450,9 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         pitman = unique * still_unique(alpha, theta, n, n_population)
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
-        says = f"{_percent(value / n)} of all are expected to be unique among {n_population} people"
+        says = Message(
+            "{share} of all are expected to be unique among {n} people", share=_percent(value / n), n=n_population
+        )
         nothing = "not available for a single class, or if all classes have one record"
         rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
     return rows, by_class
@@ -438,9 +460,14 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
 
 def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
     """The mean and the largest of an estimate of 1 / F."""
-    mean, says = float(records @ risk / records.sum()), "estimated, for anybody in the population"
-    yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
-    yield f"highest individual risk ({name})", float(risk.max()), "probability", says
+    mean = float(records @ risk / records.sum())
+    yield f"individual risk ({name})", mean, "probability", "estimated, for anybody in the population, on average"
+    yield (
+        f"highest individual risk ({name})",
+        float(risk.max()),
+        "probability",
+        "estimated, for anybody in the population",
+    )
 
 
 def _percent(share: float) -> str:

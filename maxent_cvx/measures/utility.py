@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names
+from .._utils.formatting import Message, joined
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior
@@ -416,22 +417,34 @@ def _inference(
 ) -> Iterator[Row]:
     """What is inferred of people."""
     share = verdict.people / max(verdict.total, 1)
-    yield INFERENCE, "exposed people", verdict.people, "people", f"{share:.1%} of all: {verdict.meaning}"
+    yield (
+        INFERENCE,
+        "exposed people",
+        verdict.people,
+        "people",
+        Message("{share:.1%} of all: {meaning}", share=share, meaning=verdict.meaning),
+    )
     uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
     which = ", ".join(map(str, verdict.uncounted.index[:3]))
     says = (
-        f"people for whom a value is certain that does not count: {which}"
+        Message("people for whom a value is certain that does not count: {values}", values=which)
         if which
         else "no value is certain that does not count"
     )
     yield INFERENCE, "certain, not counted", uncounted, "people", says
     if verdict.undecided:
-        yield INFERENCE, "undecided", len(verdict.undecided), "reasons", " ".join(verdict.undecided)
+        yield INFERENCE, "undecided", len(verdict.undecided), "reasons", joined(verdict.undecided)
     if (error := verdict.expected_error) is not None:
         far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
-        yield INFERENCE, "expected error", far, unit, " ".join(verdict.distances)
+        yield INFERENCE, "expected error", far, unit, joined(verdict.distances)
     worst = disclosure(post, worst=True).iloc[0]
-    yield INFERENCE, "largest probability", worst["max_p"], "probability", f"the largest P({worst['value']} | q)"
+    yield (
+        INFERENCE,
+        "largest probability",
+        worst["max_p"],
+        "probability",
+        Message("the largest P({value} | q)", value=worst["value"]),
+    )
     yield (
         INFERENCE,
         "distinct l",
@@ -486,14 +499,25 @@ def _of_guesses(post: Posterior) -> Iterator[Row]:
 def _utility(release: Release, original: pd.DataFrame, hierarchies: Mapping[str, object] | None) -> Iterator[Row]:
     """What the release is good for."""
     error = query_error(release, original, hierarchies=hierarchies)["error"]
-    counts = "relative error of random counting queries"
-    yield UTILITY, "median query error", float(error.median()), "ratio", f"{counts}, the median"
-    yield UTILITY, "mean query error", float(error.mean()), "ratio", f"{counts}, the mean"
+    yield (
+        UTILITY,
+        "median query error",
+        float(error.median()),
+        "ratio",
+        "relative error of random counting queries, the median",
+    )
+    yield (
+        UTILITY,
+        "mean query error",
+        float(error.mean()),
+        "ratio",
+        "relative error of random counting queries, the mean",
+    )
     far = marginal_distance(release, original, hierarchies=hierarchies)
     single, both = far.iloc[: len(release.qi) + 1], far.iloc[len(release.qi) + 1 :]
     for name, table in (("attribute", single), ("attribute with the sensitive values", both)):
         variation, hellinger = table["total_variation"], table["hellinger"]
-        worst = f"largest of {len(table)} marginals, for {variation.idxmax()}"
+        worst = Message("largest of {n} marginals, for {attributes}", n=len(table), attributes=variation.idxmax())
         yield UTILITY, f"total variation, {name}", float(variation.max()), "distance", worst
-        worst = f"largest of {len(table)} marginals, for {hellinger.idxmax()}"
+        worst = Message("largest of {n} marginals, for {attributes}", n=len(table), attributes=hellinger.idxmax())
         yield UTILITY, f"Hellinger distance, {name}", float(hellinger.max()), "distance", worst
