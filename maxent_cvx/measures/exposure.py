@@ -716,13 +716,13 @@ class Scale:
     def in_words(self, difference: float) -> str:
         """Write a difference of positions: "4,500", "30 days" or "2 ranks"."""
         if self.kind == "rank":
-            return f"{difference:.3g} rank{'s' * (difference != 1)}"
+            return Message("{n:.3g} rank" if difference == 1 else "{n:.3g} ranks", n=difference)
         if self.kind == "number":
             return f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
         for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
             if difference >= seconds:
-                return f"{difference / seconds:.3g} {unit}{'s' * (difference != seconds)}"
-        return f"{difference:.3g} seconds"
+                return Message(f"{{n:.3g}} {unit}{'s' * (difference != seconds)}", n=difference / seconds)
+        return Message("{n:.3g} seconds", n=difference)
 
 
 def scale_of(values: pd.Index) -> Scale | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -380,10 +380,23 @@ def reidentification(
     else:
         risk = 1 / records
     marketer = float(records @ risk / records.sum())
-    rows.append(("marketer risk", marketer, "share", f"{_percent(marketer)} of all records would be linked correctly"))
+    rows.append(
+        (
+            "marketer risk",
+            marketer,
+            "share",
+            Message("{share} of all records would be linked correctly", share=_percent(marketer)),
+        )
+    )
     index = pd.Index([name for name, *_ in rows], name="measure")
-    measures = pd.DataFrame([row for _, *row in rows], index=index, columns=["value", "unit", "says"])
+    measures = table_of_measures([row[1:] for row in rows], index)
     return Reidentification(measures, classes.assign(risk=risk), k)
+
+
+def table_of_measures(rows: Sequence[tuple[float, str, str]], index: pd.Index) -> pd.DataFrame:
+    """Tabulate values, units and what they say; the last are objects, as strings of pandas would lose their templates."""
+    values, units, says = zip(*rows, strict=True)
+    return pd.DataFrame({"value": values, "unit": units, "says": pd.Series(says, index, object)}, index)
 
 
 def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from ..releases.series import ReleaseSeries
 from .accuracy import overall_divergence
 from .disclosure import disclosure, of_those_inside, published
 from .exposure import Exposure, exposed
-from .reidentification import reidentification
+from .reidentification import reidentification, table_of_measures
 
 __all__ = [
     "marginal_distance",
@@ -409,7 +409,7 @@ def risk_utility(
     if isinstance(view, Release) and original is not None:
         rows += _utility(view, original, hierarchies)
     index = pd.MultiIndex.from_tuples([row[:2] for row in rows], names=["kind", "measure"])
-    return pd.DataFrame([row[2:] for row in rows], index=index, columns=["value", "unit", "says"])
+    return table_of_measures([row[2:] for row in rows], index)
 
 
 def _inference(

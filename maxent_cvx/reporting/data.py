@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError
-from .._utils.formatting import as_label
+from .._utils.formatting import Message, as_label
 from ..measures.exposure import Exposure, exposed
 from ..measures.utility import risk_utility
 from ..model.maxent import MaxEnt
@@ -207,7 +207,9 @@ def merge_buckets(release: Release, exposed: Sequence[int] | None) -> tuple[Rele
         partner = int(difference.argmax())
         free[partner] = False
         into[into == bucket] = partner
-        names.append(f"bucket {release.buckets[bucket]} with bucket {release.buckets[partner]}")
+        names.append(
+            Message("bucket {one} with bucket {other}", one=release.buckets[bucket], other=release.buckets[partner])
+        )
     return _joined(release, into), names
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, pluralize
+from .._utils.errors import StatementError
 from .._utils.files import path_of, write_beside
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.progress import progress_bar
@@ -52,6 +52,7 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from . import tables
 from .data import Attack, Attempt, ReportData, Settings, merge_buckets, solve_again
+from .language import current_language, languages, speaking, text
 from .tables import percent
 
 __all__ = [
@@ -93,7 +94,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
     return {
         "exposure": exposure, "status": status if certificate_holds else "open", "certified": certificate_holds,
         "caveat": bool((exposure.warnings and not exposure.people) or not certificate_holds),
-        "surest": surest, "about": f" to within {exposure.closeness}" if exposure.closeness else "",
+        "surest": surest,
         "excluded": [
             (tables.value_name(data.view.sensitive, value), int(row["anyway"]), row["baseline"])
             for value, row in excluded.head(NAMED).iterrows()
@@ -163,7 +164,9 @@ def _exposed(data: ReportData) -> dict[str, Any]:
     return {
         "exposure": data.exposure, "tables": tables.exposed_tables(data),
         "pictures": [*([] if data.name else [tables.threshold_curve([data])]), tables.heat_map(data)],
-        "measures": None if measures is None else tables.measures_table("Other measures of inference", measures.iloc[COUNTED:]),
+        "measures": None if measures is None else tables.measures_table(
+            text("Other measures of inference"), measures.iloc[COUNTED:]
+        ),
         "records": records,
     }  # fmt: skip
 
@@ -211,7 +214,8 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
         return context
     statements = tables.statements_of(model)
     return context | {
-        "prior": model.prior, "people_tables": [tables.named_people_table(data)] if data.n_named else [],
+        "prior": model.prior, "prior_attributes": _and([", ".join(by) for by in model.prior.tables] if model.prior else []),
+        "people_tables": [tables.named_people_table(data)] if data.n_named else [],
         "n_statements": len(statements), "tables": [tables.statements_table(data, statements)] if statements else [],
     }  # fmt: skip
 
@@ -219,7 +223,9 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
 def _and(names: Sequence[str]) -> str:
     """Write "A, B and C"."""
     labels = [as_label(name) for name in names]
-    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]])) if labels else "pseudonym only"
+    if not labels:
+        return text("pseudonym only")
+    return labels[0] if len(labels) == 1 else text("{names} and {last}", names=", ".join(labels[:-1]), last=labels[-1])
 
 
 def _people_in(view: Any) -> int:
@@ -257,14 +263,14 @@ def _reidentification(data: ReportData) -> dict[str, Any]:
     """How likely somebody's record is found."""
     measures = data.figures_of("re-identification risk")
     is_exact = isinstance(data.view, Release) and not data.view.generalized
-    table = None if measures is None else tables.measures_table("Re-identification risks", measures)
+    table = None if measures is None else tables.measures_table(text("Re-identification risks"), measures)
     return {"why": data.figures.why, "is_exact": is_exact, "table": table}
 
 
 def _utility(data: ReportData) -> dict[str, Any]:
     """How wrong the answers are that users of the release get."""
     measures = data.figures_of("utility")
-    table = None if measures is None else tables.measures_table("Loss of information", measures)
+    table = None if measures is None else tables.measures_table(text("Loss of information"), measures)
     return {"why": data.figures.why, "has_original": data.settings.original is not None, "table": table}
 
 
@@ -328,16 +334,19 @@ def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) 
     first, environment = cases[0], _environment()
     described = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
     sections = [
-        Section(name, title, lead, [(data, {"tables": [], **context(data)}) for data in cases])
+        Section(name, text(title), text(lead), [(data, {"tables": [], **context(data)}) for data in cases])
         for name, title, lead, context in progress_bar(described, "report", progress)
     ]
     summary = tables.summary_table(cases, [_people_in(data.view) for data in cases]) if len(cases) > 1 else None
-    names = " and ".join(filter(None, [", ".join(data.name for data in cases[:-1]), cases[-1].name]))
+    title = text("Disclosure report")
     style, script = (environment.get_template(name).render() for name in ("style.css", "page.js"))
     return str(
         environment.get_template("report.html").render(
-            title="Disclosure report" + (f": {names}" if first.name else ""),
-            subtitle=f"What can be inferred about people's {first.sa} from the release, and what to do about it",
+            title=f"{title}: {_and([data.name for data in cases])}" if first.name else title,
+            subtitle=text(
+                "What can be inferred about people's {attribute} from the release, and what to do about it", attribute=first.sa
+            ),
+            language=current_language().code,
             sections=sections, summary=summary, curve=tables.threshold_curve(cases) if summary else None,
             provenance=tables.provenance_table(cases, day), style=style, script=script, style_hash=_hash(style),
             script_hash=_hash(script),
@@ -351,12 +360,15 @@ def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    def text(value: object) -> object:
+    def shown(value: object) -> object:
         return Markup(escaped(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    def translated(message: str, **values: object) -> Markup:
+        return Markup(text(message, lambda value: str(shown(str(value))), **values))
 
     environment = Environment(
         loader=PackageLoader(__package__, "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=text,
+        lstrip_blocks=True, finalize=shown,
     )  # fmt: skip
     environment.filters |= {
         "attribute": lambda text: Markup(escape(isolated(text))),
@@ -365,8 +377,10 @@ def _environment() -> Any:
         "below": tables.below,
         "count": lambda n: tables.count(n).text,
         "at_most": lambda x: tables.at_most(x).text,
-        "plural": lambda n, one, many=None: pluralize(int(n), one, many),
+        "plural": lambda n, one, many: translated(one if n == 1 else many, n=int(n)),
+        "phrases": lambda messages: [translated(message) for message in messages],
     }
+    environment.globals["_"] = translated
     return environment
 
 
@@ -454,6 +468,7 @@ def report(
     about: Mapping[str, object] | None = None,
     rows: int = 25,
     time_limit: float = 60.0,
+    language: str = "en",
     progress: bool | None = None,
 ) -> Report:
     """Report what a release discloses as one standalone page, for decision makers.
@@ -487,6 +502,8 @@ def report(
         Number of rows shown per table; a longer table says so.
     time_limit : float
         Seconds for the intervals, and as many for what is certain; if it is exceeded, the section states that.
+    language : str
+        The language of the page: "en", or "de" for German. Error messages and values stay as they are.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -538,13 +555,15 @@ def report(
         time_limit=check_seconds(time_limit, "time_limit"),
     )
     check_optional_bool(progress, "progress")
+    check_in(language, "language", languages())
     if settings.records and original is None:
         raise StatementError("records can be shown only if the original records are given, as original")
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
     exposures = {data.name: data.exposure for data in cases}  # first: wrong arguments are refused before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    result = Report(render_report(cases, day, progress), exposures)
+    with speaking(language):
+        result = Report(render_report(cases, day, progress), exposures)
     if file is not None:
         result.save(file)
     return result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import pluralize, short_repr
+from .._utils.errors import short_repr
 from .._utils.formatting import as_label, isolated
 from .._utils.tables import sort_distinct
 from .._utils.validation import is_several
@@ -25,6 +25,7 @@ from ..plots.risk import exposure as plot_exposure
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
 from .data import ReportData
+from .language import localized, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,11 +83,14 @@ NARROW = 1e-6
 PACKAGES = ("maxent-cvx", "numpy", "scipy", "pandas", "cvxpy")
 #: What a price means for the value of a statement, by its binding side.
 SIDES = {
-    "=": "is used exactly", "<=": "binds at its upper end", ">=": "binds at its lower end", "~": "may be violated",
-    "": "is not needed",
+    "=": "is used exactly", "<=": "binds at its upper end", ">=": "binds at its lower end",
+    "~": "may be violated", "": "is not needed",
 }  # fmt: skip
-#: Units of whole things with their singular, of shares, and of information.
-SINGULAR = {"people": "person", "records": "record", "classes": "class", "values": "value"}
+#: Units of whole things with what is written for one and for several, of shares, and of information.
+SINGULAR = {
+    "people": ("{n:,} person", "{n:,} people"), "records": ("{n:,} record", "{n:,} records"),
+    "classes": ("{n:,} class", "{n:,} classes"), "values": ("{n:,.4g} value", "{n:,.4g} values"),
+}  # fmt: skip
 SHARES, INFORMATION = {"probability", "share", "ratio"}, {"bits", "nats"}
 
 
@@ -134,35 +138,48 @@ def percent(p: float, exact: float = 0.0) -> str:
     ['83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %']
     """
     if math.isnan(p):
-        return "not known"
+        return text("not known")
     exact = min(max(exact, NEAR), HAIR)
     if p >= 1 - exact:
         return f"100{SPACE}%"
     if p <= exact:
         return f"0{SPACE}%"
     if p > 0.9995:
-        return f"over 99.9{SPACE}%"
+        return text("over {percent}", percent=f"99.9{SPACE}%")
     if p < 0.0005:
-        return f"below 0.1{SPACE}%"
-    return f"{100 * p:.1f}".removesuffix(".0") + f"{SPACE}%"
+        return text("below {percent}", percent=f"0.1{SPACE}%")
+    return localized(f"{100 * p:.1f}".removesuffix(".0")) + f"{SPACE}%"
 
 
 def from_on(threshold: float) -> str:
     """Write a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
-    round_number = round(threshold, 5)
-    return f"{'more than' if 0 < threshold - round_number < HAIR else 'at least'} {percent(round_number)}"
+    value = percent(round(threshold, 5))
+    return (
+        text("more than {percent}", percent=value)
+        if _is_above(threshold)
+        else text("at least {percent}", percent=value)
+    )
 
 
 def below(threshold: float) -> str:
     """Write what is below a threshold: "less than 80 %", or "at most 50 %"."""
-    return from_on(threshold).replace("at least", "less than").replace("more than", "at most")
+    value = percent(round(threshold, 5))
+    return (
+        text("at most {percent}", percent=value) if _is_above(threshold) else text("less than {percent}", percent=value)
+    )
+
+
+def _is_above(threshold: float) -> bool:
+    """Whether a threshold is slightly above a round number."""
+    return 0 < threshold - round(threshold, 5) < HAIR
 
 
 def at_most(x: float) -> Cell:
     """An upper bound, which is never rounded down."""
     if not math.isfinite(x) or x == 0:
         return number(x)
-    return Cell(f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x)))):.2g}", float(x))
+    rounded = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))))
+    return Cell(localized(f"{rounded:.2g}"), float(x))
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:
@@ -172,16 +189,16 @@ def probability(p: float, exact: float = 0.0) -> Cell:
 
 def count(n: float) -> Cell:
     """A number of people or things; expected ones with one decimal."""
-    return Cell(f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}", float(n))
+    return Cell(localized(f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"), float(n))
 
 
 def number(x: float, digits: int = 3) -> Cell:
     """Any other number."""
     if math.isnan(x):
-        return Cell("not known")
+        return Cell(text("not known"))
     if math.isinf(x):
-        return Cell("infinite" if x > 0 else "minus infinite", x)
-    return Cell(f"{x:.{digits}g}", float(x))
+        return Cell(text("infinite" if x > 0 else "minus infinite"), x)
+    return Cell(localized(f"{x:.{digits}g}"), float(x))
 
 
 def label(value: object) -> str:
@@ -212,7 +229,7 @@ def group_name(index: pd.Index, at: int) -> str:
 
 
 def _group_columns(index: pd.Index) -> list[Column]:
-    names = ["Name" if name == "who" else str(name) for name in index.names]
+    names = [text("Name") if name == "who" else str(name) for name in index.names]
     return [Column(name) for name in names] if len(names) <= MOST_COLUMNS else [Column(" \u00b7 ".join(names), "group")]
 
 
@@ -233,7 +250,7 @@ def table_of(
 ) -> Table:
     """A table; a column is its name, if its cells are texts, or a :class:`Column`."""
     typed = [Column(column) if isinstance(column, str) else Column(*column) for column in columns]
-    return Table(caption, typed, rows, len(rows) if total is None else total, order)
+    return Table(caption, typed, rows, len(rows) if total is None else total, text(order))
 
 
 def _n(name: str) -> Column:
@@ -252,11 +269,14 @@ def heat_map(data: ReportData) -> Picture | None:
     ax = plot_posterior(data.post, max_rows=n)  # type: ignore[arg-type]
     p = data.post.conditional()  # type: ignore[call-arg]
     q, s = divmod(int(p.to_numpy().argmax()), p.shape[1])
-    alt = (
-        f"Heat map of the probability of each {data.sa} for the {n} groups with the largest probabilities; the largest is "
-        f"{percent(float(p.to_numpy()[q, s]), data.exact)}, for {label(p.columns[s])} and {label(p.index[q])}."
-    )
-    return Picture(_as_source(ax), alt, f"Inferred probabilities by group ({n} groups); darker is likelier.")
+    alt = text(
+        "Heat map of the probability of each {attribute} for the {n} groups with the largest probabilities; the largest is "
+        "{p}, for {value} and {group}.",
+        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=label(p.columns[s]),
+        group=label(p.index[q]),
+    )  # fmt: skip
+    ax.set_title("")  # the caption says the same
+    return Picture(_as_source(ax), alt, text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n))
 
 
 def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
@@ -266,7 +286,7 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
     if len({data.is_compared for data in cases}) > 1:  # they are counted by different rules
         return None
     settings = cases[0].settings
-    posts: Any = {data.name or "this adversary": data.post for data in cases}
+    posts: Any = {data.name or text("this adversary"): data.post for data in cases}
     baseline: Any = settings.baseline if cases[0].is_compared else None
     ax = plot_exposure(
         posts if len(posts) > 1 else cases[0].post,  # type: ignore[arg-type]
@@ -277,13 +297,15 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
         return None
     ax.axvline(settings.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
     counts = ", ".join(
-        f"{data.exposure.people:,} for {as_label(name)}" for name, data in zip(posts, cases, strict=True)
+        text("{n:,} for {name}", n=data.exposure.people, name=as_label(name))
+        for name, data in zip(posts, cases, strict=True)
     )
-    alt = (
-        "Number of exposed people against the threshold. At the threshold of this report, "
-        f"{percent(settings.threshold)}, a dotted line, it is {counts}."
-    )
-    return Picture(_as_source(ax), alt, "Number of people who would be exposed at other thresholds.")
+    alt = text(
+        "Number of exposed people against the threshold. At the threshold of this report, {percent}, a dotted line, it is "
+        "{counts}.",
+        percent=percent(settings.threshold), counts=counts,
+    )  # fmt: skip
+    return Picture(_as_source(ax), alt, text("Number of people who would be exposed at other thresholds."))
 
 
 def _show_from(ax: Axes, least: float) -> bool:
@@ -307,8 +329,12 @@ def _as_source(ax: Axes) -> str:
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)  # values may contain dollar signs
+    for artist in figure.findobj(Text):
+        artist.set_parse_math(False)  # values may contain dollar signs
+    legend = ax.get_legend()
+    labels = [axis.label for other in figure.axes for axis in (other.xaxis, other.yaxis)]
+    for artist in [*labels, *(legend.get_texts() if legend else ())]:
+        artist.set_text(text(artist.get_text()))
     file = io.StringIO()
     try:
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
@@ -341,14 +367,13 @@ def exposed_tables(data: ReportData) -> list[Table]:
     is_compared = "baseline" in who
     tables = []
     if len(who):
-        heading = f"{data.sa}, to within {exposure.closeness}" if exposure.closeness else data.sa
+        heading = data.sa
+        if exposure.closeness:
+            heading = text("{attribute}, to within {distance}", attribute=data.sa, distance=exposure.closeness)
         columns = [
-            *_group_columns(who.index),
-            heading,
-            _n("Probability"),
-            *[_n("Baseline")] * is_compared,
-            _n("People"),
-        ]
+            *_group_columns(who.index), heading, _n(text("Probability")), *[_n(text("Baseline"))] * is_compared,
+            _n(text("People")),
+        ]  # fmt: skip
         p, people = who["P"].to_numpy(float), who["people"].to_numpy(float)
         rows = [
             [
@@ -357,8 +382,13 @@ def exposed_tables(data: ReportData) -> list[Table]:
             ]
             for at in range(min(len(who), settings.rows))
         ]  # fmt: skip
-        caption = f"Exposed groups, {pluralize(exposure.people, 'person', 'people')} in all"
-        tables.append(table_of(caption, columns, rows, total=len(who), order="the largest probabilities first"))
+        caption = (
+            text("Exposed groups, 1 person in all")
+            if exposure.people == 1
+            else text("Exposed groups, {n:,} people in all", n=exposure.people)
+        )
+        order = "the largest probabilities first"
+        tables.append(table_of(caption, columns, rows, total=len(who), order=order))
     by_value = exposure.values[(exposure.values["exposed"] > 0) | (exposure.values["not_counted"] > 0)]
     if len(by_value) and not exposure.closeness:  # intervals overlap, so that their people would be counted repeatedly
         by_value = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable")
@@ -371,20 +401,27 @@ def exposed_tables(data: ReportData) -> list[Table]:
             for name, row in by_value.head(settings.rows).iterrows()
         ]
         columns = [
-            data.sa, _n("Baseline"), _n("Exposed people"), _n("With certainty"), _n("Likely, but expected from the baseline"),
+            data.sa, _n(text("Baseline")), _n(text("Exposed people")), _n(text("With certainty")),
+            _n(text("Likely, but expected from the baseline")),
         ]  # fmt: skip
-        tables.append(table_of("Inferred values", columns, rows, total=len(by_value), order="the most frequent first"))
+        order = "the most frequent first"
+        tables.append(table_of(text("Inferred values"), columns, rows, total=len(by_value), order=order))
     tenths = exposure.histogram
     total = float(max(tenths.sum(), 1))
     rows = [
         [
-            Cell(f"{percent(step.left)} to {percent(step.right)}", float(step.left)), count(float(people)),
+            Cell(_from_to(percent(step.left), percent(step.right)), float(step.left)), count(float(people)),
             Cell(percent(people / total), people / total, 0.0, people / total),
         ]
         for step, people in zip(tenths.index.array, tenths, strict=True)
     ]  # fmt: skip
-    columns = [_n("Largest probability"), _n("People"), Column("Share", "bar")]
-    return [*tables, table_of("All people, by the largest probability of a value that counts", columns, rows)]
+    columns = [_n(text("Largest probability")), _n(text("People")), Column(text("Share"), "bar")]
+    return [*tables, table_of(text("All people, by the largest probability of a value that counts"), columns, rows)]
+
+
+def _from_to(low: str, high: str) -> str:
+    """Write an interval: "10 % to 20 %"."""
+    return text("{low} to {high}", low=low, high=high)
 
 
 def records_table(data: ReportData) -> Table:
@@ -401,29 +438,30 @@ def records_table(data: ReportData) -> Table:
         truth: Any = tuple(original[list(view.sensitive)].iloc[i])
         truth = truth if len(truth) > 1 else truth[0]
         value = inferred[tuples[code[i]]]
-        is_right = "yes" if same_value(data.exposure, value, truth) else "no"
+        is_right = text("yes" if same_value(data.exposure, value, truth) else "no")
         cells = [original.index[i], *tuples[code[i]], label(value), label(truth), is_right]
         rows.append([Cell(str(cell)) for cell in cells])
-    columns = ["Row", *map(str, view.qi), "Inferred", f"True {data.sa}", "Right"]
-    return table_of("Original records of exposed groups, as requested", columns, rows, total=len(at))
+    true = text("True {attribute}", attribute=data.sa)
+    columns = [text("Row"), *map(str, view.qi), text("Inferred"), true, text("Right")]
+    return table_of(text("Original records of exposed groups, as requested"), columns, rows, total=len(at))
 
 
 def measures_table(caption: str, table: pd.DataFrame) -> Table:
     """Measures with their values and what they say."""
     rows = [
-        [Cell(str(name)), _measured(float(row["value"]), str(row["unit"])), Cell(str(row["says"]))]
+        [Cell(text(str(name))), _measured(float(row["value"]), str(row["unit"])), Cell(text(row["says"]))]
         for name, row in table.iterrows()
     ]
-    return table_of(caption, ["Measure", _n("Value"), "Meaning"], rows)
+    return table_of(caption, [text("Measure"), _n(text("Value")), text("Meaning")], rows)
 
 
 def _measured(value: float, unit: str) -> Cell:
     if unit in SHARES:
-        return Cell(percent(value) if value <= 1 else f"{100 * value:,.0f} %", value)
+        return Cell(percent(value) if value <= 1 else localized(f"{100 * value:,.0f}{SPACE}%"), value)
     if unit in SINGULAR:
-        return Cell(f"{count(value).text} {SINGULAR[unit] if value == 1 else unit}", value)
-    text = number(0.0 if abs(value) < NEAR else value).text
-    return Cell(f"{text} {unit}" if unit in INFORMATION else text, value)
+        return Cell(text(SINGULAR[unit][value != 1], n=value), value)
+    written = number(0.0 if abs(value) < NEAR else value).text
+    return Cell(f"{written} {text(unit)}" if unit in INFORMATION else written, value)
 
 
 # ------------------------------------------------------------------------------------------------------- other sections
@@ -434,29 +472,31 @@ def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
 
     def largest(data: ReportData) -> Cell:
         if data.figures.value is None:
-            return Cell("not known")
+            return Cell(text("not known"))
         return probability(float(data.figures.value["value"]["inference risk", "largest probability"]), data.exact)
 
-    unknown = Cell("not known")
+    unknown = Cell(text("not known"))
     rows = [
-        [Cell("people"), *map(count, people)],
-        [Cell("people exposed"), *(count(float(data.exposure.people)) for data in cases)],
-        [Cell("largest inferred probability"), *map(largest, cases)],
+        [Cell(text("people")), *map(count, people)],
+        [Cell(text("people exposed")), *(count(float(data.exposure.people)) for data in cases)],
+        [Cell(text("largest inferred probability")), *map(largest, cases)],
         [
-            Cell("statements that the adversary knows"),
+            Cell(text("statements that the adversary knows")),
             *(unknown if data.n_statements is None else count(data.n_statements) for data in cases),
         ],
         [
-            Cell("inferences made certain by statements"),
+            Cell(text("inferences made certain by statements")),
             *(unknown if data.certain.value is None else count(len(data.certain.value)) for data in cases),
         ],
     ]
     if not any(data.n_named for data in cases):  # named people are distinguishable, which alone adds entropy
-        rows.append([Cell("remaining uncertainty (entropy), nats"), *(number(data.post.entropy, 6) for data in cases)])
+        rows.append(
+            [Cell(text("remaining uncertainty (entropy), nats")), *(number(data.post.entropy, 6) for data in cases)]
+        )
     rows.append(
-        [Cell("certified error of every probability"), *(at_most(data.post.certificate.bound) for data in cases)]
+        [Cell(text("certified error of every probability")), *(at_most(data.post.certificate.bound) for data in cases)]
     )
-    return table_of("Side by side", ["Figure", *(_n(data.name) for data in cases)], rows)
+    return table_of(text("Side by side"), [text("Figure"), *(_n(data.name) for data in cases)], rows)
 
 
 def published_values_table(data: ReportData) -> Table:
@@ -467,8 +507,8 @@ def published_values_table(data: ReportData) -> Table:
         [Cell(label(data.view.sensitive_values[at])), count(float(n_s[at])), probability(float(share[at]))]
         for at in np.argsort(-n_s, kind="stable")[: data.settings.rows]
     ]
-    caption = f"Published number of people with each {data.sa}"
-    columns = [data.sa, _n("People"), _n("Share")]
+    caption = text("Published number of people with each {attribute}", attribute=data.sa)
+    columns = [data.sa, _n(text("People")), _n(text("Share"))]
     return table_of(caption, columns, rows, total=len(n_s), order="the most frequent first")
 
 
@@ -479,8 +519,8 @@ def named_people_table(data: ReportData) -> Table:
         [Cell(str(name)), *(Cell(str(value)) for value in tuples[q])]
         for name, q in zip(people.names[: data.settings.rows], people.q, strict=False)
     ]
-    columns = ["Name", *map(str, data.view.qi)]
-    return table_of("People whom the adversary knows by name", columns, rows, total=len(people))
+    columns = [text("Name"), *map(str, data.view.qi)]
+    return table_of(text("People whom the adversary knows by name"), columns, rows, total=len(people))
 
 
 def statements_of(model: Any) -> list[tuple[str, str]]:
@@ -504,7 +544,7 @@ def _sides(low: float, high: float) -> str:
         return f"= {low:g}"
     if math.isinf(low):
         return f"<= {high:g}"
-    return f">= {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+    return f">= {low:g}" if math.isinf(high) else f"in [{low:g}, {high:g}]"
 
 
 def statements_table(data: ReportData, statements: Sequence[tuple[str, str]]) -> Table:
@@ -512,8 +552,8 @@ def statements_table(data: ReportData, statements: Sequence[tuple[str, str]]) ->
     shown = statements[: max(data.settings.rows, MOST_STATEMENTS)]
     labelled = any(name for _, name in shown)
     rows = [[Cell(text), *[Cell(name)] * labelled] for text, name in shown]
-    columns = [Column("Statement", "code"), *["Label"] * labelled]
-    return table_of("Knowledge that the adversary is assumed to have", columns, rows, total=len(statements))
+    columns = [Column(text("Statement"), "code"), *[text("Label")] * labelled]
+    return table_of(text("Knowledge that the adversary is assumed to have"), columns, rows, total=len(statements))
 
 
 def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
@@ -522,12 +562,14 @@ def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
     rows = []
     for at in order[: data.settings.rows]:
         row = table.iloc[at]
-        because = "; ".join(row["because"]) or "the release alone"
+        because = "; ".join(row["because"]) or text("the release alone")
         p, people = probability(float(row["probability"])), count(float(row["people"]))
         rows.append([Cell(str(table.index[at])), p, people, Cell(because)])
-    columns = [Column("Inference", "code"), _n("Probability"), _n("People"), Column("Because", "code")]
+    columns = [
+        Column(text("Inference"), "code"), _n(text("Probability")), _n(text("People")), Column(text("Because"), "code"),
+    ]  # fmt: skip
     order_text = "certainties to have a value first"
-    return table_of("Certain inferences and their reasons", columns, rows, total=len(table), order=order_text)
+    return table_of(text("Certain inferences and their reasons"), columns, rows, total=len(table), order=order_text)
 
 
 def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
@@ -552,14 +594,15 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
         ]
         for at in order[: data.settings.rows]
     ]  # fmt: skip
-    columns = [*_group_columns(index), data.sa, _n("Estimate"), Column("Possible", "range")]
+    columns = [*_group_columns(index), data.sa, _n(text("Estimate")), Column(text("Possible"), "range")]
     n_q = np.asarray(view.n_q)
     certain, possible = (
         int(n_q[np.unique(q[counted][end[counted] >= threshold - NARROW])].sum()) for end in (low, high)
     )
     return {
         "table": table_of(
-            "Estimates and their intervals", columns, rows, total=len(order), order="the largest estimates first"
+            text("Estimates and their intervals"), columns, rows, total=len(order),
+            order="the largest estimates first",
         ),
         "people": int(n_q.sum()), "certain": certain, "possible": possible,
         "n": int(counted.sum()), "fixed": int((counted & is_fixed).sum()),
@@ -570,7 +613,7 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
 
 def _interval(low: float, high: float) -> str:
     first, last = percent(low), percent(high)
-    return f"{first} to {last}" if first != last else f"about {first}"
+    return _from_to(first, last) if first != last else text("about {percent}", percent=first)
 
 
 def _counted_values(data: ReportData) -> np.ndarray:
@@ -599,13 +642,13 @@ def price_table(data: ReportData, table: pd.DataFrame) -> Table:
     rows = [
         [
             Cell(str(table.index[at])),
-            Cell(SIDES[str(table["side"].iloc[at])]),
+            Cell(text(SIDES[str(table["side"].iloc[at])])),
             number(abs(float(table["price"].iloc[at]))),
         ]
         for at in range(min(len(table), data.settings.rows))
     ]
-    columns = [Column("Statement", "code"), "It", _n("Price, nats per unit")]
-    return table_of("Prices of the statements", columns, rows, total=len(table), order="the largest first")
+    columns = [Column(text("Statement"), "code"), text("It"), _n(text("Price, nats per unit"))]
+    return table_of(text("Prices of the statements"), columns, rows, total=len(table), order="the largest first")
 
 
 def attack_result_table(result: AttackResult, rows: int) -> Table:
@@ -619,8 +662,12 @@ def attack_result_table(result: AttackResult, rows: int) -> Table:
         ]
         for i in np.argsort(-p.max(axis=1), kind="stable")[:rows]
     ]  # fmt: skip
-    columns = [*_group_columns(index), "Likeliest", _n("Probability"), _n("Without the attack"), _n("People")]
-    return table_of("Inferences of the attack", columns, cells, total=len(p), order="the largest probabilities first")
+    columns = [
+        *_group_columns(index), text("Likeliest"), _n(text("Probability")), _n(text("Without the attack")),
+        _n(text("People")),
+    ]  # fmt: skip
+    order = "the largest probabilities first"
+    return table_of(text("Inferences of the attack"), columns, cells, total=len(p), order=order)
 
 
 def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
@@ -628,18 +675,15 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
     cells = [
         [
             count(int(row["k"])), probability(float(row["disclosure"])), Cell(str(row["person"])),
-            Cell(label(row["value"])), Cell("; ".join(row["sentences"]) or "nothing"),
+            Cell(label(row["value"])), Cell("; ".join(row["sentences"]) or text("nothing")),
         ]
         for _, row in table.head(rows).iterrows()
     ]  # fmt: skip
     columns = [
-        _n("Pieces of knowledge"),
-        _n("Largest probability"),
-        "Person",
-        sa,
-        Column("Example of such knowledge", "code"),
-    ]
-    return table_of("The worst case", columns, cells, total=len(table))
+        _n(text("Pieces of knowledge")), _n(text("Largest probability")), text("Person"), sa,
+        Column(text("Example of such knowledge"), "code"),
+    ]  # fmt: skip
+    return table_of(text("The worst case"), columns, cells, total=len(table))
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:
@@ -656,54 +700,64 @@ def plain_table(table: pd.DataFrame, rows: int) -> Table:
 
     columns = [Column(str(name), "number" if pd.api.types.is_numeric_dtype(table[name]) else "text") for name in table]
     cells = [[cell(value) for value in row] for row in table.head(rows).itertuples(index=False)]
-    return table_of("Results of the attack", columns, cells, total=len(table))
+    return table_of(text("Results of the attack"), columns, cells, total=len(table))
 
 
 def certificate_table(data: ReportData) -> Table:
     """What is proved about the answer."""
     post, certificate = data.post, data.post.certificate
     cells = {
-        "largest possible error of a probability": at_most(certificate.bound),
-        "largest violation of a statement, people": number(certificate.residual, 2),
-        "duality gap, people": number(certificate.gap, 2),
-        "terms with one possible value": number(float(certificate.forced), 9),
-        "iterations": number(float(post.iterations), 9),
-        "seconds to solve": number(float(post.solve_seconds), 2),
+        text("largest possible error of a probability"): at_most(certificate.bound),
+        text("largest violation of a statement, people"): number(certificate.residual, 2),
+        text("duality gap, people"): number(certificate.gap, 2),
+        text("terms with one possible value"): number(float(certificate.forced), 9),
+        text("iterations"): number(float(post.iterations), 9),
+        text("seconds to solve"): number(float(post.solve_seconds), 2),
     }
     if certificate.backward:
-        cells["relative tolerance of the statements"] = number(certificate.backward, 2)
-    cells["solver and its status"] = Cell(f"{getattr(post, 'solver', 'DUAL_NEWTON in partitions')}, {post.status}")
-    return table_of("The certificate", ["Figure", _n("Value")], [[Cell(name), cell] for name, cell in cells.items()])
+        cells[text("relative tolerance of the statements")] = number(certificate.backward, 2)
+    cells[text("solver and its status")] = Cell(
+        f"{getattr(post, 'solver', 'DUAL_NEWTON in partitions')}, {post.status}"
+    )
+    return table_of(
+        text("The certificate"),
+        [text("Figure"), _n(text("Value"))],
+        [[Cell(name), cell] for name, cell in cells.items()],
+    )
 
 
 def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
     """What is needed to make the same report: settings, data, versions and seed."""
     settings = cases[0].settings
     if settings.baseline is None:
-        baseline = "nothing"
+        baseline = text("nothing")
     elif not all(data.is_compared for data in cases):
-        baseline = "nothing where the release does not publish how many people have each value"
+        baseline = text("nothing where the release does not publish how many people have each value")
     elif isinstance(settings.baseline, str):
-        baseline = "the share of all people who have the value"
+        baseline = text("the share of all people who have the value")
     else:
-        baseline = f"a {type(settings.baseline).__name__}"
+        baseline = text("given probabilities")
     sensitive: Any = settings.sensitive
     values = list(sensitive) if isinstance(sensitive, list | set | frozenset) else [sensitive]
     facts = {
-        "threshold of exposure": from_on(settings.threshold),
-        "sensitive values": "all" if sensitive is None else ", ".join(map(str, values)),
-        "baseline": baseline,
-        "values that count as equal": "default" if settings.within is None else f"within {short_repr(settings.within)}",
-        "original records": "given, for measures" if settings.original is not None else "not given",
-        "date": day,
+        text("threshold of exposure"): from_on(settings.threshold),
+        text("sensitive values"): text("all") if sensitive is None else ", ".join(map(str, values)),
+        text("baseline"): baseline,
+        text("values that count as equal"): (
+            text("default")
+            if settings.within is None
+            else text("within {distance}", distance=short_repr(settings.within))
+        ),
+        text("original records"): text("given, for measures" if settings.original is not None else "not given"),
+        text("date"): day,
         **settings.about,
         **{name: _version(name) for name in PACKAGES},
         "Python": platform.python_version(),
     }
     if "seed" not in {name.lower() for name in settings.about}:
-        facts["seed"] = "none given; solving is deterministic"
+        facts[text("seed")] = text("none given; solving is deterministic")
     rows = [[Cell(str(name)), Cell(str(value))] for name, value in facts.items()]
-    return table_of("Settings and versions", ["Item", "Value"], rows)
+    return table_of(text("Settings and versions"), [text("Item"), text("Value")], rows)
 
 
 def _version(name: str) -> str:

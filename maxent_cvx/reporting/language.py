@@ -1,0 +1,114 @@
+"""The language of a report: a catalogue of messages for each language, and how it writes numbers.
+
+The templates and tables have their sentences in English. ``languages/de.json`` has the German translation of each, by the
+English one; for another language add a file of the same form, named by its code. What has no translation stays English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from .._utils.formatting import Message
+from .._utils.validation import check_in
+
+__all__ = [
+    "Language",
+    "current_language",
+    "languages",
+    "localized",
+    "speaking",
+    "text",
+]
+
+#: A number as Python writes it, "1,234.5" or "12.3%".
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\s?%?")
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """A language: its code, the signs of its numbers, and its messages by the English ones."""
+
+    code: str = "en"
+    decimal_sign: str = "."
+    thousands_sign: str = ","
+    messages: Mapping[str, str] = field(default_factory=dict)
+
+    def write_number(self, number: str) -> str:
+        """Exchange the signs of a number that Python has written."""
+        return number.translate({ord(","): self.thousands_sign, ord("."): self.decimal_sign})
+
+
+ENGLISH = Language()
+_CURRENT: ContextVar[Language] = ContextVar("language", default=ENGLISH)
+
+
+@cache
+def languages() -> list[str]:
+    """The codes of all languages."""
+    catalogues = files(__package__) / "languages"
+    return [
+        "en",
+        *sorted(file.name.removesuffix(".json") for file in catalogues.iterdir() if file.name.endswith(".json")),
+    ]
+
+
+@cache
+def _language(code: str) -> Language:
+    """Read the catalogue of a language."""
+    if code == "en":
+        return ENGLISH
+    catalogue = json.loads((files(__package__) / "languages" / f"{code}.json").read_text(encoding="utf-8"))
+    return Language(code, catalogue["decimal_sign"], catalogue["thousands_sign"], catalogue["messages"])
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Write everything inside in a language."""
+    token = _CURRENT.set(_language(check_in(code, "language", languages())))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def current_language() -> Language:
+    """The language that is written now."""
+    return _CURRENT.get()
+
+
+def localized(number: str) -> str:
+    """Write a number, which Python has written, in the current language."""
+    return _CURRENT.get().write_number(number)
+
+
+class _Formatter(string.Formatter):
+    """Format values as ``str.format`` does, numbers and nested messages in the current language."""
+
+    def __init__(self, write: Callable[[object], str]) -> None:
+        self.write = write
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if hasattr(value, "__html__"):
+            return str(value)
+        if isinstance(value, Message):
+            return text(value, self.write)
+        formatted = str(super().format_field(value, format_spec))
+        return self.write(localized(formatted) if NUMBER.fullmatch(formatted) else formatted)
+
+
+def text(message: str, write: Callable[[object], str] = str, /, **values: Any) -> str:
+    """Translate a message, and insert its values; `write` is applied to each text, for example to escape it."""
+    template = message
+    if isinstance(message, Message):
+        template, values = message.template, message.values
+    translated = write(_CURRENT.get().messages.get(template, template))
+    return _Formatter(write).vformat(translated, (), values) if values else translated

@@ -1,0 +1,106 @@
+"""The language of a report: every message is translated, and its numbers are those of the English one."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx.reporting.language import NUMBER, languages, speaking, text
+from maxent_cvx.reporting.tables import percent
+from support.helpers import refused
+from support.messages import messages
+from support.reports import read
+
+ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+OTHERS = [code for code in languages() if code != "en"]
+
+
+def catalogue(code):
+    return json.loads((files("maxent_cvx.reporting") / "languages" / f"{code}.json").read_text(encoding="utf-8"))[
+        "messages"
+    ]
+
+
+def placeholders(message):
+    """What is inserted into a message, and how it is written."""
+    return {(name, spec, conversion) for _, name, spec, conversion in string.Formatter().parse(message) if name}
+
+
+@pytest.fixture(scope="module")
+def post():
+    release = mx.Release.from_buckets(mx.datasets.load_hospital(), **ROLES)
+    return mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) <= 0.4").solve()
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_message_is_translated(code):
+    """A page in a language has no English sentence but error messages."""
+    assert messages() - catalogue(code).keys() == set()
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_translations_insert_the_same_values(code):
+    """A translation has the placeholders of the English message: no value is lost, and none is unknown."""
+    different = {
+        message
+        for message, translation in catalogue(code).items()
+        if placeholders(message) != placeholders(translation)
+    }
+    assert different == set()
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_measures_are_translated(code, post):
+    """What the measures say is a message, with and without a population, numbers and the original records."""
+    tables = [
+        mx.measures.risk_utility(post, mx.datasets.load_hospital(), population=1000),
+        mx.measures.risk_utility(post, population=mx.datasets.load_hospital()[["Gender", "Degree"]]),
+    ]
+    said = pd.concat(tables)
+    templates = {getattr(says, "template", says) for says in said["says"]} | set(said.index.get_level_values("measure"))
+    assert templates - catalogue(code).keys() == set()
+
+
+def test_numbers_of_a_german_page_are_the_same(post):
+    """A page in German has the same numbers behind its cells, and writes them with a decimal comma."""
+    pages = {
+        code: read(mx.report(post, original=mx.datasets.load_hospital(), language=code, progress=False).html)
+        for code in ("en", "de")
+    }
+    english, german = pages.values()
+    assert "1 von 10 Personen ist gefährdet" in german.text
+    assert len(german.tables) == len(english.tables)
+    numbers = [
+        [[value for _, value in row] for rows in page.tables.values() for row in rows] for page in (english, german)
+    ]
+    assert numbers[0][:-20] == numbers[1][:-20]  # the last table has the date and versions
+
+
+def test_numbers_are_written_in_the_language():
+    """1,234.5 % in English is 1.234,5 % in German, also within sentences."""
+    with speaking("de"):
+        assert percent(0.123).replace("\u00a0", " ") == "12,3 %"
+        assert text("{n:,} of {total:,}", n=1234, total=56789) == "1.234 von 56.789"
+        assert text("{share} of all have unique quasi-identifiers", share="10.5%").startswith("10,5% aller")
+    assert percent(0.123).replace("\u00a0", " ") == "12.3 %"
+    assert NUMBER.fullmatch("1,234.5%")
+    assert not NUMBER.fullmatch("1st")
+
+
+def test_values_are_not_translated():
+    """A disease that is called like a message keeps its name."""
+    table = mx.datasets.load_hospital().replace({"Disease": {"Flu": "People"}})
+    release = mx.Release.from_buckets(table, **ROLES)
+    page = mx.report(mx.MaxEnt(release).solve(), language="de", progress=False).html
+    assert re.search(r">\s*People\s*<", page)
+
+
+def test_unknown_languages_are_refused(post):
+    with refused(mx.StatementError, "'xx'", "'de'"):
+        mx.report(post, language="xx")
