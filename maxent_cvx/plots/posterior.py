@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, unknown_name
-from .._utils.validation import check_dataframe, check_instance, check_int, check_mapping, check_str
+from .._utils.validation import check_dataframe, check_instance, check_int, check_mapping, check_str, is_several
 from ..model.posterior import Posterior
 from ..sources.parser import read_probability
 from ._style import (
@@ -211,6 +211,10 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
 
 #: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
 CELL, BARE = (0.75, 0.32), 0.3
+#: Rows of a heat map; of more than so many values those that are nearly 0 in every row are left out.
+MOST_TUPLES, FEW_VALUES = 25, 8
+#: A smaller probability is written as .00, and decimal places up to which rows count as the same.
+SMALLEST_SHOWN, SAME_PLACES = 0.005, 9
 #: Values of which cells show their number; more are too narrow.
 NUMBERED = 16
 #: Least number of rows that a heat map is high: its colour bar has as many numbers.
@@ -223,7 +227,7 @@ LONGEST_BAR, THICKNESS = 2.6, 0.16
 WHITE_ABOVE = 0.6
 
 
-def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
+def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPLES, sensitive: object = None) -> Axes:
     """Plot P(s | q) as a heat map: one row per QI tuple, one column per sensitive value.
 
     Parameters
@@ -232,7 +236,11 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more tuples than this, the ones with the largest probability are shown, and the title says so.
+        With more tuples than this, tuples with the same probabilities share a row, and the rows with the largest
+        probabilities are shown; if tuples are left out, the title says so.
+    sensitive : value or list of values, optional
+        The sensitive values to show. By default all, but of more than 8 only those with a probability of at least .005
+        in some row; the title says how many are left out.
 
     Returns
     -------
@@ -242,6 +250,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     ------
     StatementError
         If `post` is not a Posterior, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+    UnknownName
+        If a sensitive value does not exist.
 
     Examples
     --------
@@ -251,28 +261,39 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
     >>> post = mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve()
     >>> mx.plots.posterior(post, ax=Figure().subplots(), max_rows=1).get_title()         # without ax=, in a new figure
     'P(Disease | Gender) (the 1 most exposed of 2)'
+    >>> len(mx.plots.posterior(post, ax=Figure().subplots(), sensitive=["Flu", "HIV"]).get_xticks())
+    2
     """
     check_instance(post, Posterior, "post")
     check_int(max_rows, "max_rows", 1)
-    conditional = post.conditional()
-    total = len(conditional)
-    if total > max_rows:
-        most_exposed = np.argsort(-conditional.to_numpy().max(axis=1), kind="stable")
-        conditional = conditional.iloc[most_exposed[:max_rows]]
-    view = post.space.view
-    shown = f" (the {max_rows} most exposed of {total})" if total > max_rows else ""
-    columns = [_label(s) for s in conditional.columns]
+    every, view = post.conditional(), post.space.view
+    table = every if sensitive is None else every.loc[:, _values_to_show(sensitive, every.columns)]
+    sizes = np.ones(len(table), dtype=int)
+    if len(table) > max_rows:
+        table, sizes = _most_exposed(table, max_rows)
+    remarks = [f"the {sizes.sum()} most exposed of {len(every)}"] if sizes.sum() < len(every) else []
+    is_seen = np.max(table.to_numpy(), axis=0) >= SMALLEST_SHOWN
+    if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
+        remarks.append(f"{(~is_seen).sum()} values below {SMALLEST_SHOWN:g} left out")
+        table = table.iloc[:, np.flatnonzero(is_seen)]
+    columns = [_label(s) for s in table.columns]
+    rows = [
+        f"{_label(q)}{f' and {n - 1} more' if n > 1 else ''}" for q, n in zip(table.index, sizes.tolist(), strict=True)
+    ]
     numbers = len(columns) <= NUMBERED
-    width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(conditional), LEAST) * CELL[1]
+    width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(table), LEAST) * CELL[1]
     with axes_for(ax, width, height) as drawn:
-        image = drawn.imshow(conditional, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        drawn.set_yticks(range(len(conditional)), [_label(q) for q in conditional.index], parse_math=False)
+        image = drawn.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        drawn.set_yticks(range(len(table)), rows, parse_math=False)
         across = numbers and all(len(name) <= ACROSS for name in columns)
         turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
         drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
+        drawn.set_ylabel(_label(tuple(every.index.names)))
+        drawn.set_xlabel(_label(tuple(view.sensitive)))
         if numbers:
-            _write(drawn, conditional.to_numpy())
-        drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){shown}")
+            _write(drawn, table.to_numpy())
+        remark = f" ({'; '.join(remarks)})" if remarks else ""
+        drawn.set_title(f"P({', '.join(view.sensitive)} | {', '.join(view.qi)}){remark}")
         if ax is None:  # in inches, beside the axes
             bar = min(height, LONGEST_BAR)
             cax = drawn.inset_axes((1 + 0.12 / width, 1 - bar / height, THICKNESS / width, bar / height))
@@ -280,6 +301,23 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = READABLE)
         else:
             drawn.figure.colorbar(image, ax=drawn, label="probability")
     return drawn
+
+
+def _values_to_show(sensitive: object, values: pd.Index) -> list[object]:
+    """The sensitive values that a user asks for, as a list."""
+    several = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+    for value in several:
+        if value not in values:
+            raise unknown_name("sensitive value", value, values)
+    return several
+
+
+def _most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """The distinct rows with the largest probabilities, each under its first tuple, and how many tuples have it."""
+    p = table.to_numpy()
+    _, first, sizes = np.unique(p.round(SAME_PLACES), axis=0, return_index=True, return_counts=True)
+    order = np.lexsort((first, -p[first].max(axis=1)))[:max_rows]
+    return table.iloc[first[order]], sizes[order]
 
 
 def _label(labels: object) -> str:

@@ -91,10 +91,13 @@ def localized(number: str) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Format values as ``str.format`` does, numbers and nested messages in the current language."""
+    """Format values as ``str.format`` does, numbers and nested messages in the current language.
 
-    def __init__(self, write: Callable[[object], str]) -> None:
-        self.write = write
+    Texts among the values of a :class:`Message` that are numbers were written in English; others are written already.
+    """
+
+    def __init__(self, write: Callable[[object], str], *, in_english: bool) -> None:
+        self.write, self.in_english = write, in_english
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if hasattr(value, "__html__"):
@@ -102,7 +105,8 @@ class _Formatter(string.Formatter):
         if isinstance(value, Message):
             return text(value, self.write)
         formatted = str(super().format_field(value, format_spec))
-        return self.write(localized(formatted) if NUMBER.fullmatch(formatted) else formatted)
+        is_english = self.in_english or not isinstance(value, str)
+        return self.write(localized(formatted) if is_english and NUMBER.fullmatch(formatted) else formatted)
 
 
 def text(message: str, write: Callable[[object], str] = str, /, **values: Any) -> str:
@@ -111,4 +115,5 @@ def text(message: str, write: Callable[[object], str] = str, /, **values: Any) -
     if isinstance(message, Message):
         template, values = message.template, message.values
     translated = write(_CURRENT.get().messages.get(template, template))
-    return _Formatter(write).vformat(translated, (), values) if values else translated
+    formatter = _Formatter(write, in_english=isinstance(message, Message))
+    return formatter.vformat(translated, (), values) if values else translated

@@ -121,11 +121,12 @@ class Table(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image as a data URI, with a text for readers who do not see it."""
+    """An image as a data URI, with a text for readers who do not see it; a wide one stands by itself."""
 
     source: str
     alt: str
     caption: str
+    is_wide: bool = False
 
 
 # ----------------------------------------------------------------------------------------------------- numbers and names
@@ -276,7 +277,8 @@ def heat_map(data: ReportData) -> Picture | None:
         group=label(p.index[q]),
     )  # fmt: skip
     ax.set_title("")  # the caption says the same
-    return Picture(_as_source(ax), alt, text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n))
+    caption = text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n)
+    return Picture(_as_source(ax), alt, caption, is_wide=True)
 
 
 def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
@@ -338,7 +340,7 @@ def _as_source(ax: Axes) -> str:
     file = io.StringIO()
     try:
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
-            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     finally:
         _close(ax)
     return f"data:image/svg+xml;base64,{base64.b64encode(isolated(file.getvalue()).encode()).decode()}"
@@ -459,7 +461,7 @@ def _measured(value: float, unit: str) -> Cell:
     if unit in SHARES:
         return Cell(percent(value) if value <= 1 else localized(f"{100 * value:,.0f}{SPACE}%"), value)
     if unit in SINGULAR:
-        return Cell(text(SINGULAR[unit][value != 1], n=value), value)
+        return Cell(text(SINGULAR[unit][value != 1], n=int(value) if value.is_integer() else value), value)
     written = number(0.0 if abs(value) < NEAR else value).text
     return Cell(f"{written} {text(unit)}" if unit in INFORMATION else written, value)
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
+from maxent_cvx._utils.formatting import Message
 from maxent_cvx.reporting.language import NUMBER, languages, speaking, text
 from maxent_cvx.reporting.tables import percent
 from support.helpers import refused
@@ -87,7 +88,8 @@ def test_numbers_are_written_in_the_language():
     with speaking("de"):
         assert percent(0.123).replace("\u00a0", " ") == "12,3 %"
         assert text("{n:,} of {total:,}", n=1234, total=56789) == "1.234 von 56.789"
-        assert text("{share} of all have unique quasi-identifiers", share="10.5%").startswith("10,5% aller")
+        assert text(Message("{share} of all have unique quasi-identifiers", share="10.5%")).startswith("10,5% aller")
+        assert text("over {percent}", percent=percent(0.123)).replace("\u00a0", " ") == "über 12,3 %"
     assert percent(0.123).replace("\u00a0", " ") == "12.3 %"
     assert NUMBER.fullmatch("1,234.5%")
     assert not NUMBER.fullmatch("1st")
