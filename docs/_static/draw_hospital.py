@@ -20,5 +20,6 @@ for post, ax, title in zip(
 ):
     mx.plots.posterior(post, ax=ax)
     ax.set_title(f"P(Disease | Gender, Degree), {title}")
+axes[1].set_ylabel("")
 figure.axes[2].remove()  # one scale is enough for both
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("hospital.png"), dpi=110)

@@ -184,7 +184,7 @@ class Page:
         wide = ipywidgets.Layout(flex="1 1 420px", min_width="320px", overflow="auto")
         right = ipywidgets.VBox([self.words, self.picture, self.code], layout=wide)
         self.box = ipywidgets.HBox(
-            [self.controls.box, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start")
+            [self.controls.box, right], layout=ipywidgets.Layout(flex_flow="row wrap-reverse", align_items="flex-end")
         )
         self.box.add_class("maxent-explorer")
         self.show()
