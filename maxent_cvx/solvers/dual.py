@@ -81,10 +81,6 @@ class Dual:
         """The counts at a point, but at least `floor` for terms that are not removed: what the Hessian is made of."""
         return np.maximum(point.counts, np.where(self.removed, 0.0, floor))
 
-    def largest_rise(self, step: np.ndarray) -> float:
-        """By how much a step raises the logarithm of a count at most."""
-        return float(np.max(self.form.rmatvec(step), initial=0.0, where=~self.removed))
-
     def start_from(self, point: Point) -> None:
         """Points that are evaluated from now on are sought from this one, where that is of use: here it is not."""
 

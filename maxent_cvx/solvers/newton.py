@@ -66,15 +66,9 @@ RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
 FLOOR = 1e-6
 #: Loosest and tightest relative precision of a step: the square of the residual's last reduction lies between.
 LOOSEST, TIGHTEST = 0.2, 1e-6
-#: Relative precision of a step after one that has not halved the residual.
-CAREFUL = 0.02
-#: Multiple of the tolerance: the residual that a step needs to reach, beyond which it is not made more precise.
-ENOUGH = 0.01
 #: Records: if the function may fall by more, up to `PATIENCE` iterations follow once the tolerance is met, as terms that
 #: vanish hold little and yet too much. A bound for a group of one record is then sqrt(1e-14 / 2) = 7e-8.
 GAP = 1e-14
-#: Multiple of the tolerance up to which the last point is taken, even if that of an earlier one was less.
-NEAR = 3.0
 
 # The line search: Armijo's rule along a projected Newton step, with kinks and with terms that tend to zero.
 
@@ -84,12 +78,6 @@ ARMIJO = 1e-4
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
-#: Logarithm: in a step that had to be shortened, no count grows by more than a factor exp(30).
-LARGEST_RISE = 30.0
-#: Relative: how far beyond the first kink a step goes that ends there.
-PAST_KINK = 1e-12
-#: Multiple of the rounding error of the function: a smaller slope cannot be told from 0.
-FLAT = 10.0
 
 
 def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
@@ -98,18 +86,13 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
     Gives the point, None if there is none, the multiple of the step, and whether the whole step was lengthened.
     """
     length, slope = 1.0, dual.directional_derivative(point, step)
-    first = first_kink(dual, point, step)
-    trial, cap = trial_point(dual, point, step, length), 1.0
+    trial = trial_point(dual, point, step, length)
     while not _decreases_enough(dual, point, trial):
-        if length == 1:  # where a count is far too small, the Newton step is far too long
-            cap = step_cap(dual, step)
-        # The function is smooth up to the first kink. A step that ends there makes that inequality inactive.
-        length = first if length / 2 < first < length else min(length / 2, cap)
-        if length < SHORTEST * cap or not slope < 0:
+        length /= 2
+        if length < SHORTEST or not slope < 0:
             return None, 0.0, False
         trial = trial_point(dual, point, step, length)
-    is_flat = slope >= -FLAT * point.rounding
-    if length < 1 or is_flat or slope_at_trial(dual, point, trial, step) >= STEEP * slope:
+    if length < 1 or slope_at_trial(dual, point, trial, step) >= STEEP * slope:
         return trial, length, False
     while length < LONGEST:
         further = trial_point(dual, point, step, 2 * length)
@@ -125,12 +108,6 @@ def _decreases_enough(dual: Dual, point: Point, trial: Point) -> bool:
     return bool(trial.value <= point.value + ARMIJO * predicted + point.rounding)
 
 
-def step_cap(dual: Dual, step: np.ndarray) -> float:
-    """The largest multiple of a step, at most 1, by which no count grows by more than a factor exp(largest_rise)."""
-    rise = dual.largest_rise(step)
-    return min(1.0, LARGEST_RISE / rise) if rise > 0 else 1.0
-
-
 def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Point:
     """The projected point m + length * step: a multiplier of an inequality that would change its sign becomes 0.
 
@@ -141,12 +118,6 @@ def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Po
     if dual.has_soft_rows:
         m = np.clip(m, -dual.slope, dual.slope)
     return dual.at(m)
-
-
-def first_kink(dual: Dual, point: Point, step: np.ndarray) -> float:
-    """The multiple of a step just past where a first multiplier of an inequality reaches 0; infinite if none does."""
-    crosses = dual.inequalities[point.m[dual.inequalities] * step[dual.inequalities] < 0]
-    return float((1 + PAST_KINK) * np.min(-point.m[crosses] / step[crosses], initial=np.inf))
 
 
 def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> float:
@@ -364,10 +335,9 @@ def descent(
         if stop or iteration == max_iterations:
             break
         dual.start_from(point)
-        # No more precise than the last reduction of the residual warrants, or than the tolerance needs.
-        precision = forcing_term(residual / last_residual if last_residual else 0.0, iteration)
-        precision = min(max(precision, min(ENOUGH * tolerance / error, LOOSEST)), loosest)
-        last_residual = residual
+        # No more precise than the last reduction of the residual warrants (Eisenstat and Walker, 1996).
+        reduction, last_residual = residual / last_residual if last_residual else 0.0, residual
+        precision = min(float(np.clip(reduction**2, TIGHTEST, LOOSEST)), loosest)
         for ridge in RIDGES:  # a larger one shortens the step, where not all rows can be active together
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
             trial, length, falls_beyond = line_search(dual, point, step)
@@ -388,16 +358,9 @@ def descent(
                 dual.remove_zeros(proof)
                 trial = dual.at(trial.m)
         point = trial
-    if not error <= max(best, NEAR * tolerance):  # the last step may have increased the error
+    if not error <= max(best, tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
     return status, iteration, point
-
-
-def forcing_term(reduction: float, iteration: int) -> float:
-    """The relative precision of the next step, from the last reduction of the residual (Eisenstat and Walker, 1996)."""
-    if reduction < 0.5 or iteration == 0:
-        return float(np.clip(reduction**2, TIGHTEST, LOOSEST))
-    return CAREFUL
 
 
 def newton_direction(

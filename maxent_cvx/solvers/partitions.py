@@ -553,10 +553,6 @@ class PartialDual(Dual):
         assert isinstance(point, PartialPoint)
         return Weights(point.states, floor)
 
-    def largest_rise(self, step: np.ndarray) -> float:
-        """By how much a step raises the logarithm of a count at most, before buckets make up for it."""
-        return float(self.over.total(largest_rise, self.parts, common=(step,))["largest"])
-
 
 def moved_state(before: ReducedPart, after: ReducedPart, state: BucketState) -> BucketState:
     """The same multipliers where some terms, and maybe some rows, are no longer there."""
@@ -569,11 +565,6 @@ def moved_state(before: ReducedPart, after: ReducedPart, state: BucketState) -> 
 
 def _n_fewer(before: ReducedPart, after: ReducedPart) -> int:
     return len(before.terms) - len(after.terms)
-
-
-def largest_rise(part: ReducedPart, step: np.ndarray) -> dict[str, float]:
-    """By how much the knowledge raises the logarithm of a count at most."""
-    return {"largest": float((part.form.known.transposed @ step).max(initial=0.0))}
 
 
 # Newton systems of the partial dual: products with the Schur complement are sums over partitions, and so is it.
