@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +26,10 @@ from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
-from .options import ExposureOptions, ReleaseOptions, TableOptions, with_dataset_defaults
-from .streams import DASH, left_out, read_text, say, source_name
+from .files import Format, read_csv, read_table
+from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, format_list, with_dataset_defaults
+from .roles import chosen_roles
+from .streams import DASH, left_out, read_text, say
 
 __all__ = [
     "CommandInput",
@@ -39,7 +41,6 @@ __all__ = [
     "located",
     "numbers_by_value",
     "people_of",
-    "read_csv",
     "read_domain",
     "read_input",
     "read_people",
@@ -53,12 +54,19 @@ __all__ = [
 
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
+#: The commands that read a table, as they are typed.
+COMMANDS = {
+    "quantify:quantify": "quantify", "quantify:report": "report", "publish:run": "publish", "solvers:compare": "compare",
+    "attack:worst_case": "attack worst-case", "attack:definetti": "attack definetti",
+}  # fmt: skip
 #: The most people that a table with counts is expanded to.
 MOST_PEOPLE = 10**8
 #: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
 RULES_BEGIN = "# {"
 #: Options that say where the buckets are.
 BUCKET_SOURCES = ("bucket", "l", "generalized")
+#: Different numbers of a quasi-identifier above which ranges are proposed.
+MANY_NUMBERS = 20
 #: What generalized cells look like.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
 #: An integer, and a range of integers; both may be negative: "-5--1".
@@ -81,23 +89,36 @@ class Records:
 
 def read_records(options: TableOptions) -> Records:
     """Read the table of a command: its first --rows, with --missing rows dropped."""
-    table = _load(options.table, options.rows)
-    qi = () if options.qi is None and options.id is not None else options.qi  # a pseudonym may be all that is known
-    if qi is None or options.sa is None:
-        needed = " and ".join(f"--{name}" for name, value in (("qi", qi), ("sa", options.sa)) if value is None)
-        raise TableError(
-            f"{needed} must be given; the columns of {_name(options.table)} are {', '.join(table.columns)}"
-        )
-    return Records(_without_gaps(table, options.table, list(qi), list(options.sa), options), list(qi), list(options.sa))
+    table = _load(options.table, options.rows, Format(options.sep, options.encoding, options.decimal))
+    _check_names(table, options)
+    qi: Sequence[str] | None = options.qi
+    sa: Sequence[str] | None = options.sa
+    if qi is None and options.id is not None:  # a pseudonym may be all that is known
+        qi = ()
+    if qi is None or sa is None:
+        qi, sa = chosen_roles(table, _name(options.table), COMMANDS[options.command], qi, sa)
+    return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
 
 
-def _load(name: str, rows: int | None) -> pd.DataFrame:
+def _load(name: str, rows: int | None, form: Format) -> pd.DataFrame:
     if name not in BUILT_IN and name != DASH and not Path(name).exists():
         raise unknown_name("file or built-in table", name, BUILT_IN)
-    table = BUILT_IN[name]() if name in BUILT_IN else read_csv(name)
+    table = BUILT_IN[name]() if name in BUILT_IN else read_table(name, form)
     if rows is not None and not 0 < rows <= len(table):
         raise TableError(f"--rows {rows}: {_name(name)} has {len(table)} rows")
     return table.head(rows) if rows else table
+
+
+def _check_names(table: pd.DataFrame, options: TableOptions) -> None:
+    """Refuse names that are no columns, before anything else is complained of."""
+    in_another_table: tuple[str, ...] = ("bucket",) if isinstance(options, PublishOptions) else ()
+    if isinstance(options, ReleaseOptions) and options.sa_table:
+        in_another_table = ("sa", "count")
+    for option in ("qi", "sa", "bucket", "id", "count"):
+        value = None if option in in_another_table else getattr(options, option)
+        for name in (value,) if isinstance(value, str) else value or ():
+            if name not in table.columns:
+                raise unknown_name(f"column of {_name(options.table)} (given as --{option})", name, table.columns)
 
 
 def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], options: TableOptions) -> pd.DataFrame:
@@ -120,36 +141,7 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     say(f"dropped {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {where}")
     cells = missing.sum()[lambda n: n > 0].to_dict()
     left_out().append({"table": name, "rows": int(gaps.sum()), "of": len(table), "cells": cells})
-    return table[~gaps]
-
-
-def read_csv(path: str, dtype: type | None = None) -> pd.DataFrame:
-    """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
-    source = io.StringIO(read_text(path)) if path == DASH else path
-
-    def again() -> str | io.StringIO:
-        return io.StringIO(source.getvalue()) if isinstance(source, io.StringIO) else source
-
-    try:
-        header = pd.read_csv(again(), dtype=str, header=None, nrows=1, keep_default_na=False)
-        table = pd.read_csv(again(), dtype=dtype, keep_default_na=dtype is None)  # as text, NA is a value
-        if integers := [*table.select_dtypes("number").columns]:
-            cells = pd.read_csv(again(), dtype=str, usecols=integers)
-            # A column with leading zeros contains codes: 01234 is not 1234.
-            if codes := [name for name in integers if cells[name].str.fullmatch(r"0\d+").any()]:
-                table = pd.read_csv(again(), dtype=dict.fromkeys(codes, str))
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError) as error:
-        raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
-    names = header.iloc[0]  # pandas renames duplicates: Gender and Gender.1
-    if twins := [*names[names.duplicated() & (names != "")]]:
-        raise TableError(
-            f"{source_name(path)} has more than one column named {join_names(dict.fromkeys(twins))}; rename all but one"
-        )
-    if len(table.columns) == 1 and (signs := [sign for sign in ";\t" if sign in table.columns[0]]):
-        raise TableError(f"{source_name(path)} is separated by {signs[0]!r}; separate the cells by commas")
-    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
-        raise TableError(f"{source_name(path)} has lines with more cells than the header; quote cells with commas")
-    return table
+    return table[~gaps].infer_objects()
 
 
 def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
@@ -262,18 +254,16 @@ def check_buckets(options: ReleaseOptions | TableOptions) -> None:
         )
 
 
-def read_release(
-    records: Records, options: ReleaseOptions, sa_table: str | None = None
-) -> tuple[Release | GroupedRelease, pd.DataFrame]:
-    """Read a release from its tables, or make one by Anatomy; with the records that it is of."""
+def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | GroupedRelease, pd.DataFrame]:
+    """Read a release from its tables, take the table as it is, or make buckets; with the records that it is of."""
     table = records.table
     roles: Any = {"qi": records.qi, "sa": records.sa}
     more: dict[str, Any] = {} if options.id is None else {"id": options.id}
-    if len(options.sa_table) > 1 and sa_table is None:
+    if len(options.sa_table) > 1:
         raise TableError(
             f"--sa-table is given {len(options.sa_table)} times for one TABLE; give one per TABLE, in the same order"
         )
-    if sa_table := sa_table or next(iter(options.sa_table), None):
+    if sa_table := next(iter(options.sa_table), None):
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
         release = Release.from_tables(
@@ -286,9 +276,40 @@ def read_release(
     if options.count is not None:
         table = people_of(table, options.count)
     bucket = options.bucket
-    if bucket is None:
+    if bucket is None and options.l is None and records.qi:
+        table, bucket = grouped(replace(records, table=table), options)
+    elif bucket is None:
         table, bucket = anatomize(replace(records, table=table), options)
     return Release.from_buckets(table, **roles, bucket=bucket, **more), table
+
+
+def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
+    """The table as it is: people with equal quasi-identifiers are a bucket; with the name of the new column."""
+    table = records.table
+    name = free_name("Group", table.columns)
+    groups = table.groupby(records.qi, sort=False).ngroup()
+    say(f"judged as it is: {groups.nunique():,} groups of equal {', '.join(records.qi)}")
+    if generalized := _generalized_column(records, options):
+        say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
+    if many := [name for name in records.qi if _has_many_numbers(table[name])]:
+        arguments = [
+            "maxent-cvx",
+            "publish",
+            options.table,
+            "--qi",
+            format_list(records.qi),
+            "--sa",
+            format_list(records.sa),
+        ]
+        command = shlex.join([*arguments, "--method", "mondrian", "--k", "5"])
+        say(f"{' and '.join(many)} can be published in ranges instead:  {command}")
+    return table.assign(**{name: groups}), name
+
+
+def _has_many_numbers(column: pd.Series) -> bool:
+    """Whether a quasi-identifier has more numbers, or dates, than a range would be needed for."""
+    is_ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    return is_ordered and column.nunique() > MANY_NUMBERS
 
 
 def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
@@ -308,11 +329,17 @@ def _alternatives(records: Records, options: TableOptions) -> str:
     """What to give if the table looks like a release already."""
     others = [name for name in records.table.columns if name not in (*records.qi, *records.sa)]
     text = f", or --bucket COLUMN if the table has them ({', '.join(others)})" if others else ""
+    generalized = _generalized_column(records, options)
+    return f"{text}, or --generalized, since cells of {generalized!r} look generalized" if generalized else text
+
+
+def _generalized_column(records: Records, options: TableOptions) -> str | None:
+    """A quasi-identifier whose cells look generalized, if the command can read such cells."""
     texts = records.table[[name for name in records.qi if name in records.table]].select_dtypes(exclude="number")
     for name in texts if isinstance(options, ReleaseOptions) else ():
         if texts[name].dropna().astype(str).str.contains(LOOKS_GENERALIZED).any():
-            return f"{text}, or --generalized, since cells of {name!r} look generalized"
-    return text
+            return str(name)
+    return None
 
 
 def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
@@ -339,9 +366,10 @@ def _read_series(options: ExposureOptions) -> CommandInput:
         raise TableError(f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one each")
     releases: list[Release] = []
     for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
-        options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=()))
+        separate = () if sa_table is None else (sa_table,)
+        options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=separate))
         records = read_records(options_of_table)
-        release, _ = read_release(records, options_of_table, sa_table)
+        release, _ = read_release(records, options_of_table)
         if not isinstance(release, Release):
             raise TableError("--population is for one release; give one TABLE")
         say(f"{name}: {release!r}"[:-1].replace("<", ""))

@@ -60,6 +60,9 @@ class TableOptions(Options):
     sa: tuple[str, ...] | None
     rows: int | None
     missing: str
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
     l: Any
     exempt: int | None
     seed: int
@@ -136,6 +139,7 @@ class ReportOptions(ExposureOptions):
     records: bool = False
     about: tuple[tuple[str, str], ...] = ()
     listed: int = 25
+    language: str = "en"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,6 +388,14 @@ def pair_of_texts(example: str) -> Callable[[str], tuple[str, str]]:
     return read
 
 
+def separator(text: str) -> str:
+    """Read the sign between cells; a tab may be written as a word or escaped."""
+    sign = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(sign) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a separator; give one sign, such as ';' or tab")
+    return sign
+
+
 def safety(text: str) -> tuple[float, int]:
     """Read C,K: a probability and a number of implications."""
     probability, comma, number = text.partition(",")
@@ -414,7 +426,7 @@ Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no an
 
 
 #: What a TABLE can be.
-TABLE = "a CSV file with a header, - for standard input, or the built-in adult or hospital"
+TABLE = "a CSV, .xlsx or .parquet file with a header, - for standard input, or the built-in adult or hospital"
 
 
 def _table_options(command: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -424,17 +436,25 @@ def _table_options(command: argparse.ArgumentParser, *, several: bool = False) -
         command.add_argument("table", metavar="TABLE", help=TABLE)
     group = command.add_argument_group("the table")
     group.add_argument(
-        "--qi", metavar="A,B,...", type=names, help="quasi-identifier columns: what others know about a person"
+        "--qi",
+        metavar="A,B,...",
+        type=names,
+        help="quasi-identifier columns: what others know about a person (proposed, if it is not given)",
     )
     group.add_argument(
         "--sa", metavar="S,...", type=names, help="the sensitive column; of several, each combination is a value"
     )
     group.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
     group.add_argument(
+        "--sep", type=separator, metavar="SIGN", help="what separates the cells: ',', ';', tab or '|' (detected)"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="the encoding, such as utf-8 or cp1252 (detected)")
+    group.add_argument("--decimal", choices=[".", ","], help="the decimal sign (detected)")
+    group.add_argument(
         "--missing", choices=["drop", "error"], default="error",
         help="rows with missing cells in these columns: drop them and report how many, or stop (error)",
     )  # fmt: skip
-    group = command.add_argument_group("Anatomy (if the table has no buckets yet)")
+    group = command.add_argument_group("Anatomy", "Without --l and --bucket, people with equal --qi are a group.")
     group.add_argument("--l", type=int, help="records, and distinct sensitive values, per bucket")
     group.add_argument("--exempt", type=int, metavar="N", help="the N most frequent values may repeat in a bucket (0)")
     group.add_argument("--seed", type=int, default=0, help="random seed of the assignment of records to buckets (0)")
@@ -551,11 +571,12 @@ def _add_quantify(commands: Commands) -> None:
         help="what an adversary infers from a release",
         description="Prints P(sensitive value | QI), inferred from the release and from background knowledge (--know, "
         "--knowledge), and who is exposed. With --top it prints the paper's (bound, score) for adversaries who know the "
-        "K strongest associations.\n\nTABLE is a table of people, which Anatomy divides into buckets (--l), or a release: "
-        "with --bucket, --sa-table or --generalized. Several TABLEs with --id are a series of releases. A file of "
+        "K strongest associations.\n\nTABLE is a table of people, which is judged as it is or divided into buckets by "
+        "Anatomy (--l), or a release: with --bucket, --sa-table or --generalized. Without --qi and --sa, they are proposed. "
+        "Several TABLEs with --id are a series of releases. A file of "
         "association rules, as written by 'publish --method rules', is recognized by its first line.",
-        example="maxent-cvx quantify people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' "
-        "--fail-above 0.5\n"
+        example="maxent-cvx quantify people.csv\n"
+        "maxent-cvx quantify people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' --fail-above 0.5\n"
         "cat people.csv | maxent-cvx quantify - --qi age,sex --sa disease --bucket ward --json | python -m json.tool\n"
         "maxent-cvx quantify open.csv --generalized --hierarchy age=age.csv --qi age,sex --sa disease",
         usage="%(prog)s [options] TABLE [MORE ...]",
@@ -620,6 +641,7 @@ def _add_report(commands: Commands) -> None:
         "--about", action="append", default=[], type=pair_of_texts("WHAT=TEXT, such as 'source=ward 3, 2024'"),
         metavar="WHAT=TEXT", help="information about the data for readers, e.g. 'source=ward 3, 2024' (repeatable)",
     )  # fmt: skip
+    group.add_argument("--language", default="en", metavar="CODE", help="the language of the page: en or de (en)")
     group.add_argument("--listed", type=int, default=25, metavar="N", help="rows shown per table (25)")
     _solver_option(group)
     command.set_defaults(command="quantify:report", options=ReportOptions)

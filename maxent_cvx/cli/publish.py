@@ -9,11 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from .. import anonymize
+from .. import anonymize, measures
 from .._utils.errors import TableError, unknown_name
+from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
+from ..releases.generalized import GroupedRelease
 from ..releases.release import Release
-from .inputs import Records, anatomize, as_text, free_name, people_of, read_csv, read_records, values_as_printed
+from .files import read_csv
+from .inputs import Records, anatomize, as_text, free_name, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
@@ -113,6 +116,7 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
     table = table.sort_values(list(table.columns), key=lambda column: column.map(str), ignore_index=True)
     write(files[0], lambda path: table.to_csv(path, index=False))
     print(f"{len(table)} records in {len(table[records.qi].drop_duplicates())} groups")
+    _print_exposure(Release.from_generalized(table, qi=records.qi, sa=records.sa))
     _print_command(files[:1], ["--generalized", *_roles(records), *ids])
 
 
@@ -150,6 +154,7 @@ def _write_tables(
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
+    _print_exposure(release)
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if before:
@@ -158,6 +163,12 @@ def _write_tables(
     else:
         tables, more = files[:1], ["--sa-table", files[1], *more]
     _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
+
+
+def _print_exposure(release: Release | GroupedRelease) -> None:
+    """What somebody infers who knows this release and nothing else."""
+    post = MaxEnt(release).solve()
+    print("Who knows only this release:", measures.exposed(post, baseline="overall"))
 
 
 def _roles(records: Records) -> list[str]:

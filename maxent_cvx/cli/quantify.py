@@ -26,12 +26,12 @@ from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
 from ..sources.statements import RatioStatement, Statement
+from .files import read_csv
 from .inputs import (
     CommandInput,
     check_buckets,
     located,
     numbers_by_value,
-    read_csv,
     read_input,
     read_people,
     statements_of,
@@ -47,6 +47,11 @@ __all__ = [
     "report",
 ]
 
+#: What the columns of the worst disclosure mean.
+LEGEND = (
+    "max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values; entropy_l: exp of the least\n"
+    "entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q) from P(.); r: 1 / max_p"
+)
 #: Groups of exposed people that are printed.
 LISTED = 10
 #: Probabilities closer than this are equal up to rounding.
@@ -144,7 +149,7 @@ def report(options: ReportOptions) -> int:
     find(options.solver)  # wrong names before any work
     check_buckets(options)
     check_output(options.out, PAGES)
-    if Path(options.table).suffix == ".parquet" or (Path(options.table).is_dir() and options.table != "-"):
+    if Path(options.table).is_dir() and options.table != "-":
         raise TableError(f"for a report of Parquet files use: maxent-cvx quantify {options.table} --report FILE")
     statements = statements_of(options)
     if not options.more or options.id is not None:  # one release, or a series
@@ -166,7 +171,7 @@ def report(options: ReportOptions) -> int:
     assert options.out is not None
     write_report(
         posts, originals, options, options.out, attacks=[name.replace("-", "_") for name in options.attack],
-        records=options.records, about=dict(options.about), rows=options.listed,
+        records=options.records, about=dict(options.about), rows=options.listed, language=options.language,
     )  # fmt: skip
     return EXPOSED if EXPOSED in statuses else max(statuses)
 
@@ -312,6 +317,7 @@ def _print_posterior(post: Any, entropy: str, named: pd.DataFrame | None, sensit
         print(table_text(named, float_format=lambda x: f"{x:.4f}"), end="\n\n")
     print("Worst disclosure over all QI tuples:")
     print(table_text(measures.disclosure(post, worst=True), index=False, float_format=lambda x: f"{x:.4g}"))
+    print(LEGEND)
 
 
 def _print_exposure(verdict: Verdict) -> None:
@@ -501,7 +507,10 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
 def _is_in_partitions(options: QuantifyOptions) -> bool:
     """Whether Parquet files are to be read; --cluster and --workers are refused for anything else."""
     tables = [*map(Path, options.tables)]
-    if any(table.suffix == ".parquet" or (table.is_dir() and table.suffix != ".csv") for table in tables):
+    if any(table.is_dir() and table.suffix != ".csv" for table in tables):
+        return True
+    is_one_table = len(tables) == 1 and options.bucket is None and options.cluster is None and options.workers is None
+    if any(table.suffix == ".parquet" for table in tables) and not is_one_table:
         return True
     if options.cluster is not None or options.workers is not None:
         raise TableError(f"--cluster and --workers are for Parquet files, not for {options.table!r}")

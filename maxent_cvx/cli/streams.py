@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .._utils.errors import TableError, one_line, visible
-from .._utils.validation import read_file_text
+from .._utils.validation import check_path, read_file_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +36,7 @@ __all__ = [
     "discard",
     "left_out",
     "output_files",
+    "read_bytes",
     "read_text",
     "redirect_messages",
     "say",
@@ -138,6 +139,18 @@ def read_text(path: str) -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise TableError(f"standard input is not text in {error.encoding}: {error.reason}") from None
+
+
+def read_bytes(path: str) -> bytes:
+    """Read all of a file, or of standard input."""
+    if path != DASH:
+        name = check_path(path, "the file")
+        try:
+            return name.read_bytes()
+        except OSError as error:
+            raise TableError(f"{path!r} cannot be read: {error.strerror or error}") from None
+    buffer = getattr(sys.stdin, "buffer", None)
+    return buffer.read() if buffer is not None else read_text(DASH).encode()
 
 
 def check_files(options: Options) -> None:

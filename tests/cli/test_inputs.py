@@ -222,7 +222,7 @@ BAD = {
     "unknown qi": ["quantify", "good.csv", "--qi", "Gendr", "--sa", "Disease", "--l", "2"],
     "unknown bucket": ["quantify", "good.csv", *ROLES, "--bucket", "Bukket"],
     "no rows asked": ["quantify", "hospital", "--rows", "0"],
-    "no l": ["quantify", "good.csv", *ROLES],
+    "no l": ["publish", "good.csv", *ROLES],
     "l of zero": ["quantify", "good.csv", *ROLES, "--l", "0"],
     "not eligible": ["quantify", "good.csv", *ROLES, "--l", "5"],
     "negative exempt": ["quantify", "good.csv", *ROLES, "--l", "2", "--exempt", "-1"],

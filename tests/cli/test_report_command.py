@@ -72,7 +72,6 @@ def test_quantify_writes_it_too(folder, capsys):
     ("said", "arguments"),
     [
         ("must end in .htm", ["report", "three.csv", *ROLES, "--out", "report.pdf"]),
-        ("quantify three.parquet --report", ["report", "three.parquet", *ROLES]),
         ("leave out --report", ["quantify", "adult", "--rows", "100", "--top", "0,5", "--report", "q.html"]),
     ],
 )

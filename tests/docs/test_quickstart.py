@@ -36,4 +36,4 @@ def test_quickstart(tmp_path, monkeypatch):
         else:
             test = doctest.DocTestParser().get_doctest(text, {}, "quickstart.md", None, 0)
             assert doctest.DocTestRunner(optionflags=FLAGS).run(test).failed == 0
-    assert commands == 7
+    assert commands == 9

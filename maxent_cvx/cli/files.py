@@ -1,0 +1,248 @@
+"""Tables in files as they come: CSV with any separator, encoding and decimal sign; Excel; Parquet.
+
+What a CSV file looks like is detected, unless options say it, and said in a line if it is not commas, points and UTF-8:
+
+* the encoding is that of a byte order mark, or UTF-8 if all bytes are valid, or else the likeliest by charset-normalizer;
+* the separator is the sign among ``, ; tab |`` with which the most first lines have the same number of cells, above one;
+* the decimal sign is the comma if the cells are not separated by it and all numbers of some column have one.
+
+Integers stay integers beside missing cells, and digits with leading zeros are codes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import TableError, join_names
+from .streams import read_bytes, say, source_name
+
+__all__ = [
+    "Format",
+    "read_csv",
+    "read_table",
+]
+
+#: The signs that cells may be separated by, the likeliest first.
+SEPARATORS = (",", ";", "\t", "|")
+#: Byte order marks and their encodings; that of UTF-32 begins with that of UTF-16.
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+#: Lines by which the separator and the decimal sign are detected.
+FIRST_LINES = 200
+#: Numbers with a decimal comma, "1.234,5"; whole ones may have none.
+COMMA_NUMBER = r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?"
+#: What a missing cell of numbers may be written as; pandas reads these.
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
+#: Scripts that charset-normalizer recognizes reliably, as Unicode names them.
+SCRIPTS = {
+    "Cyrillic", "Greek and Coptic", "Hebrew", "Arabic", "Thai", "Hiragana", "Katakana", "CJK Unified Ideographs",
+    "Hangul Syllables",
+}  # fmt: skip
+#: Endings of Excel files, of which the first sheet is read.
+EXCEL = (".xlsx", ".xlsm")
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a CSV file is written; None is detected."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+
+def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
+    """Read a table of people: a CSV file or standard input, an Excel or a Parquet file."""
+    ending = Path(path).suffix.lower()
+    if ending == ".parquet":
+        return _read_parquet(path)
+    return _read_excel(path) if ending in EXCEL else read_csv(path, form=form)
+
+
+def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> pd.DataFrame:
+    """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
+    data = read_bytes(path)
+    text, encoding = _decoded(path, data, form.encoding)
+    separator = form.separator or _separator(text)
+    first = _cells(text, separator, FIRST_LINES)
+    if not first:
+        raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
+    decimal = form.decimal or _decimal_sign(first, separator)
+    _check_header(path, first[0])
+    settings: dict[str, object] = {"sep": separator, "decimal": decimal}
+    if decimal == "," and _has_thousands(first):
+        settings["thousands"] = "."
+    try:
+        # As text, NA is a value.
+        table = pd.read_csv(io.StringIO(text), dtype=dtype, keep_default_na=dtype is None, **settings)  # type: ignore
+        if numeric := [*table.select_dtypes("number").columns]:
+            cells = pd.read_csv(io.StringIO(text), dtype=str, usecols=numeric, sep=separator)
+            # A column with leading zeros contains codes: 01234 is not 1234.
+            if codes := [name for name in numeric if cells[name].str.fullmatch(r"0\d+").any()]:
+                table = pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(codes, str), **settings)  # type: ignore
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
+    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
+        raise TableError(
+            f"{source_name(path)} has lines with more cells than the header; quote cells with {separator!r} in them, or "
+            "give another separator, --sep"
+        )
+    _say_format(path, separator, decimal, encoding, form)
+    return _with_integers(table)
+
+
+def _say_format(path: str, separator: str, decimal: str, encoding: str, form: Format) -> None:
+    """Say in a line what was detected, if it is not what a CSV file usually has."""
+    detected = []
+    if separator != "," and form.separator is None:
+        sign = "a tab" if separator == "\t" else repr(separator)
+        detected.append(f"cells separated by {sign} (--sep)")
+    if decimal != "." and form.decimal is None:
+        detected.append("a decimal comma (--decimal)")
+    if encoding not in ("utf-8", "ascii") and form.encoding is None:
+        detected.append(f"the encoding {encoding} (--encoding)")
+    if detected:
+        say(f"{source_name(path)} is read with {', '.join(detected)}")
+
+
+def _decoded(path: str, data: bytes, encoding: str | None) -> tuple[str, str]:
+    """The text of a file, and its encoding."""
+    if encoding is None:
+        encoding = next((name for mark, name in MARKS if data.startswith(mark)), None)
+    for name in [encoding] if encoding else ["utf-8", _likeliest_encoding(data)]:
+        try:
+            return data.decode(name), name
+        except UnicodeDecodeError:
+            continue
+        except LookupError:
+            raise TableError(f"--encoding: there is no encoding {name!r}; give one such as utf-8 or cp1252") from None
+    raise TableError(
+        f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
+    )
+
+
+def _likeliest_encoding(data: bytes) -> str:
+    """Guess an encoding from bytes that are not UTF-8; without a guess, that of Western Europe."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        from charset_normalizer import from_bytes
+
+        # Digits say nothing, and a value that occurs often no more than one that occurs once.
+        words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
+        guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
+        # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
+        japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
+        return next((guess.encoding for guess in japanese + guesses), "cp1252")
+    return "utf-8"
+
+
+def _cells(text: str, separator: str, n: int) -> list[list[str]]:
+    """The cells of the first lines."""
+    rows = []
+    try:
+        for row in csv.reader(io.StringIO(text), delimiter=separator):
+            if row:
+                rows.append(row)
+            if len(rows) == n:
+                break
+    except csv.Error:  # a cell of more than 131,072 characters
+        pass
+    return rows
+
+
+def _separator(text: str) -> str:
+    """The sign with which the most first lines have as many cells as the first one; the comma if none divides it."""
+
+    def agreement(sign: str) -> tuple[float, int]:
+        rows = _cells(text, sign, FIRST_LINES)
+        width = len(rows[0]) if rows else 0
+        return (sum(len(row) == width for row in rows) / len(rows), width) if width > 1 else (0.0, 0)
+
+    return max(SEPARATORS, key=agreement)
+
+
+def _decimal_sign(rows: list[list[str]], separator: str) -> str:
+    """A comma, if the numbers of some column have one; else a point."""
+    if separator == ",":
+        return "."
+    for cells in _columns(rows):
+        if any("," in cell for cell in cells) and pd.Series(cells, dtype=str).str.fullmatch(COMMA_NUMBER).all():
+            return ","
+    return "."
+
+
+def _has_thousands(rows: list[list[str]]) -> bool:
+    """Whether some number has both signs, as "1.234,5"."""
+    return any("." in cell and "," in cell for cells in _columns(rows) for cell in cells) and not any(
+        pd.Series(cells, dtype=str).str.fullmatch(r"[+-]?\d+\.\d+").any() for cells in _columns(rows)
+    )
+
+
+def _columns(rows: list[list[str]]) -> Iterable[list[str]]:
+    """The cells of every column below the header that are not missing; none of a column without any."""
+    for i in range(len(rows[0])):
+        cells = [cell for row in rows[1:] if i < len(row) and (cell := row[i].strip()) not in MISSING]
+        if cells:
+            yield cells
+
+
+def _check_header(path: str, header: Iterable[object]) -> None:
+    """Refuse two columns of one name, which pandas would rename: Gender and Gender.1."""
+    twins = [name for name, n in Counter(str(name) for name in header if str(name) not in ("", "nan")).items() if n > 1]
+    if twins:
+        raise TableError(f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one")
+
+
+def _with_integers(table: pd.DataFrame) -> pd.DataFrame:
+    """The same table where integers beside missing cells, which pandas reads as floats, are integers again."""
+    changed = {}
+    for name in table.select_dtypes("float").columns:
+        column = table[name]
+        missing = column.isna()
+        present = column[~missing]
+        if missing.any() and len(present) and (np.abs(present) < 2**53).all() and (present % 1 == 0).all():
+            integers = column.astype(object)
+            integers[~missing] = [int(value) for value in present]
+            changed[name] = integers
+    return table.assign(**changed) if changed else table
+
+
+def _read_excel(path: str) -> pd.DataFrame:
+    """Read the first sheet of an Excel file, whose first row is the header."""
+    if find_spec("openpyxl") is None:
+        raise TableError(
+            f"{path!r} is an Excel file; install pip install 'maxent-cvx[excel]', or save it as CSV"
+        ) from None
+    try:
+        header = pd.read_excel(path, header=None, nrows=1)
+        table = pd.read_excel(path, dtype=object).infer_objects()  # otherwise texts of digits become numbers
+    except (OSError, ValueError, KeyError) as error:
+        raise TableError(f"{path!r} cannot be read as an Excel file: {error}") from error
+    if header.empty:
+        raise TableError(f"{path!r} is empty; its first sheet must have a header")
+    _check_header(path, header.iloc[0])
+    return _with_integers(table.rename(columns=str))
+
+
+def _read_parquet(path: str) -> pd.DataFrame:
+    """Read a Parquet file, or a folder of Parquet files."""
+    try:
+        table = pd.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's errors are among these
+        raise TableError(f"{path!r} cannot be read as a Parquet file: {error}") from error
+    _check_header(path, table.columns)
+    return _with_integers(table.rename(columns=str).reset_index(drop=True))

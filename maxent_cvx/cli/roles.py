@@ -1,0 +1,119 @@
+"""Which columns of a table are quasi-identifiers, and which is sensitive: proposed by their values and names."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+
+import pandas as pd
+
+from .._utils.errors import TableError, unknown_name
+from .options import format_list, names
+from .streams import say, table_text
+
+__all__ = [
+    "chosen_roles",
+    "proposed_roles",
+]
+
+#: Words in the names of columns, in English, German, French, Spanish and Italian.
+IDENTIFIERS = (
+    r"id|key|uuid|ssn|name|vorname|nachname|nom|prenom|nombre|e-?mail|phone|telefon|tel|iban|nummer|number|nr|no"
+)
+QUASI_IDENTIFIERS = (
+    r"age|alter|edad|eta|sex|sexe|sexo|gender|geschlecht|genre|birth\w*|geburts\w*|naissance|dob|zip\w*|plz|postal\w*|"
+    r"postleitzahl|postcode|city|ort|wohnort|stadt|ville|ciudad|region|county|country|land|pays|state|nationality|race|"
+    r"ethnicity|marital\w*|familienstand|education|bildung|occupation|beruf|profession|job|department|abteilung"
+)
+SENSITIVE = (
+    r"disease\w*|diagnos\w*|krankheit\w*|maladie\w*|enfermedad\w*|icd\w*|condition|illness|hiv|medication|medikament|"
+    r"treatment|salary|salaries|gehalt|lohn|salaire\w*|salario|income|einkommen|revenu\w*|ingreso\w*|pay|wage\w*|debt|"
+    r"religion|konfession|party|partei|vote|wahl|crime|offence|score|grade|note|rating|balance|kontostand|sensitive"
+)
+#: Rows from which on a column without repetitions is a key.
+FEWEST_ROWS = 20
+#: Share of rows that are different, above which a column of texts says too much to be a quasi-identifier.
+MOST_DISTINCT = 0.5
+#: Roles, as they are printed.
+KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
+
+
+def chosen_roles(
+    table: pd.DataFrame, name: str, command: str, qi: Sequence[str] | None, sa: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """The quasi-identifiers and the sensitive columns: those given, and for the others what a user answers.
+
+    Raises
+    ------
+    TableError
+        If nobody can be asked; the message is the command to type.
+    """
+    roles = proposed_roles(table, qi or (), sa or ())
+    shown = pd.DataFrame(
+        {"column": table.columns, "values": [table[column].nunique() for column in table.columns], "looks like": roles}
+    )
+    say(f"{name} has {len(table):,} rows and {len(table.columns)} columns:")
+    print(table_text(shown, index=False))
+    proposed = {role: [column for column in table.columns if roles[column] == role] for role in (QI, SA)}
+    if not proposed[SA] or not proposed[QI]:
+        raise TableError(f"--qi and --sa must be given; the columns of {name} are {', '.join(map(str, table.columns))}")
+    if is_terminal():
+        asked = {
+            role: list(given) if given is not None else _answer(question, proposed[role], table)
+            for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
+        }
+        return asked[QI], asked[SA]
+    arguments = [
+        "maxent-cvx",
+        *command.split(),
+        name,
+        "--qi",
+        format_list(proposed[QI]),
+        "--sa",
+        format_list(proposed[SA]),
+    ]
+    missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
+    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {shlex.join(arguments)}")
+
+
+def is_terminal() -> bool:
+    """Whether a user can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _answer(question: str, proposed: list[str], table: pd.DataFrame) -> list[str]:
+    """Ask for columns; an empty answer accepts those that are proposed."""
+    answer = names(input(f"{question} [{format_list(proposed)}]: ")) or proposed
+    for column in answer:
+        if column not in table.columns:
+            raise unknown_name("column of the table", column, table.columns)
+    return answer
+
+
+def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str] = ()) -> pd.Series:
+    """What each column looks like, by its name; those that are given have their roles."""
+    distinct, n = table.nunique(), len(table)
+    roles = {}
+    for column in table.columns:
+        is_unique = n >= FEWEST_ROWS and distinct[column] == n and not pd.api.types.is_float_dtype(table[column])
+        is_key = is_unique or (_is_called(column, IDENTIFIERS) and distinct[column] > MOST_DISTINCT * n)
+        is_text = distinct[column] > max(MOST_DISTINCT * n, FEWEST_ROWS) and not pd.api.types.is_numeric_dtype(
+            table[column]
+        )
+        is_known = _is_called(column, QUASI_IDENTIFIERS)
+        roles[column] = QI if is_known and not is_unique else KEY if is_key else TEXT if is_text else QI
+    candidates = [column for column in table.columns if roles[column] in (QI, TEXT) and column not in qi]
+    called_sensitive = [column for column in candidates if _is_called(column, SENSITIVE)]
+    unknown = [column for column in candidates if not _is_called(column, QUASI_IDENTIFIERS) and roles[column] == QI]
+    chosen = [*sa] or called_sensitive[:1] or unknown[-1:] or candidates[-1:]
+    roles |= dict.fromkeys(chosen, SA)
+    roles |= dict.fromkeys(qi, QI)
+    return pd.Series(roles, index=table.columns)
+
+
+def _is_called(column: object, words: str) -> bool:
+    """Whether a part of a column's name is one of some words: "Wohnort_PLZ", "birthDate"."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(column))
+    return any(re.fullmatch(words, part) for part in re.split(r"[\W_]+", spaced.lower()))

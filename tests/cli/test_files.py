@@ -1,0 +1,212 @@
+"""Files as they come: every one is the same table, reaches a verdict, or ends in one sentence that says what to type."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from maxent_cvx.cli.files import Format, read_csv, read_table
+from maxent_cvx.cli.main import main
+from maxent_cvx.cli.roles import KEY, QI, SA, proposed_roles
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def people():
+    """Sixty people with letters of Western Europe, decimal numbers and codes with leading zeros."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "Alter": rng.integers(20, 60, 60), "PLZ": rng.choice(["01067", "80331"], 60),
+            "Größe": rng.integers(1500, 2000, 60) / 10, "Krankheit": rng.choice(["Grippe", "Müdigkeit; stark", "Röteln"], 60),
+        }
+    )  # fmt: skip
+
+
+WRITTEN = {
+    "commas": {}, "semicolons": {"sep": ";"}, "German": {"sep": ";", "decimal": ",", "encoding": "cp1252"},
+    "tabs": {"sep": "\t", "decimal": ","}, "bars": {"sep": "|"}, "UTF-8 with a mark": {"encoding": "utf-8-sig"},
+    "UTF-16": {"sep": "\t", "encoding": "utf-16"}, "UTF-16 big-endian": {"encoding": "utf-16"},
+    "quotes": {"quoting": 1, "sep": ";", "decimal": ","},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_a_table_is_the_same_however_it_is_written(people, how):
+    """Separator, decimal sign and encoding are detected; codes keep their zeros, and integers are integers."""
+    people.to_csv("people.csv", index=False, **WRITTEN[how])
+    pd.testing.assert_frame_equal(read_table("people.csv"), people, check_dtype=False)
+    assert main(["quantify", "people.csv", "--qi", "PLZ", "--sa", "Krankheit"]) == 0
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_excel_and_parquet(people, ending):
+    """The same table, from Excel and from Parquet, in every command."""
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+        people.to_excel("people.xlsx", index=False)
+    else:
+        people.to_parquet("people.parquet")
+    pd.testing.assert_frame_equal(read_table(f"people.{ending}"), people, check_dtype=False)
+    roles = ["--qi", "PLZ", "--sa", "Krankheit"]
+    assert main(["quantify", f"people.{ending}", *roles]) == 0
+    assert main(["report", f"people.{ending}", *roles]) == 0
+    assert main(["publish", f"people.{ending}", *roles, "--method", "mondrian", "--k", "5"]) == 0
+    assert main(["attack", "worst-case", f"people.{ending}", *roles, "--k", "0"]) == 0
+
+
+@pytest.mark.parametrize(("encoding", "word"), [("cp932", "インフルエンザ"), ("cp1251", "грипп"), ("utf-8", "flu")])
+def test_other_scripts(encoding, word):
+    """A file from Japan, or from Bulgaria, in the encoding of its Windows."""
+    column, other = {"cp932": ("病気", "喘息"), "cp1251": ("болезнь", "астма"), "utf-8": ("disease", "asthma")}[
+        encoding
+    ]
+    table = pd.DataFrame({"n": range(40), column: [word, other] * 20})
+    table.to_csv("people.csv", index=False, encoding=encoding)
+    pd.testing.assert_frame_equal(read_table("people.csv"), table, check_dtype=False)
+
+
+def test_what_is_detected_is_said_in_a_line(people, capsys):
+    people.to_csv("people.csv", index=False, sep=";", decimal=",", encoding="cp1252")
+    read_table("people.csv")
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) == 1
+    assert all(option in said for option in ("--sep", "--decimal", "--encoding"))
+    read_table("people.csv", Format(";", "cp1252", ","))
+    assert capsys.readouterr().out == ""
+
+
+def test_thousands_beside_a_decimal_comma():
+    """A number such as 1.234,5 has both signs; without a comma anywhere 1.234 has three decimals."""
+    with open("pay.csv", "w", encoding="utf-8") as file:
+        file.write("pay;sex\n1.234,5;f\n987,0;m\n12.000,25;f\n")
+    assert read_csv("pay.csv")["pay"].to_list() == [1234.5, 987.0, 12000.25]
+    with open("pay.csv", "w", encoding="utf-8") as file:
+        file.write("pay;sex\n1.234;f\n0.987;m\n")
+    assert read_csv("pay.csv")["pay"].to_list() == [1.234, 0.987]
+
+
+def test_integers_beside_missing_cells_stay_integers():
+    """18 is written as 18, not as 18.0, also after rows with gaps were dropped."""
+    with open("gaps.csv", "w", encoding="utf-8") as file:
+        file.write("age,sex,disease\n18,f,flu\n,m,flu\n18,f,cold\n20,m,cold\n20,m,flu\n")
+    assert [value for value in read_csv("gaps.csv")["age"] if value == value] == [18, 18, 20, 20]
+    roles = ["--qi", "age,sex", "--sa", "disease", "--missing", "drop"]
+    assert main(["quantify", "gaps.csv", *roles, "--out", "p.csv"]) == 0
+    assert pd.read_csv("p.csv", dtype=str)["age"].to_list() == ["18", "20"]
+
+
+@pytest.mark.parametrize("code", ["-9", "NA", "n/a", ""])
+def test_codes_of_missing_values(code):
+    """What pandas reads as missing stops the command with the option to type; a number such as -9 is a value."""
+    with open("codes.csv", "w", encoding="utf-8") as file:
+        file.write(f"age,disease\n30,flu\n{code},flu\n30,cold\n40,cold\n40,flu\n")
+    roles = ["--qi", "age", "--sa", "disease"]
+    assert main(["quantify", "codes.csv", *roles]) == (0 if code == "-9" else 2)
+    assert main(["quantify", "codes.csv", *roles, "--missing", "drop"]) == 0
+
+
+def test_output_of_other_tools():
+    """ARX writes semicolons and ranges, sdcMicro quotes and row names: both reach a verdict."""
+    with open("arx.csv", "w", encoding="utf-8") as file:
+        file.write(
+            "age;zip;disease\n" + "[20, 30[;81***;flu\n[20, 30[;81***;cold\n[30, 40[;81***;flu\n[30, 40[;81***;cold\n"
+        )
+    assert main(["quantify", "arx.csv", "--qi", "age,zip", "--sa", "disease", "--generalized"]) == 0
+    with open("sdc.csv", "w", encoding="utf-8") as file:
+        file.write('"","urbrur","sex","income"\n"1",1,"f",10\n"2",1,"f",20\n"3",2,"m",10\n"4",2,"m",30\n')
+    assert main(["quantify", "sdc.csv", "--qi", "urbrur,sex", "--sa", "income"]) == 0
+
+
+WRONG = {
+    "two columns of one name": (b"a,b,a\n1,2,3\n", "'a'"),
+    "an empty file": (b"", "empty"),
+    "more cells than the header": (b"a,b\n1,2,3\n", "--sep"),
+    "a wrong column": (b"age,disease\n1,flu\n2,flu\n", "'agee'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_cannot_be_read_is_said_in_one_sentence(what, capsys):
+    data, said = WRONG[what]
+    with open("wrong.csv", "wb") as file:
+        file.write(data)
+    # A wrong column is found before a wrong option is complained of.
+    assert main(["quantify", "wrong.csv", "--qi", "agee", "--sa", "disease", "--bucket", "b"]) == 2
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 1
+    assert said in told
+
+
+# -- the first command -------------------------------------------------------------------------------
+
+
+def test_the_first_command_needs_to_know_nothing(people, capsys):
+    """Without roles the command that is printed runs, and judges the table as it is."""
+    people.to_csv("people.csv", index=False)
+    assert main(["quantify", "people.csv"]) == 2
+    command = capsys.readouterr().err.split("type:")[1].split()
+    assert command[:3] == ["maxent-cvx", "quantify", "people.csv"]
+    assert main([argument.strip("'") for argument in command[1:]]) == 0
+
+
+def test_in_a_terminal_it_asks(people, monkeypatch, capsys):
+    """An empty answer accepts the proposal."""
+    people.to_csv("people.csv", index=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO("PLZ\n\n"))
+    monkeypatch.setattr("maxent_cvx.cli.roles.is_terminal", lambda: True)
+    assert main(["quantify", "people.csv"]) == 0
+    assert "2 groups of equal PLZ" in capsys.readouterr().out
+
+
+def test_roles_are_proposed_by_values_and_names():
+    n = 40
+    table = pd.DataFrame(
+        {
+            "customer_id": range(n), "birthYear": [1950 + i % 30 for i in range(n)], "Geschlecht": ["m", "w"] * (n // 2),
+            "salary": [1000.5 + i for i in range(n)], "department": ["a", "b", "c", "d"] * (n // 4),
+        }
+    )  # fmt: skip
+    assert proposed_roles(table).to_dict() == {
+        "customer_id": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA, "department": QI,
+    }  # fmt: skip
+
+
+def test_a_table_as_it_is_has_the_shares_of_its_groups(people, capsys):
+    """P(s | q) is the share of the value among the people with these quasi-identifiers."""
+    people.to_csv("people.csv", index=False)
+    assert main(["quantify", "people.csv", "--qi", "PLZ", "--sa", "Krankheit", "--json"]) == 0
+    largest = json.loads(capsys.readouterr().out)["worst_disclosure"]["max_p"]
+    shares = people.groupby("PLZ")["Krankheit"].value_counts(normalize=True)
+    assert largest == pytest.approx(shares.max(), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", [["--l", "2"], ["--method", "mondrian", "--k", "5"]])
+def test_publish_says_what_its_file_exposes(people, capsys, method):
+    """The verdict that publish prints is that of the command that it prints."""
+    people.to_csv("people.csv", index=False)
+    assert main(["publish", "people.csv", "--qi", "Alter,PLZ", "--sa", "Krankheit", *method, "--out", "open"]) == 0
+    printed = capsys.readouterr().out
+    said = next(line for line in printed.splitlines() if "people exposed" in line or "people (" in line)
+    command = printed.split("Read them back:")[1].split()
+    assert main([argument.strip("'\"") for argument in command[1:]]) == 0
+    assert said.split(": ", 1)[1] in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_million_rows():
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    table = pd.DataFrame(
+        {"age": rng.integers(18, 90, n), "zip": rng.integers(10_000, 10_400, n), "disease": rng.choice(list("abcd"), n)}
+    )
+    table.to_csv("people.csv", index=False)
+    assert main(["quantify", "people.csv", "--qi", "age,zip", "--sa", "disease", "--fail-above", "0.9"]) == 0
