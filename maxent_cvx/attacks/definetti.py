@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax, logsumexp
 
-from .._utils.errors import BadProbability, Infeasible, StatementError, TableError, join_names, short_repr
+from .._utils.errors import (
+    BadProbability,
+    GroupTooLarge,
+    Infeasible,
+    StatementError,
+    TableError,
+    join_names,
+    short_repr,
+)
 from .._utils.progress import progress_bar
 from .._utils.tables import densely
 from .._utils.validation import (
+    check_bool,
     check_dataframe,
     check_float,
+    check_in,
     check_instance,
     check_int,
     check_number,
@@ -29,6 +42,55 @@ from .result import AttackResult
 __all__ = [
     "definetti",
 ]
+
+# The models of the sensitive value given quasi-identifiers, which are learnt from expected records.
+
+
+class Model(Protocol):
+    """A model of s given q."""
+
+    def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
+        """Log P(s | q), or of P(q, s), shape (tuples, values), fitted to expected records; and a penalty, nats."""
+        ...
+
+
+#: Weight of the squared coefficients of logistic regression, as of one record: scikit-learn's default.
+RIDGE = 1.0
+#: Steps of L-BFGS from one fit to the next, which begins with the last coefficients.
+FEW_STEPS = 15
+
+
+class Logistic:
+    """log P(s | q) of multinomial logistic regression on indicators of all values of all attributes, with a ridge.
+
+    It maximises sum_qs n(q, s) log P(s | q) - |W|^2 / 2, and begins with the coefficients W of the last fit.
+    """
+
+    def __init__(self, release: Release) -> None:
+        every = np.arange(len(release.quasi_identifiers))
+        indicators = [
+            sp.csr_array((np.ones(len(every)), (every, densely(np.asarray(code, dtype=np.int64)))))
+            for code in release.quasi_identifiers.codes
+        ]
+        self.features: Any = sp.csr_array(sp.hstack([*indicators, sp.csr_array(np.ones((len(every), 1)))]))
+        self.coefficients = np.zeros((self.features.shape[1], len(release.sensitive_values)))
+
+    def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
+        """Fit the coefficients to expected records."""
+        shape, occurs = self.coefficients.shape, expected.sum(axis=1) > 0
+        features, counts = self.features[np.flatnonzero(occurs)], expected[occurs]
+        people = counts.sum(axis=1, keepdims=True)
+
+        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            coefficients = flat.reshape(shape)
+            log_p = log_softmax(features @ coefficients, axis=1)
+            gradient = features.T @ (people * np.exp(log_p) - counts) + RIDGE * coefficients
+            return RIDGE * float(flat @ flat) / 2 - float((counts * log_p).sum()), gradient.ravel()
+
+        fit = minimize(loss, self.coefficients.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": FEW_STEPS})
+        self.coefficients = fit.x.reshape(shape)
+        return log_softmax(self.features @ self.coefficients, axis=1), -RIDGE * float(fit.x @ fit.x) / 2
+
 
 # Any classifier of scikit-learn as the model of the sensitive value given quasi-identifiers.
 
@@ -97,7 +159,14 @@ class DeFinettiResult(AttackResult):
         One row per iteration: `change`, the largest change of a probability; `log_likelihood` and `objective`, nats,
         see the notes of :func:`maxent_cvx.attacks.definetti`.
     converged : bool
-        Whether the last change was within the tolerance.
+        Whether the last change was within the tolerance; of all folds.
+    temperature : float
+        The power t of the model's probabilities; 1 without calibration.
+    evidence : float or None
+        With calibration: how many bits a pair of buckets says about which of two sets of values is whose; 0 if the
+        release does not leak.
+    p_value : float or None
+        With calibration: how often as much evidence is seen if the values of pairs of buckets are exchanged at random.
 
     Examples
     --------
@@ -111,6 +180,9 @@ class DeFinettiResult(AttackResult):
 
     log: pd.DataFrame
     converged: bool
+    temperature: float = 1.0
+    evidence: float | None = None
+    p_value: float | None = None
 
     title: ClassVar[str] = "deFinetti attack"
 
@@ -118,7 +190,10 @@ class DeFinettiResult(AttackResult):
     def sentence(self) -> str:
         """What was found, in words, and whether it would still change."""
         end = "converged" if self.converged else f"last changed by {self.log['change'].iloc[-1]:.1g}"
-        return f"{super().sentence}; {len(self.log)} iterations, {end}"
+        text = f"{super().sentence}; {len(self.log)} iterations, {end}"
+        if self.evidence is None:
+            return text
+        return f"{text}; evidence {self.evidence:.3f} bits a pair (p = {self.p_value:.3g}), temperature {self.temperature:.3g}"
 
 
 # Naive Bayes: quasi-identifiers are independent of each other given the sensitive value.
@@ -213,17 +288,152 @@ class BucketWorlds:
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
-        n_s = self.release.n_s
-        share, total = weighed(self.groups, np.vstack([log_f, np.log(n_s / n_s.sum())]), limit)
+        share, total = weighed(self.groups, log_f, limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
                 f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: in each of "
                 "them somebody has a value of probability 0; choose a classifier that is less certain"
             )
         is_known, row, value = self._pairs
-        p = np.zeros((len(self.records), len(n_s)))
+        p = np.zeros((len(self.records), self.release.n_sb.shape[0]))
         p[row, value] = share[is_known]
         return p, float(total.sum())
+
+
+# The temperature and the evidence, by which values of two held-out buckets are attributed to them without the truth.
+
+
+#: People of a bucket up to which values are exchanged: the sums over worlds take 2^n steps for each pair.
+MOST_EXCHANGED = 12
+#: Pairs of buckets of which the mean is taken; of more, as many are drawn.
+MOST_PAIRS = 200_000
+#: Temperatures that are compared before the best is refined, and the largest one.
+TEMPERATURES = np.concatenate([[0.0], np.geomspace(0.02, 16.0, 30)])
+#: Exchanges of values that the p-value is found by.
+EXCHANGES = 999
+
+
+class Pairs(NamedTuple):
+    """Pairs of held-out buckets of one size: log P(s | q) of the people of each, for the values of both."""
+
+    own: np.ndarray  # shape (pairs, 2, people, values): of a bucket's people for its own values
+    exchanged: np.ndarray  # the same for the other bucket's values
+
+    def advantage(self, temperature: float) -> np.ndarray:
+        """Log (L_aa L_bb / (L_ab L_ba)) of each pair, L being the sum over worlds of prod P(s | q)^t."""
+        if temperature == 0 or not len(self.own):
+            return np.zeros(len(self.own))
+        own, exchanged = (_log_permanents(temperature * log_p).sum(axis=1) for log_p in (self.own, self.exchanged))
+        with np.errstate(invalid="ignore"):
+            difference = own - exchanged
+        return np.where(np.isneginf(own) & np.isneginf(exchanged), 0.0, difference)
+
+
+def _log_permanents(log_matrices: np.ndarray) -> np.ndarray:
+    """Log sum over permutations of prod_i A[i, p(i)] of square matrices, the last two axes; all summands are positive.
+
+    The sum over all ways to give the first people some set of values follows from that of one person and value fewer.
+    """
+    n = log_matrices.shape[-1]
+    scale = log_matrices.max(axis=-1, keepdims=True)  # of each person; it is a factor of every summand
+    scale = np.where(np.isneginf(scale), 0.0, scale)
+    matrices = np.exp(log_matrices - scale)
+    ways = {0: np.ones(matrices.shape[:-2])}
+    for person in range(n):
+        following: dict[int, np.ndarray] = {}
+        for given, total in ways.items():
+            for value in range(n):
+                if not given & 1 << value:
+                    added = total * matrices[..., person, value]
+                    key = given | 1 << value
+                    following[key] = following[key] + added if key in following else added
+        ways = following
+    with np.errstate(divide="ignore"):
+        return np.log(ways[2**n - 1]) + scale.sum(axis=(-1, -2))
+
+
+def _bits(advantage: np.ndarray) -> np.ndarray:
+    """log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) of each pair."""
+    return 1 - np.logaddexp(0.0, -advantage) / np.log(2)
+
+
+def _pairs_of_buckets(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """All unordered pairs of n buckets, or as many as are compared, drawn with replacement."""
+    if n * (n - 1) // 2 <= MOST_PAIRS:
+        first, second = np.triu_indices(n, 1)
+        return first, second
+    first = rng.integers(0, n, MOST_PAIRS)
+    second = (first + rng.integers(1, n, MOST_PAIRS)) % n
+    return first, second
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out buckets and the log P(s | q) of a model that was learnt without them."""
+
+    worlds: BucketWorlds
+    log_f: np.ndarray  # shape (tuples and one for counterfeits, values)
+
+    def by_size(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The QI tuple of each person and each value, shape (buckets, people), of the buckets of each size."""
+        groups = self.worlds.groups
+        tuples, values = (np.repeat(part.indices, part.data) for part in (groups.tuples, groups.values))
+        sizes = np.asarray(groups.tuples.sum(axis=0)).ravel()
+        starts = np.cumsum(sizes) - sizes
+        for size in np.unique(sizes).tolist():
+            at = starts[sizes == size][:, None] + np.arange(size)
+            yield tuples[at], values[at]
+
+    def pairs(self, choose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> list[Pairs]:
+        """Chosen pairs of buckets of each size."""
+        found = []
+        for tuples, values in self.by_size():
+            if tuples.shape[1] > MOST_EXCHANGED:
+                raise GroupTooLarge(
+                    f"a bucket has {tuples.shape[1]} people; calibration exchanges the values of buckets of at most "
+                    f"{MOST_EXCHANGED} people. Use calibrate=False, or smaller buckets"
+                )
+            pair = np.stack(choose(len(tuples)), axis=1)
+            people, own = tuples[pair], values[pair]
+            found.append(Pairs(*(self.log_f[people[..., :, None], v[..., None, :]] for v in (own, own[:, ::-1]))))
+        return found
+
+
+def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
+    """The temperature, the evidence, bits a pair, and its p-value.
+
+    Under the hypothesis that buckets of one size may exchange their values, each of some disjoint pairs has its own
+    values or the other's with equal probability; the statistic is the largest evidence over all temperatures.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
+    n_pairs = sum(len(part.own) for part in pairs)
+    if not n_pairs:
+        raise StatementError("calibration needs two held-out buckets of one size in a fold; use fewer folds")
+
+    def bits(temperature: float) -> float:
+        return float(sum(_bits(part.advantage(temperature)).sum() for part in pairs)) / n_pairs
+
+    compared = np.array([bits(t) for t in TEMPERATURES])
+    best = int(compared.argmax())
+    low, high = TEMPERATURES[max(best - 1, 0)], TEMPERATURES[min(best + 1, len(TEMPERATURES) - 1)]
+    refined = minimize_scalar(lambda t: -bits(t), bounds=(low, high), method="bounded", options={"xatol": 1e-4})
+    temperature, evidence = max(
+        (float(compared[best]), float(TEMPERATURES[best])), (-float(refined.fun), float(refined.x))
+    )[::-1]
+
+    def matched(n: int) -> tuple[np.ndarray, np.ndarray]:
+        order = rng.permutation(n)[: n // 2 * 2]
+        return order[::2], order[1::2]
+
+    disjoint = [part for fold in held_out for part in fold.pairs(matched)]
+    advantages = np.array([np.concatenate([part.advantage(t) for part in disjoint]) for t in TEMPERATURES])
+    kept, lost = _bits(advantages), _bits(-advantages)
+    exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
+    statistic = kept.mean(axis=1).max()
+    with np.errstate(invalid="ignore"):
+        random = (exchanged @ lost.T + (1 - exchanged) @ kept.T).max(axis=1) / max(advantages.shape[1], 1)
+    return temperature, evidence, float(1 + np.count_nonzero(~(random < statistic - 1e-12))) / (EXCHANGES + 1)
 
 
 #: How far the sum of a start's row may be from 1: what rounding to some digits leaves.
@@ -236,6 +446,9 @@ def definetti(
     smoothing: float = 1.0,
     iterations: int = 60,
     *,
+    calibrate: bool = False,
+    folds: int | None = None,
+    seed: int = 0,
     tolerance: float = 1e-3,
     start: pd.DataFrame | None = None,
     limit: float = STEPS,
@@ -255,16 +468,25 @@ def definetti(
         A release with exact quasi-identifiers. If all people of a bucket have the same ones, as in a generalised table,
         the answer is the baseline; make the release with its `population` in this case. A counterfeit belongs to a person
         without known quasi-identifiers.
-    classifier : scikit-learn classifier, optional
-        The model of s given q, with `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
+    classifier : "naive Bayes", "logistic" or scikit-learn classifier, optional
+        The model of s given q. "naive Bayes", the default, is P(q, s) = P(s) prod_a P(q_a | s), with all attributes
+        categorical; "logistic" is multinomial logistic regression on indicators of all values. A classifier of
+        scikit-learn has `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
         quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
-        and other attributes one-hot encoded. By default naive Bayes, P(q, s) = P(s) prod_a P(q_a | s), with all
-        attributes categorical.
+        and other attributes one-hot encoded.
     smoothing : float
         For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
         not smoothed.
     iterations : int
         Maximum number of iterations.
+    calibrate : bool
+        Raise the model's probabilities to a power t, the temperature, which is chosen without the truth: so that each of
+        two held-out buckets has its own values rather than the other's as likely as possible. Needs folds, 5 by default.
+    folds : int, optional
+        Infer the values of every bucket by a model that is learnt from other buckets only: from those outside of its
+        fold, one of so many.
+    seed : int
+        Of the folds, and of pairs of buckets, if there are more than 200,000.
     tolerance : float
         Stop when no probability changes by more than this.
     start : DataFrame, optional
@@ -290,7 +512,7 @@ def definetti(
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
-        If a bucket has too many people with different values.
+        If a bucket has too many people with different values; with calibration, more than 12 people.
     Infeasible
         If the classifier rules out every world of a bucket.
 
@@ -302,9 +524,11 @@ def definetti(
     raises sum_b log sum_worlds prod_t P(s_t | q_t); others need not.
 
     Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
-    of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. An adversary
-    without the original records can use held-out buckets to check whether anything was learnt: are their values more
-    likely as published than exchanged between two buckets? If all buckets have the same values, nothing is learnt.
+    of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. With
+    `calibrate`, held-out buckets tell whether anything was learnt: are their values more likely as published than
+    exchanged between two buckets? For buckets a and b let L_ab be the sum, over the worlds in which the people of a have
+    the values of b, of prod P(s | q)^t. The evidence is the mean over pairs of held-out buckets of one size of
+    log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)), and t is where it is largest. Without any leak it is 0 at t = 0.
 
     The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
@@ -333,28 +557,100 @@ def definetti(
     tolerance = check_float(tolerance, "tolerance", 0.0, 1.0)
     limit = check_number(limit, "limit")
     check_optional_bool(progress, "progress")
+    check_bool(calibrate, "calibrate")
+    n_folds = check_int(folds, "folds", 2, len(release.buckets)) if folds is not None else 5 if calibrate else None
+    check_int(seed, "seed", 0)
+    if n_folds is not None and start is not None:
+        raise StatementError("start is for the model of all buckets; omit folds and calibrate")
     worlds = BucketWorlds(release)
-    model = NaiveBayes(release, smoothing) if classifier is None else Classifier(release, classifier)
     index, values = worlds.index, release.sensitive_values
     shares = worlds.equally_likely()
     p = shares if start is None else _started(start, pd.DataFrame(shares, index, values))
-    log: list[tuple[float, float, float]] = []
-    with progress_bar(None, "definetti", progress, total=iterations, unit="iteration") as bar:
-        while len(log) < iterations and not (log and log[-1][0] <= tolerance):
-            log_f, penalty = model.learnt(worlds.expected(p))
-            before, (p, log_likelihood) = p, worlds.posterior(log_f, limit)
-            log.append((float(np.abs(p - before).max()), log_likelihood, log_likelihood + penalty))
-            bar.update()
-            bar.set_postfix_str(f"largest change {log[-1][0]:.1e}")
-    iteration = pd.RangeIndex(1, len(log) + 1, name="iteration")
+    fit = Fit(release, classifier, smoothing, iterations, tolerance, limit)
+    temperature, evidence, p_value = 1.0, None, None
+    with progress_bar(None, "definetti", progress, total=iterations * (n_folds or 1), unit="iteration") as bar:
+        if n_folds is None:
+            p, _, lines = fit.run(worlds, p, bar)
+            logs = [lines]
+        else:
+            fold_of_bucket = np.random.default_rng(seed).permutation(len(release.buckets)) % n_folds
+            held_out, logs = [], []
+            for fold in range(n_folds):
+                others = BucketWorlds(_buckets_of(release, fold_of_bucket != fold))
+                _, log_f, lines = fit.run(others, others.equally_likely(), bar)
+                held_out.append(HeldOut(BucketWorlds(_buckets_of(release, fold_of_bucket == fold)), log_f))
+                logs.append(lines)
+            if calibrate:
+                temperature, evidence, p_value = _evidence(held_out, seed)
+            p = np.zeros_like(shares)
+            for fold, part in enumerate(held_out):
+                with np.errstate(invalid="ignore"):
+                    log_f = np.where(np.isneginf(part.log_f), -np.inf if temperature else 0.0, temperature * part.log_f)
+                p[fold_of_bucket[worlds.rows[0]] == fold] = part.worlds.posterior(log_f, limit)[0]
+    columns = ["change", "log_likelihood", "objective"]
+    tables = [pd.DataFrame(lines, pd.RangeIndex(1, len(lines) + 1, name="iteration"), columns) for lines in logs]
+    log = tables[0] if n_folds is None else pd.concat(tables, keys=range(n_folds), names=["fold"])
     return DeFinettiResult(
         table=pd.DataFrame(p, index, values),
         baseline=pd.DataFrame(shares, index, values),
         records=pd.Series(worlds.records, index, name="records"),
         error=0.0,
-        log=pd.DataFrame(log, iteration, ["change", "log_likelihood", "objective"]),
-        converged=log[-1][0] <= tolerance,
+        log=log,
+        converged=all(bool(table["change"].iloc[-1] <= tolerance) for table in tables),
+        temperature=temperature,
+        evidence=evidence,
+        p_value=p_value,
     )
+
+
+def _buckets_of(release: Release, chosen: np.ndarray) -> Release:
+    """The release with some of its buckets; everybody else's quasi-identifiers stay known."""
+    at = np.flatnonzero(chosen)
+    return replace(
+        release, buckets=release.buckets[at], n_qb=sp.csr_array(release.n_qb[:, at]),
+        n_sb=sp.csr_array(release.n_sb[:, at]), persons=None,
+    )  # fmt: skip
+
+
+class Fit(NamedTuple):
+    """Expectation maximisation of a model, from some buckets."""
+
+    release: Release
+    classifier: object
+    smoothing: float
+    iterations: int
+    tolerance: float
+    limit: float
+
+    def run(
+        self, worlds: BucketWorlds, p: np.ndarray, bar: Any
+    ) -> tuple[np.ndarray, np.ndarray, list[tuple[float, ...]]]:
+        """Fit from P(s | bucket, QI tuple); these probabilities in the end, log P(s | q), and a line an iteration."""
+        model = self._model()
+        log: list[tuple[float, ...]] = []
+        log_f = np.zeros(0)
+        while len(log) < self.iterations and not (log and log[-1][0] <= self.tolerance):
+            log_f, penalty = model.learnt(worlds.expected(p))
+            before, (p, log_likelihood) = p, worlds.posterior(self._with_counterfeits(log_f), self.limit)
+            log.append((float(np.abs(p - before).max()), log_likelihood, log_likelihood + penalty))
+            bar.update()
+            bar.set_postfix_str(f"largest change {log[-1][0]:.1e}")
+        log_p = self._with_counterfeits(log_f)
+        return p, log_p - logsumexp(log_p, axis=1, keepdims=True), log
+
+    def _with_counterfeits(self, log_f: np.ndarray) -> np.ndarray:
+        """One row more, for counterfeits, of whom only the shares of all values are known."""
+        n_s = self.release.n_s
+        return np.vstack([log_f, np.log(n_s / n_s.sum())])
+
+    def _model(self) -> Model:
+        """A model that has learnt nothing yet."""
+        if self.classifier is None or (isinstance(self.classifier, str) and self.classifier == "naive Bayes"):
+            return NaiveBayes(self.release, self.smoothing)
+        if isinstance(self.classifier, str):
+            check_in(self.classifier, "a classifier", ["naive Bayes", "logistic"])
+            return Logistic(self.release)
+        return Classifier(self.release, self.classifier)
 
 
 def _started(start: object, like: pd.DataFrame) -> np.ndarray:
