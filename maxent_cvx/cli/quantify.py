@@ -15,7 +15,7 @@ import pandas as pd
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
 from .._utils.parallel import local_client
-from ..measures.exposure import Exposure
+from ..measures.exposure import WITHOUT_HER, Exposure
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
@@ -243,7 +243,8 @@ def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame |
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
-    above = measures.exposed(post, strict_threshold(limit, post), **arguments)
+    truth = original if options.baseline == WITHOUT_HER else None  # the attack's success is printed once
+    above = measures.exposed(post, strict_threshold(limit, post), truth, **arguments)
     # Whoever is exposed from a higher threshold on is exposed above the limit too, even if the baseline is between them.
     if options.threshold > limit and exposure.people > above.people:
         above = exposure
@@ -274,8 +275,8 @@ def _baseline(source: str | None, view: Any) -> Any:
             f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
         )
         return None
-    if source in (None, "overall", "none"):
-        return None if source == "none" else "overall"
+    if source in (None, "overall", "none", WITHOUT_HER):
+        return None if source == "none" else source or "overall"
     if source.endswith(".parquet"):
         return load_posterior(source)
     table = read_csv(source)

@@ -19,7 +19,6 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +53,7 @@ __all__ = ["CLOSED", "FIRST_ORDER", "SOLVED", "Counterfactual", "counterfactual"
 #: How `without` was computed.
 CLOSED, FIRST_ORDER, SOLVED = "closed form", "first order", "solved"
 #: Records that are solved again by default.
-SOLVES = 500
+SOLVES = 100
 #: Records: a total, or a row of knowledge, that is missed by less is met.
 MET = 1e-9
 #: Iterations of proportional fitting in a bucket. It converges fast unless a count tends to zero.
@@ -90,7 +89,7 @@ def counterfactual(
         record is removed from its bucket or group, or from the counts of a :class:`~maxent_cvx.QITable`.
     solves : int
         For how many distinct records the model is solved again, where knowledge matters: those that have no first-order
-        answer, and then those with the largest differences.
+        answer, then those with the largest differences, and last those that seem to contradict the knowledge.
     progress : bool, optional
         Show a progress bar while models are solved; by default on a terminal or in a notebook.
 
@@ -135,8 +134,8 @@ def counterfactual(
 
     Examples
     --------
-    Women's breast cancer is common knowledge. Grace's record is what discloses her disease: her bucket without her
-    contains none.
+    It is known that men do not have breast cancer. Grace's own record discloses hers, and Allen's flu is partly known
+    from others:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital().set_index("Name")
@@ -146,8 +145,8 @@ def counterfactual(
     >>> table.loc[["Allen", "Grace"], ["value", "with", "without", "difference"]].round(3)
                    value   with  without  difference
     Name
-    Allen            Flu  0.444      0.4       0.044
-    Grace  Breast Cancer  1.000      0.0       1.000
+    Allen            Flu  0.444     0.25       0.194
+    Grace  Breast Cancer  1.000     0.00       1.000
     """
     kinds = without_each(post, original, publish, solves=solves, progress=progress)
     return kinds.table(original.index)
@@ -173,11 +172,14 @@ class Counterfactual:
     because: np.ndarray = field(init=False)
     is_checked: np.ndarray = field(init=False)  # whether the knowledge is known to hold, or not, without the record
 
+    is_doubtful: np.ndarray = field(init=False)  # whether it contradicts the rest to first order
+
     def __post_init__(self) -> None:
         n = len(self.q)
         self.without = np.full(self.p.shape, np.nan)
         self.how, self.because = np.full(n, SOLVED, dtype=object), np.full(n, "", dtype=object)
         self.error, self.is_checked = np.full(n, np.nan), np.zeros(n, dtype=bool)
+        self.is_doubtful = np.zeros(n, dtype=bool)
 
     @cached_property
     def n_kind(self) -> np.ndarray:
@@ -219,7 +221,7 @@ def without_each(
     progress: bool | None = None,
     urgent: Callable[[Counterfactual], np.ndarray] | None = None,
 ) -> Counterfactual:
-    """Compute :func:`counterfactual` for every kind; `urgent` orders the kinds to solve, by default the largest first."""
+    """Compute :func:`counterfactual` for every kind; `urgent` orders the kinds to solve, -inf for none."""
     check_instance(post, Posterior, "post")
     check_dataframe(original, "the original records")
     check_int(solves, "solves", 0)
@@ -238,9 +240,11 @@ def without_each(
     if publish is None and (rows := _statement_rows(model, knowledge)) is not None:
         _by_multipliers(kinds, post, rows)
         waiting = np.flatnonzero(~kinds.is_checked)
-        size = np.nan_to_num(kinds.largest if urgent is None else urgent(kinds), nan=-1.0)
-        # First those without a number, then those with a large difference, then those with a number for certain.
+        size = np.nan_to_num(kinds.largest, nan=-1.0) if urgent is None else urgent(kinds)
+        waiting = waiting[size[waiting] > -np.inf]
+        # First those without a number, then those with a large difference. To prove a contradiction takes longest.
         rank = np.where(np.isnan(kinds.without[:, 0]), 0, np.where(kinds.how == CLOSED, 2, 1))
+        rank[kinds.is_doubtful & (kinds.how != CLOSED)] = 3
         chosen = waiting[np.lexsort((-size[waiting], rank[waiting]))][:solves]
     for kind in progress_bar(chosen.tolist(), "without each record", progress):
         _solve(kinds, kind, model, knowledge, original, publish)
@@ -303,10 +307,7 @@ def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
     """P(s) of kinds whose tuple nobody else has: shares of the bucket's other records, or of all others; NaN if none."""
     view, s = kinds.view, kinds.s[chosen]
     each = np.arange(len(chosen))
-    if view.n_s is None:  # the true values are all that is left of a table without published values
-        n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))
-    else:
-        n_s = view.n_s
+    n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, also where unpublished
     others = np.tile(n_s.astype(float), (len(chosen), 1))
     if isinstance(view, BucketView):
         of_bucket = view.n_sb.T.tocsr()[kinds.b[chosen]].toarray().astype(float)
@@ -352,7 +353,7 @@ def _solve(
         return
     if is_alone:
         return
-    place = solved.view.quasi_identifiers.get_indexer([label])[0]
+    place = solved.view.quasi_identifiers.get_indexer(pd.Index([label]))[0]
     if place < 0:
         kinds.because[kind] = "what was published without the record lacks the record's quasi-identifiers"
         return
@@ -373,15 +374,13 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
         vars(other).pop("published", None)
         return other
     assert isinstance(view, BucketView)
-    n_qb, n_sb = view.n_qb.tolil(copy=True), view.n_sb.tolil(copy=True)
-    n_qb[q, b] -= 1
-    n_sb[s, b] -= 1
-    n_qb, n_sb = sp.csr_array(n_qb), sp.csr_array(n_sb)
-    is_left, is_bucket = np.asarray(n_qb.sum(axis=1)) > 0, np.asarray(n_qb.sum(axis=0)) > 0
-    n_qb, n_sb = (
-        sp.csr_array(counts[rows][:, is_bucket])
-        for counts, rows in ((n_qb, is_left), (n_sb, np.ones(n_sb.shape[0], bool)))
+    one_q, one_s = (
+        sp.csr_array(([1], ([row], [b])), shape=counts.shape) for row, counts in ((q, view.n_qb), (s, view.n_sb))
     )
+    n_qb, n_sb = sp.csr_array(view.n_qb - one_q), sp.csr_array(view.n_sb - one_s)
+    is_left, is_bucket = np.asarray(n_qb.sum(axis=1)) > 0, np.asarray(n_qb.sum(axis=0)) > 0
+    # A value that nobody is left with remains a possible one, as everybody knows it.
+    n_qb, n_sb = sp.csr_array(n_qb[is_left][:, is_bucket]), sp.csr_array(n_sb[:, is_bucket])
     n_qb.eliminate_zeros()
     n_sb.eliminate_zeros()
     return replace(
@@ -431,7 +430,7 @@ def _noisy_without(source: NoisyMarginal, record: pd.Series) -> NoisyMarginal:
     index = source.counts.index
     is_hers = np.ones(len(index), dtype=bool)
     for name in index.names:
-        is_hers &= np.asarray(index.get_level_values(name) == record[name])
+        is_hers &= np.asarray(index.get_level_values(str(name)) == record[str(name)])
     other = copy.copy(source)
     other.counts = source.counts - is_hers
     return other
@@ -441,7 +440,7 @@ class KeptAssociations(Source):
     """P(S | Q) = n(Q, S) / n(Q) of associations that were mined with everybody, for a view of fewer people."""
 
     def __init__(self, source: StrongestAssociations, space: Space) -> None:
-        self.label, view = source.label, space.view
+        self.label, view = source.label, space.view  # type: ignore[misc]
         mined = source._mined(space)
         q, s = source._same_people(mined, space)
         self.tuples, members, values, shares, names = view.quasi_identifiers, [], [], [], []
@@ -492,7 +491,11 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
     space, view = model.space, model.view
     if not isinstance(view, BucketView) or view.with_counterfeits.any() or model.convex:
         return None
-    low, high, row, a, names = [], [], [], [], []
+    low: list[float] = []
+    high: list[float] = []
+    row: list[int] = []
+    a: list[float] = []
+    names: list[str] = []
     members, terms = [sp.csr_array((0, len(view.n_q)))], [sp.csr_array((0, len(space)))]
     for source in knowledge.values():
         if isinstance(source, KeptAssociations):
@@ -530,13 +533,14 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
     response = _Response(post, rows)
     for start in range(0, len(kinds.q), CHUNK):
         chosen = np.arange(start, min(start + CHUNK, len(kinds.q)))
-        without, is_exact, is_valid = response.of(kinds, chosen)
+        without, is_exact, is_valid, blamed = response.of(kinds, chosen)
         kinds.without[chosen] = np.where(is_valid[:, None], without, np.nan)
         kinds.how[chosen] = np.where(is_exact, CLOSED, FIRST_ORDER)
         kinds.is_checked[chosen] = is_exact
-        kinds.because[chosen] = np.where(
-            is_valid, "", "there is no first-order answer; give a larger solves= to solve without this record"
-        )
+        kinds.is_doubtful[chosen] = blamed >= 0
+        reason = np.array(["", *(f"{name} cannot hold without this record, to first order" for name in rows.names)])
+        no_number = np.where(blamed >= 0, reason[blamed + 1], "there is no first-order answer")
+        kinds.because[chosen] = np.where(is_valid, "", no_number + "; a larger solves= decides")
     n_of_tuple = kinds.view.n_q[kinds.q]
     alone = np.flatnonzero(n_of_tuple == 1)
     kinds.without[alone], kinds.how[alone] = _fallback(kinds, alone), CLOSED
@@ -544,7 +548,7 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
     n_e = rows.members @ kinds.view.n_q
     gone = sp.csr_array(rows.members[np.flatnonzero(n_e == 1)])
     name = np.array(rows.names, dtype=object)[rows.row[np.flatnonzero(n_e == 1)]]
-    kinds.because[alone] = ""
+    kinds.because[alone] = "nobody is left" if kinds.view.n_records == 1 else ""
     for event in range(gone.shape[0]):
         of = gone.indices[gone.indptr[event] : gone.indptr[event + 1]]
         is_hers = np.isin(kinds.q, of[kinds.view.n_q[of] > 0])
@@ -656,8 +660,8 @@ class _Response:
         is_tied[self.b[np.diff(self.T.indptr) > 0]] = True
         return marked & is_tied
 
-    def of(self, kinds: Counterfactual, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P(s | q) without a record of each kind; whether it is exact, and whether there is a first-order answer."""
+    def of(self, kinds: Counterfactual, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """P(s | q) without a record of each kind; whether it is exact; whether it exists; a row that cannot hold, or -1."""
         q, s, b = kinds.q[chosen], kinds.s[chosen], kinds.b[chosen]
         n, rows = len(chosen), self.rows
         length = np.diff(self.first)[b]
@@ -669,18 +673,22 @@ class _Response:
         ]
         x, converged = _scaled(self.x[flat], groups, target, of, n)
         # What the rows of knowledge are then: people with the value, and all people, of every event.
-        change = sp.csr_array(
-            (x - self.x[flat], (of, np.arange(len(flat)))), shape=(n, len(flat))
-        ) @ self.events_of_term[flat]
+        change = (
+            sp.csr_array((x - self.x[flat], (of, np.arange(len(flat)))), shape=(n, len(flat)))
+            @ self.events_of_term[flat]
+        )
         people = self.n_e - self.events_of_tuple[q].toarray()
         value = self.of_events(self.value_e + change.toarray(), people)
         missed = (self.side - value[:, self.active]) * self.size[self.active]
         # An inequality that held with equality keeps its multiplier, as long as that has the right sign.
         steps = missed @ self.inverse
         steps[np.abs(missed).max(axis=1, initial=0.0) < MET] = 0.0
-        in_range = np.abs(missed - steps @ self.S).max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(
-            axis=1, initial=0.0
-        )
+        # What no change of multipliers can meet: rows that depend on each other, or on the totals of the buckets.
+        rest = np.abs(missed - steps @ self.S)
+        in_range = rest.max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(axis=1, initial=0.0)
+        blamed = np.full(n, -1)
+        if rest.shape[1]:
+            blamed = np.where(converged & ~in_range, self.active[rest.argmax(axis=1)], -1)
         hers = np.flatnonzero(self.q[flat] == q[of])
         own = hers[self.s[flat[hers]] == s[of[hers]]]  # one term per record
         is_exact = converged & (steps == 0).all(axis=1) & ~self.is_open[b] & (self.x[flat[own]] > EMPTY)
@@ -692,7 +700,9 @@ class _Response:
         with np.errstate(over="ignore"):
             x, converged_again = _scaled(x * np.exp(np.clip(log_factor, -500, 500)), groups, target, of, n)
         n_s = len(self.view.sensitive_values)
-        moved = self._linear(self.by_pair, (q[:, None] * n_s + np.arange(n_s)).ravel(), np.repeat(np.arange(n), n_s), steps)
+        moved = self._linear(
+            self.by_pair, (q[:, None] * n_s + np.arange(n_s)).ravel(), np.repeat(np.arange(n), n_s), steps
+        )
         counts = self.n_qs[q] + moved.reshape(n, n_s)
         linear = self._linear(self.T, flat[hers], of[hers], steps)
         np.add.at(counts, (of[hers], self.s[flat[hers]]), x[hers] - self.x[flat[hers]] - linear)
@@ -703,7 +713,7 @@ class _Response:
         is_valid = converged & converged_again & in_range & (slack >= -MET).all(axis=1)
         is_valid &= (counts >= -1e-7).all(axis=1)
         without[np.abs(without) < MET] = 0.0
-        return without, is_exact & is_valid, is_valid
+        return without, is_exact & is_valid, is_valid, blamed
 
     @staticmethod
     def _linear(matrix: sp.csr_array, at: np.ndarray, of: np.ndarray, steps: np.ndarray) -> np.ndarray:
