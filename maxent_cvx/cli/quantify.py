@@ -391,10 +391,15 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
     tried, end = None, ""
     for l in range(max(2, least, (source.l or 0) + 1), len(source.original) + 1)[:TRIES]:
         try:
-            release = anonymize.anatomy(
-                source.original, qi=source.qi, sa=source.sa, l=l, exempt=options.exempt or 0, seed=options.seed
-            )
-            above = judge(question.model(release).solve(solver=options.solver), options, None).above
+            method: Any = {
+                "qi": source.qi, "sa": source.sa, "l": l, "exempt": options.exempt or 0, "seed": options.seed
+            }  # fmt: skip
+            release = anonymize.anatomy(source.original, **method)
+            original = None
+            if options.baseline == WITHOUT_HER:  # the original records have the buckets of the release
+                buckets = anonymize.anatomy_buckets(source.original, **method)
+                original = source.original.assign(**{release.bucket: buckets})
+            above = judge(question.model(release).solve(solver=options.solver), options, original).above
         except MaxEntError as error:
             if tried is None:
                 return f"Anatomy cannot make buckets with --l {l}: {error}."
@@ -448,7 +453,7 @@ def write_report(
         about |= {"buckets": f"made by Anatomy, l = {options.l}, exempt = {options.exempt or 0}", "seed": options.seed}
     threshold = options.threshold
     if (limit := options.fail_above) is not None:  # the page must agree with the exit status
-        verdicts = [judge(post, options, None) for post in posts.values()]
+        verdicts = [judge(post, options, originals.get(name)) for name, post in posts.items()]
         failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
         threshold = max(failing) if failing else max(strict_threshold(limit, post) for post in posts.values())
         about["limit"] = f"nobody may be exposed above P = {limit:g}"
