@@ -284,16 +284,8 @@ def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
                 f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
                 "several buckets; pass the table with its buckets"
             )
-    sums = [(q, view.n_q), (s, view.n_s)]
-    if isinstance(view, BucketView):
-        n_b = len(view.buckets)
-        sums = [(q * n_b + b, view.n_qb.toarray().ravel()), (s * n_b + b, view.n_sb.toarray().ravel())]
     is_known = (q >= 0) & (s >= 0) & ((b >= 0) | (not isinstance(view, BucketView)))
-    if (
-        len(original) != view.n_records
-        or not is_known.all()
-        or any(n is not None and (np.bincount(at, minlength=len(n)) != n).any() for at, n in sums)
-    ):
+    if len(original) != view.n_records or not is_known.all() or not _has_counts(view, q, s, b):
         raise TableError(
             f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
             "that was published, with its buckets"
@@ -301,6 +293,17 @@ def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
     _, first, kind = np.unique(np.column_stack([q, s, b]), axis=0, return_index=True, return_inverse=True)
     p = post.table / view.n_q[:, None]
     return Counterfactual(view, kind.ravel(), first, q[first], s[first], b[first], p[q[first]])
+
+
+def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
+    """Whether records have the published counts of tuples and values, in every bucket."""
+    if not isinstance(view, BucketView):
+        counts = [(q, view.n_q), (s, view.n_s)]
+        return all(n is None or np.array_equal(np.bincount(at, minlength=len(n)), n) for at, n in counts)
+    ones = np.ones(len(q), dtype=np.int64)
+    return all(
+        abs(sp.csr_array((ones, (at, b)), shape=n.shape) - n).max() == 0 for at, n in ((q, view.n_qb), (s, view.n_sb))
+    )
 
 
 def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
@@ -562,7 +565,7 @@ class _Response:
     def __init__(self, post: Posterior, rows: StatementRows) -> None:
         view, codes = post.view, post.space.codes
         assert isinstance(view, BucketView)
-        self.view, self.rows, self.x = view, rows, post.counts
+        self.view, self.rows, self.x, self.prior = view, rows, post.counts, post.space.prior
         self.q, self.s, self.b = codes["q"], codes["s"], codes["bucket"]
         n_terms = len(self.x)
         self.first = np.searchsorted(self.b, np.arange(len(view.buckets) + 1))  # terms are sorted by bucket
@@ -644,7 +647,7 @@ class _Response:
         rows, zero = self.rows, self.x <= EMPTY
         least = np.bincount(rows.row, rows.a < 0, len(rows.low)) == 0
         says_zero = least & (rows.high <= 0)
-        stated = np.zeros(len(self.x), dtype=bool)
+        stated = np.zeros(len(self.x), dtype=bool) if self.prior is None else self.prior == 0
         for event in np.flatnonzero(says_zero[rows.row]):
             stated[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = True
         # P(S | Q) = 1 states that nobody in Q has another value.

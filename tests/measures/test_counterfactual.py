@@ -81,11 +81,13 @@ def test_equals_removing_the_record_publishing_and_solving(seeds):
     for seed in seeds:
         table, statements = random_case(seed)
         post = solved(table, statements)
-        kinds = without_each(post, table, progress=False)
-        answer = mx.measures.counterfactual(post, table, progress=False)
-        for at in range(0, len(table), 3):
-            expected, row = published_without(table, statements, at), answer.iloc[at]
-            kind = kinds.kind[at]
+        kinds = without_each(post, table, solves=6, progress=False)
+        answer = kinds.table(table.index)
+        for at in range(seed % 3, len(table), 3):
+            row, kind = answer.iloc[at], kinds.kind[at]
+            if row["how"] == "first order":
+                continue
+            expected = published_without(table, statements, at)
             how.add(row["how"])
             if expected is None:
                 assert np.isnan(row["without"])
