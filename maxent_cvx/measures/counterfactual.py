@@ -33,7 +33,9 @@ from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import BucketView, View
+from ..releases.generalized import GroupedRelease
 from ..releases.qi_table import QITable
+from ..releases.readers import generalized_columns
 from ..rules import mined_rules
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -270,6 +272,10 @@ def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
     view = post.view
     bucket = getattr(view, "bucket", None)
     is_given = bucket is not None and bucket in original.columns
+    if view.generalized and not is_given:  # read its cells as the release did
+        cells = generalized_columns(original, view.qi, view.sensitive, None, None, None, None)
+        assert not isinstance(cells, GroupedRelease)  # there is no population
+        original = pd.concat([cells.qi_columns, cells.sensitive_columns], axis=1)
     data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
     (group, tuples), (value, values) = data.tuples(), data.values()
     q, s = view.quasi_identifiers.get_indexer(tuples)[group], view.sensitive_values.get_indexer(values)[value]

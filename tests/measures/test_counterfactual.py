@@ -168,6 +168,10 @@ def test_equal_records_are_equal_and_generalised_groups_need_no_bucket():
     answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
     assert answer["without"].to_list() == pytest.approx([1 / 3, 1 / 3, 0, 0, 0, 1 / 2, 1 / 2])
     assert answer["with"].to_list() == pytest.approx([1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 3, 2 / 3, 2 / 3])
+    other_text = table.assign(age=["20-29"] * 4 + [pd.Interval(30, 40, closed="left")] * 3)
+    read = mx.Release.from_generalized(other_text, qi="age", sa="s")
+    again = mx.measures.counterfactual(mx.MaxEnt(read).solve(), other_text)
+    assert again["without"].to_list() == pytest.approx(answer["without"].to_list())
     published = mx.measures.counterfactual(
         mx.MaxEnt(release).solve(), table, publish=lambda rest: mx.Release.from_generalized(rest, qi="age", sa="s")
     )
@@ -353,6 +357,6 @@ def _statements(source, adult):
         index=False
     ):
         left, right = rule.split(" => ")
-        given = dict(part.split("=", 1) for part in left.split(", "))
+        given = dict(part.replace('"', "").split("=", 1) for part in left.split(", "))
         is_negative = right.startswith("not ")
         yield right.removeprefix("not "), given, 1 - confidence if is_negative else confidence
