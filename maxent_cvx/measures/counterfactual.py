@@ -91,7 +91,8 @@ def counterfactual(
         record is removed from its bucket or group, or from the counts of a :class:`~maxent_cvx.QITable`.
     solves : int
         For how many distinct records the model is solved again, where knowledge matters: those that have no first-order
-        answer, then those with the largest differences, and last those that seem to contradict the knowledge.
+        answer, then those with the largest differences, and last those that seem to contradict the knowledge. These take
+        long to prove, so that they are a tenth of `solves` at most, unless it suffices for all.
     progress : bool, optional
         Show a progress bar while models are solved; by default on a terminal or in a notebook.
 
@@ -173,7 +174,6 @@ class Counterfactual:
     error: np.ndarray = field(init=False)
     because: np.ndarray = field(init=False)
     is_checked: np.ndarray = field(init=False)  # whether the knowledge is known to hold, or not, without the record
-
     is_doubtful: np.ndarray = field(init=False)  # whether it contradicts the rest to first order
 
     def __post_init__(self) -> None:
@@ -246,8 +246,10 @@ def without_each(
         waiting = waiting[size[waiting] > -np.inf]
         # First those without a number, then those with a large difference. To prove a contradiction takes longest.
         rank = np.where(np.isnan(kinds.without[:, 0]), 0, np.where(kinds.how == CLOSED, 2, 1))
-        rank[kinds.is_doubtful & (kinds.how != CLOSED)] = 3
-        chosen = waiting[np.lexsort((-size[waiting], rank[waiting]))][:solves]
+        rank[kinds.is_doubtful] = np.where(kinds.how == CLOSED, 4, 3)[kinds.is_doubtful]
+        chosen = waiting[np.lexsort((-size[waiting], rank[waiting]))]
+        if len(chosen) > solves:
+            chosen = chosen[(rank[chosen] < 3) | (np.cumsum(rank[chosen] >= 3) <= solves // 10)][:solves]
     for kind in progress_bar(chosen.tolist(), "without each record", progress):
         _solve(kinds, kind, model, knowledge, original, publish)
     return kinds
