@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ._utils.associations import Cube, cubes, members, pattern_names, sizes_of, value_names
+from ._utils.associations import Cube, cubes, members, mine_associations, pattern_names, sizes_of, value_names
 from ._utils.errors import (
     BadProbability,
     Infeasible,
@@ -54,6 +54,7 @@ __all__ = [
     "count_patterns",
     "decimals_of",
     "find_values",
+    "mined_rules",
     "non_rules",
     "records_of_scores",
     "rule_patterns",
@@ -970,3 +971,36 @@ def _mined(rules: RuleSet, view: View) -> pd.MultiIndex:
     """The attributes of a view's QI tuples that were mined."""
     at, tuples = [view.qi.index(name) for name in rules.qi], view.quasi_identifiers
     return multi_index([tuples.levels[i] for i in at], [np.asarray(tuples.codes[i]) for i in at], rules.qi)
+
+
+def mined_rules(
+    table: pd.DataFrame,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    thresholds: Thresholds,
+    strict: bool,
+    attributes: int | Iterable[int] | None,
+) -> RuleSet:
+    """All rules of a table that reach the thresholds."""
+    check_names([*names(qi, "qi"), *names(sa, "sa")])
+    least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1
+    mined = mine_associations(table, qi=qi, sa=sa, min_support=least, attributes=attributes, negative=False)
+    ranked = mined.positive
+    ranked = ranked[ranked["support"] >= thresholds.least(ranked["n_q"], len(table))]
+    columns = {name: np.full(len(ranked), None, dtype=object) for name in mined.qi}
+    first = mined.first(ranked)
+    for i, cube in enumerate(mined.cubes):
+        at = np.flatnonzero(ranked["cube"] == i)
+        for attribute in cube.attributes if len(at) else ():
+            level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
+            columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
+    values = mined.sensitive_values[ranked["s"]]
+    rules = pd.DataFrame(columns).assign(
+        **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
+        support=ranked["support"] / len(table),
+        confidence=ranked["support"] / ranked["n_q"],
+    )
+    return RuleSet(
+        rules, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
+        strict=strict, complete=True, attributes=attributes,
+    )  # fmt: skip

@@ -9,18 +9,16 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.associations import mine_associations
 from .._utils.errors import Inaccurate, SolverError, StatementError, TableError, pluralize, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
-from .._utils.tables import names
 from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
 from ..measures.accuracy import original_counts, overall_divergence
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import View
-from ..rules import SCORES, RuleSet, Thresholds, check_names
+from ..rules import SCORES, RuleSet, Thresholds, mined_rules
 from ..solvers.explain import multipliers_from_counts
 from ..sources.rules import PublishedRules
 from ..terms.rows import Rows
@@ -179,29 +177,7 @@ def mine_rules(
     Name: support, dtype: float64
     """
     check_bool(strict, "strict")
-    thresholds = Thresholds.of(support, confidence, strict)
-    check_names([*names(qi, "qi"), *names(sa, "sa")])
-    least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1
-    mined = mine_associations(table, qi=qi, sa=sa, min_support=least, attributes=attributes, negative=False)
-    ranked = mined.positive
-    ranked = ranked[ranked["support"] >= thresholds.least(ranked["n_q"], len(table))]
-    columns = {name: np.full(len(ranked), None, dtype=object) for name in mined.qi}
-    first = mined.first(ranked)
-    for i, cube in enumerate(mined.cubes):
-        at = np.flatnonzero(ranked["cube"] == i)
-        for attribute in cube.attributes if len(at) else ():
-            level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
-            columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
-    values = mined.sensitive_values[ranked["s"]]
-    rules = pd.DataFrame(columns).assign(
-        **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
-        support=ranked["support"] / len(table),
-        confidence=ranked["support"] / ranked["n_q"],
-    )
-    return RuleSet(
-        rules, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
-        strict=strict, complete=True, attributes=attributes,
-    )  # fmt: skip
+    return mined_rules(table, qi, sa, Thresholds.of(support, confidence, strict), strict, attributes)
 
 
 # The greedy search for rules to withhold: solve, leave out what gains most, and try to restore.

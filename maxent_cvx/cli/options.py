@@ -514,7 +514,8 @@ def _exposure_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--baseline", metavar="WHAT",
-        help="overall: the share of each value in the release (the default, where it is published); none; or a CSV file "
+        help="overall: the share of each value in the release (the default, where it is published); 'without her': "
+        "what is inferred from the same release without the person's own record, for a TABLE of records; none; or a CSV file "
         "of values with their P, or of QI with one column per value",
     )  # fmt: skip
     group.add_argument(

@@ -15,7 +15,7 @@ import pandas as pd
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
 from .._utils.parallel import local_client
-from ..measures.exposure import Exposure
+from ..measures.exposure import WITHOUT_HER, Exposure
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
@@ -248,7 +248,8 @@ def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame |
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
-    above = measures.exposed(post, strict_threshold(limit, post), **arguments)
+    truth = original if options.baseline == WITHOUT_HER else None  # the attack's success is printed once
+    above = measures.exposed(post, strict_threshold(limit, post), truth, **arguments)
     # Whoever is exposed from a higher threshold on is exposed above the limit too, even if the baseline is between them.
     if options.threshold > limit and exposure.people > above.people:
         above = exposure
@@ -279,8 +280,8 @@ def _baseline(source: str | None, view: Any) -> Any:
             f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
         )
         return None
-    if source in (None, "overall", "none"):
-        return None if source == "none" else "overall"
+    if source in (None, "overall", "none", WITHOUT_HER):
+        return None if source == "none" else source or "overall"
     if source.endswith(".parquet"):
         return load_posterior(source)
     table = read_csv(source)
@@ -396,10 +397,15 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
     tried, end = None, ""
     for l in range(max(2, least, (source.l or 0) + 1), len(source.original) + 1)[:TRIES]:
         try:
-            release = anonymize.anatomy(
-                source.original, qi=source.qi, sa=source.sa, l=l, exempt=options.exempt or 0, seed=options.seed
-            )
-            above = judge(question.model(release).solve(solver=options.solver), options, None).above
+            method: Any = {
+                "qi": source.qi, "sa": source.sa, "l": l, "exempt": options.exempt or 0, "seed": options.seed
+            }  # fmt: skip
+            release = anonymize.anatomy(source.original, **method)
+            original = None
+            if options.baseline == WITHOUT_HER:  # the original records have the buckets of the release
+                buckets = anonymize.anatomy_buckets(source.original, **method)
+                original = source.original.assign(**{release.bucket: buckets})
+            above = judge(question.model(release).solve(solver=options.solver), options, original).above
         except MaxEntError as error:
             if tried is None:
                 return f"Anatomy cannot make buckets with --l {l}: {error}."
@@ -453,7 +459,7 @@ def write_report(
         about |= {"buckets": f"made by Anatomy, l = {options.l}, exempt = {options.exempt or 0}", "seed": options.seed}
     threshold = options.threshold
     if (limit := options.fail_above) is not None:  # the page must agree with the exit status
-        verdicts = [judge(post, options, None) for post in posts.values()]
+        verdicts = [judge(post, options, originals.get(name)) for name, post in posts.items()]
         failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
         threshold = max(failing) if failing else max(strict_threshold(limit, post) for post in posts.values())
         about["limit"] = f"nobody may be exposed above P = {limit:g}"

@@ -10,6 +10,7 @@ from .accuracy import (
     term_divergence,
     top_differences,
 )
+from .counterfactual import counterfactual
 from .disclosure import disclosure
 from .equivocation import Equivocation, equivocation, individual_equivocation
 from .exposure import Exposure, exposed
@@ -21,6 +22,7 @@ __all__ = [
     "Equivocation",
     "Exposure",
     "Reidentification",
+    "counterfactual",
     "disclosure",
     "equivocation",
     "estimation_accuracy",

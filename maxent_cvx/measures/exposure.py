@@ -40,7 +40,7 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.formatting import Message, ReprMixin, TablePreview, format_value
-from .._utils.tables import as_numbers, choose
+from .._utils.tables import as_numbers, choose, group_codes
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
@@ -50,11 +50,13 @@ from ..releases.generalized import read_hierarchies
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from .accuracy import original_counts
+from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
 from .disclosure import NEGLIGIBLE, add_up, of_those_inside, published
 from .leakage import inferred
 
 __all__ = [
     "ROUNDING",
+    "WITHOUT_HER",
     "Exposure",
     "ExposureRule",
     "certified_error",
@@ -69,6 +71,8 @@ __all__ = [
 ROUNDING = 1e-9
 #: How far rounding may move the sum of the probabilities of an interval.
 SUM_ROUNDING = 1e-12
+#: The baseline P(s | q) from the same publication without the person's own record.
+WITHOUT_HER = "without her"
 #: Probabilities that are judged at a time: a larger table is judged in chunks, to bound the memory.
 MOST_NUMBERS = 2**22
 #: Groups that are listed for a release in partitions.
@@ -128,7 +132,7 @@ class Exposure(ReprMixin):
     warnings : tuple of str
         What a reader must know besides the number of people.
     baseline : str or None
-        "overall" or "in the baseline", depending on what P0 was.
+        "overall", "without her own record" or "in the baseline", depending on what P0 was.
     within : float, Timedelta or None
         For numbers, dates or ranks: two values that differ by no more count as equal. None for labels.
     expected_error : float, Timedelta or None
@@ -319,11 +323,14 @@ def exposed(
         combination of their values; ``{"Disease": ["HIV", "Flu"]}`` means these values, whatever the others are, and
         ``{"Disease": None}`` all values of one attribute. For numbers they are the centres s of the intervals, which
         contain other values too.
-    baseline : "overall", Series, DataFrame, QIDistribution or Posterior, optional
-        P0. "overall" is the distribution of the values in the release. A Series is P(s) by value, and may have values
-        that do not occur in the release. A DataFrame or QIDistribution is P(s | q) by some of the QI attributes. A
-        posterior is what is inferred about somebody who is not in the release. For a release in partitions: "overall"
-        or a Series. P0 reaches the threshold up to rounding of 1e-9, whatever its own certified error.
+    baseline : "overall", "without her", Series, DataFrame, QIDistribution or Posterior, optional
+        P0. "overall" is the distribution of the values in the release. "without her" is what is inferred from the same
+        publication without the person's own record (:func:`counterfactual`): a value that the records of others show as
+        well is not counted. It needs `original`, with its buckets, and is computed for each record. A Series is P(s) by
+        value, and may have values that do not occur in the release. A DataFrame or QIDistribution is P(s | q) by some of
+        the QI attributes. A posterior is what is inferred about somebody who is not in the release. For a release in
+        partitions: "overall" or a Series. P0 reaches the threshold up to rounding of 1e-9, whatever its own certified
+        error.
     within : float, Timedelta, dict or DataFrame, optional
         Two values that differ by no more count as equal. For numbers: in their unit. For dates and times (also as text
         in ISO 8601): a Timedelta, or text such as "30 days". For an ordered Categorical: in ranks. 0 means equal values
@@ -423,7 +430,10 @@ def exposed(
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
-    if baseline is not None:
+    n_unknown = n_first_order = 0
+    if isinstance(baseline, str) and baseline == WITHOUT_HER:
+        rule, rows, people, n_unknown, n_first_order = _of_each_record(post, original, rule)
+    elif baseline is not None:
         rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
     if isinstance(post, PartitionedPosterior):
         sums = post.reduce(rule, add_up)
@@ -453,7 +463,11 @@ def exposed(
     doubts = list(_doubts(rule, int(counts["closer"]), n_s, total, is_given=within is not None))
     result = Exposure(
         threshold, int(counts["people"]), who, histogram, success, by_value, uncounted,
-        warnings=(*_warnings(rule, int(counts["unsure"]), uncounted), *(sentence for sentence, _ in doubts)),
+        warnings=(
+            *_warnings(rule, int(counts["unsure"]), uncounted),
+            *_without_warnings(n_unknown, n_first_order),
+            *(sentence for sentence, _ in doubts),
+        ),
         baseline=None if rule.baseline is None else rule.baseline.called,
         undecided=tuple(sentence for sentence, is_open in doubts if is_open),
         **_errors_of_best_guess(intervals, float(counts["error"]) / max(total, 1), n_s),
@@ -469,14 +483,67 @@ def exposed(
     return result
 
 
+def _of_each_record(
+    post: Posterior | PartitionedPosterior, original: pd.DataFrame | None, rule: ExposureRule
+) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, int, int]:
+    """The rule with P0 of every kind of records, P(s | q) and the people of each; how many lack P0, or its certificate."""
+    if original is None:
+        raise StatementError(f"baseline={WITHOUT_HER!r} needs the original records; pass the table with its buckets")
+    if not isinstance(post, Posterior):
+        raise StatementError(f"baseline={WITHOUT_HER!r} is for releases in memory only")
+
+    def closest(kinds: Counterfactual) -> np.ndarray:
+        """Of those who may be exposed: how close P0 is to the threshold; -inf for others, who need no exact P0."""
+        largest, which = rule.surest(kinds.p)
+        p0 = np.nan_to_num(rule.counted_at(kinds.without, which), nan=rule.threshold)
+        return np.where(rule.reaches(largest), -np.abs(p0 - rule.threshold), -np.inf)
+
+    kinds = without_each(post, original, urgent=closest)
+    table = post.conditional().iloc[kinds.q]
+    is_unknown = np.isnan(kinds.without).any(axis=1)
+    p0 = rule.units.of(np.where(is_unknown[:, None], 0.0, kinds.without))
+    off = np.where(kinds.how == SOLVED, np.nan_to_num(kinds.error), rule.slack)
+    baseline = Baseline(p0, np.broadcast_to(off[:, None], p0.shape), "without her own record")
+    is_exposed = rule.reaches(rule.surest(kinds.p)[0])
+    n_unknown, n_first_order = (
+        int(kinds.n_kind[mask & is_exposed].sum()) for mask in (is_unknown, ~is_unknown & (kinds.how == FIRST_ORDER))
+    )
+    return replace(rule, baseline=baseline), table, kinds.n_kind, n_unknown, n_first_order
+
+
+def _without_warnings(n: int, n_first_order: int) -> Iterator[Message]:
+    """The warnings that some P0 do not exist, or are not certified."""
+    if n_first_order:
+        yield Message(
+            "For {people} with a likely value the probability without the own record is of first order, not certified.",
+            people=_people(n_first_order),
+        )
+    if n:
+        yield Message(
+            "For {people} with a likely value there is no probability without the own record, because the knowledge cannot "
+            "be read without it; it counts as 0.",
+            people=_people(n),
+        )
+
+
 def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -> pd.DataFrame:
     """The exposed groups, the largest probability first, then the largest group."""
     largest, which = rule.surest(rows.to_numpy())
     who = rule.events.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
     if rule.baseline is not None:
         who["baseline"] = rule.baseline_at(which)
+    who, is_exposed = who.assign(people=people), rule.reaches(largest)
+    if not rows.index.is_unique:  # one row per record: those of a group with the same value are added up
+        columns, who = list(who.columns), who[is_exposed]
+        group = group_codes([pd.factorize(who.index)[0], which[is_exposed]], [len(who), len(rule.events.labels)])
+        weighted = np.bincount(group, who["baseline"] * who["people"]) if len(who) else np.zeros(0)
+        n = np.bincount(group, who["people"]) if len(who) else np.zeros(0)
+        first = np.unique(group, return_index=True)[1]
+        who = who.iloc[first].assign(baseline=weighted / n, people=n.astype(people.dtype))[columns]
+        order = np.lexsort((-who["people"].to_numpy(), -who["P"].to_numpy()))
+        return who.iloc[order]
     order = np.lexsort((-people, -largest))
-    return who.assign(people=people).iloc[order[rule.reaches(largest)[order]]]
+    return who.iloc[order[is_exposed[order]]]
 
 
 def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.DataFrame:
@@ -899,7 +966,8 @@ def read_baseline(
         p, called = _baseline_by_value(baseline, events, values)[None], "in the baseline"
     else:
         raise StatementError(
-            f'baseline={short_repr(baseline)}: expected "overall", a Series of P(s), a table of P(s | q), or a Posterior'
+            f'baseline={short_repr(baseline)}: expected "overall", "without her", a Series of P(s), a table of P(s | q), or a '
+            "Posterior"
         )
     return Baseline(p, np.zeros(p.shape), called)
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError
 from .._utils.formatting import Message, as_label
-from ..measures.exposure import Exposure, exposed
+from ..measures.exposure import WITHOUT_HER, Exposure, exposed
 from ..measures.utility import risk_utility
 from ..model.maxent import MaxEnt
 from ..model.partitioned import PartitionedPosterior
@@ -125,7 +125,13 @@ class ReportData:
     def is_compared(self) -> bool:
         """Whether there is a baseline: the overall distribution is not always published."""
         baseline = self.settings.baseline
-        return baseline is not None and not (isinstance(baseline, str) and self.view.n_s is None)
+        is_published = self.view.n_s is not None or self.is_without_her
+        return baseline is not None and (is_published or not isinstance(baseline, str))
+
+    @property
+    def is_without_her(self) -> bool:
+        """Whether the baseline is what is inferred without the person's own record."""
+        return isinstance(self.settings.baseline, str) and self.settings.baseline == WITHOUT_HER
 
     @property
     def _judged(self) -> dict[str, Any]:
@@ -142,7 +148,9 @@ class ReportData:
 
     def exposed(self, post: Posterior | PartitionedPosterior) -> Exposure:
         """Who is exposed according to another posterior."""
-        return exposed(post, **self._judged)
+        # Other uses of the original records have sections of their own.
+        original = self.settings.original if self.is_without_her else None
+        return exposed(post, original=original, **self._judged)
 
     @cached_property
     def certain(self) -> Attempt[pd.DataFrame]:

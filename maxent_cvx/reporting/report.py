@@ -123,6 +123,7 @@ def _changes(data: ReportData) -> dict[str, Any]:
                 context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
     release = data.view
     can_merge = isinstance(release, Release) and release.persons is None and model is not None
+    can_merge = can_merge and not data.is_without_her  # the original records have the buckets of the release
     if can_merge and len(model.space) <= LARGEST:
         context["merging"] = Attempt.of(lambda: _try_merging(data, release))
     return context

@@ -287,6 +287,8 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
         return None
     if len({data.is_compared for data in cases}) > 1:  # they are counted by different rules
         return None
+    if cases[0].is_without_her:  # its records without a closed form are solved for one threshold
+        return None
     settings = cases[0].settings
     posts: Any = {data.name or text("this adversary"): data.post for data in cases}
     baseline: Any = settings.baseline if cases[0].is_compared else None
@@ -735,6 +737,8 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
         baseline = text("nothing")
     elif not all(data.is_compared for data in cases):
         baseline = text("nothing where the release does not publish how many people have each value")
+    elif cases[0].is_without_her:
+        baseline = text("what is inferred without the person's own record")
     elif isinstance(settings.baseline, str):
         baseline = text("the share of all people who have the value")
     else:

@@ -13,15 +13,19 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names, short_repr
-from .._utils.tables import choose
+from .._utils.tables import Microdata, choose
 from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
 from ..releases.base import View
+from ..terms.axes import tuples_described
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .fits import read_fit
 from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
 from .statements import conditions
+
+#: Newton steps of a fit, and the largest condition number of its matrix.
+MOST_NEWTON, WORST_CONDITION = 50, 1e12
 
 # What coefficients, exact or rounded, say of X'y: intervals of linear expressions of the responses y.
 #
@@ -371,6 +375,59 @@ class PublishedRegression(Source):
             coefficients=dict(zip(self.coefficients, ends.mean(axis=0).tolist(), strict=True)),
             half=(ends[1] - ends[0]) / 2,
         )
+
+    def refitted(self, records: pd.DataFrame, view: View) -> PublishedRegression:
+        """The coefficients that a fit of other records of the same columns has, rounded as these are.
+
+        Parameters
+        ----------
+        records : DataFrame
+            With the QI and sensitive columns of the view.
+        view : View
+            The people of whom these coefficients are.
+
+        Raises
+        ------
+        StatementError
+            If the coefficients are between limits or soft, or the other records have no unique fit.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"age": [20, 40, 60, 80], "income": ["high", "high", "low", "low"]})
+        >>> view = mx.QITable(people, qi="age", sa="income", sa_values=["low", "high"])
+        >>> line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+        >>> {name: round(b, 3) for name, b in line.refitted(people[1:], view).coefficients.items()}
+        {'intercept': -0.833, 'age': 0.025}
+        """
+        if self.sampled:
+            raise StatementError(f"{self.label} is not exact, and cannot be computed again for other records")
+        y, X = self._read(view)
+        data = Microdata(records, view.qi, view.sensitive)
+        (group, tuples), (value, values) = data.tuples(), data.values()
+        q, s = view.quasi_identifiers.get_indexer(tuples)[group], view.sensitive_values.get_indexer(values)[value]
+        kept = tuples_described(view, self.given)[q]
+        X, response = X[q[kept]], y[s[kept]]
+        penalty = np.diag([0.0 if name == INTERCEPT else self.penalty for name in self.coefficients])
+        b, moved = np.zeros(X.shape[1]), np.inf
+        for _ in range(MOST_NEWTON):
+            # Least squares take one step, a logit a few: Newton's method on X'(y - mu) - D b = 0.
+            mu = X @ b if self.kind == "linear" else expit(X @ b)
+            weight = np.ones(len(mu)) if self.kind == "linear" else mu * (1 - mu)
+            H = X.T @ (weight[:, None] * X) + penalty
+            if not np.isfinite(H).all() or np.linalg.cond(H) > WORST_CONDITION:
+                break
+            step = np.linalg.solve(H, X.T @ (response - mu) - penalty @ b)
+            b, moved = b + step, float(np.abs(step).max(initial=0.0))
+            if moved <= 1e-13 * (1 + np.abs(b).max(initial=0.0)):
+                break
+        if not moved <= 1e-9 * (1 + np.abs(b).max(initial=0.0)):
+            raise StatementError(f"{self.label} has no unique fit to the other {len(response)} records")
+        if self.rounded:  # to units of twice the half-widths
+            b = np.rint(b / (2 * self.half)) * (2 * self.half)
+        again = copy.copy(self)
+        again.coefficients, again.fit = dict(zip(self.coefficients, b.tolist(), strict=True)), None
+        return again
 
     def _known(self, what: str, remedy: str) -> np.ndarray:
         """Standard errors or intervals of the fit."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -393,6 +394,63 @@ class PublishedTable(Source):
                 f"the published table has more than one row for {join_names(twice)}; one per cell is expected"
             )
         self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
+        self._typed, self._symbols = table[[*by, count]], symbols
+        self._arguments: dict[str, Any] = {
+            "count": count, "suppressed": suppressed, "base": base, "rounding": rounding, "zeros_shown": zeros_shown,
+            "total": total,
+        }  # fmt: skip
+
+    def without(self, record: Mapping[Any, Any] | pd.Series, original: pd.DataFrame) -> PublishedTable:
+        """The table that would have been published without a record, by the same suppression and rounding.
+
+        Cells with "*" remain unknown.
+
+        Parameters
+        ----------
+        record : mapping or Series
+            The record's values of the attributes.
+        original : DataFrame
+            The original records, with this one, which tell what suppressed and rounded cells are.
+
+        Raises
+        ------
+        TableError
+            If numbers are rounded at random, or the table is not of the original records.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd
+        >>> people = pd.DataFrame({"Region": ["North"] * 5 + ["South"] * 6})
+        >>> table = mx.PublishedTable(pd.DataFrame({"Region": ["North", "South", "*"], "n": [5, 6, 11]}))
+        >>> table.without({"Region": "North"}, people).cells
+                low  high
+        Region
+        North   0.0   4.0
+        South   6.0   6.0
+        *      10.0  10.0
+        """
+        count, base = self._arguments["count"], self._arguments["base"]
+        if base is not None and self._arguments["rounding"] != "nearest":
+            raise TableError(f"{self.label} is rounded at random, and cannot be computed again without a record")
+        values = [record[name] for name in self.attributes]
+        is_hers = np.array([
+            all(is_total or label == value for is_total, label, value in zip(totals, labels, values, strict=True))
+            for totals, labels in zip(self.is_total, self._typed[list(self.attributes)].to_numpy(), strict=True)
+        ])  # fmt: skip
+        typed = self._typed[count].astype(object).to_numpy(copy=True)
+        for cell in np.flatnonzero(is_hers):
+            inside = np.ones(len(original), dtype=bool)
+            for name, value, is_total in zip(self.attributes, values, self.is_total[cell], strict=True):
+                inside &= is_total | np.asarray(original[name] == value)
+            n, (low, high) = int(inside.sum()), self.cells.iloc[cell]
+            if not low <= n <= high:
+                raise TableError(f"{self.label} is not of the original records: a cell has {n} of them")
+            if not math.isinf(high):
+                symbols = [name for name, (least, most) in self._symbols.items() if least <= n - 1 <= most < np.inf]
+                rounded = n - 1 if base is None else base * int((n - 1) / base + 0.5)
+                typed[cell] = symbols[0] if symbols else rounded
+        table = self._typed.assign(**{count: pd.array(typed, dtype=object)})
+        return PublishedTable(table, **self._arguments)
 
     @property
     def label(self) -> str:

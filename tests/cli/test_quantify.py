@@ -246,6 +246,16 @@ def test_a_baseline_of_ones_own(capsys, hospital, post):
         assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
 
 
+def test_without_her_own_record(capsys, hospital, post, folder):
+    """The verdict, the report and the advice compare with the same release without each record."""
+    asked = ["hospital", *MEDICINE, "--threshold", "0.4", "--baseline", "without her", "--fail-above", "0.6"]
+    found = document(capsys, "quantify", *asked, "--report", "page.html", status=1)["exposure"]
+    expected = mx.measures.exposed(post, 0.4, hospital, baseline="without her")
+    assert found["people"] == expected.people > 0
+    assert [row["baseline"] for row in found["who"]] == pytest.approx(expected.who["baseline"].to_list())
+    assert (folder / "page.html").exists()
+
+
 def test_a_baseline_that_fits_nothing_is_refused(capsys, folder):
     """A file of neither values nor quasi-identifiers says what is expected."""
     (folder / "other.csv").write_text("x,y\n1,2\n", encoding="utf-8")

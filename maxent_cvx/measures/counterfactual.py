@@ -1,0 +1,759 @@
+"""Counterfactual inference: P(s | q) from a publication, and from the same publication without a person's own record.
+
+An adversary may infer somebody's value from a law of the population, such as "smokers fall ill", which the records of
+others show as well. What the person's own record adds is the difference of two posteriors: the one from the
+publication, and the one from what the publisher would have published without the record.
+
+To remove a record (q, s) from bucket b lowers three counts by one: those of q and of s in b, and the number n(Q) of
+people in every group Q that contains q. Statements P(s | Q) = v then require v (n(Q) - 1) people instead of v n(Q).
+All records are computed at once, in two steps. With the multipliers of the knowledge fixed, the buckets are
+independent, and only bucket b changes: its counts are scaled to the new totals (iterative proportional fitting, exact
+in a bucket). If the knowledge still holds then, this is the answer: the multipliers satisfy the optimality conditions of
+the new problem. Otherwise the violations r of the rows are removed by one Newton step of the multipliers, S^-1 r, where
+S is the Schur complement of the knowledge; that is the derivative of the answer with respect to the right-hand sides.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from .._utils.errors import MaxEntError, StatementError, TableError, one_line
+from .._utils.progress import progress_bar
+from .._utils.tables import Microdata, ranges
+from .._utils.validation import check_dataframe, check_instance, check_int
+from ..model.explain import model_of
+from ..model.maxent import MaxEnt
+from ..model.posterior import Posterior
+from ..releases.base import BucketView, View
+from ..releases.generalized import GroupedRelease
+from ..releases.qi_table import QITable
+from ..releases.readers import generalized_columns
+from ..rules import mined_rules
+from ..sources.associations import StrongestAssociations
+from ..sources.base import Source
+from ..sources.invariants import PriorZeros
+from ..sources.moments import PublishedCorrelation, PublishedMoments, PublishedQuantile
+from ..sources.queries import AnsweredQueries, NoisyMarginal, RandomizedResponse
+from ..sources.regression import PublishedRegression
+from ..sources.rules import PublishedRules
+from ..sources.statements import Event, Statement
+from ..sources.tables import PublishedTable
+from ..sources.trees import PublishedTree
+from ..terms.rows import Rows
+from ..terms.space import Space
+
+__all__ = ["CLOSED", "FIRST_ORDER", "SOLVED", "Counterfactual", "counterfactual", "without_each"]
+
+#: How `without` was computed.
+CLOSED, FIRST_ORDER, SOLVED = "closed form", "first order", "solved"
+#: Records that are solved again by default.
+SOLVES = 100
+#: Records: a total, or a row of knowledge, that is missed by less is met.
+MET = 1e-9
+#: Iterations of proportional fitting in a bucket. It converges fast unless a count tends to zero.
+MOST_SCALINGS = 2000
+#: Records: a term with fewer is taken for zero.
+EMPTY = 1e-10
+#: Relative to the largest: eigenvalues of the Schur complement that are zero, for rows that follow from others.
+DEPENDENT = 1e-10
+#: Kinds of records that are computed at a time, to bound the memory.
+CHUNK = 2000
+
+
+def counterfactual(
+    post: Posterior,
+    original: pd.DataFrame,
+    publish: Callable[[pd.DataFrame], View | MaxEnt] | None = None,
+    *,
+    solves: int = SOLVES,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """For every record, P(s | q) from the publication, and from the same publication without this record.
+
+    Parameters
+    ----------
+    post : Posterior
+        What the adversary infers from the publication, with any knowledge.
+    original : DataFrame
+        The original records, with the release's QI and sensitive columns, and its bucket column unless all people with
+        the same QI are in one bucket.
+    publish : callable, optional
+        The publisher's method, a function from a table to a view, or to a model with its knowledge. It is given the
+        original table without one record, and everything is solved again for every distinct record. By default the
+        record is removed from its bucket or group, or from the counts of a :class:`~maxent_cvx.QITable`.
+    solves : int
+        For how many distinct records the model is solved again, where knowledge matters: those that have no first-order
+        answer, then those with the largest differences, and last those that seem to contradict the knowledge. These take
+        long to prove, so that they are a tenth of `solves` at most, unless it suffices for all.
+    progress : bool, optional
+        Show a progress bar while models are solved; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    DataFrame
+        One row per record, indexed as `original`: the true `value`; its probability `with` and `without` the record;
+        their `difference`; the `largest` absolute difference over all values, and the value with it, `of_value`; the
+        record's `group`, its QI tuple, and `bucket` (None without buckets); `how` the probability without the record
+        was computed; `error`, how far it may be off by the certificate of a solved model, otherwise NaN; and `because`,
+        why knowledge cannot be read without the record, or why there is no number, otherwise "".
+
+    Raises
+    ------
+    StatementError
+        If `post` is not a Posterior or was loaded from a file without `verify`; if the model names people; if the release
+        has no closed rule, such as a series, and `publish` is not given; or if the knowledge contains published numbers
+        that cannot be computed again (moments, correlations, quantiles, answered queries, randomized responses).
+    UnknownName, TableError
+        If the original records lack a column, or are not the people of the release; if a rounded table was published
+        with random rounding.
+
+    Notes
+    -----
+    Without her, P(s) is P'(s | her QI tuple) if anybody left has it; otherwise the shares of the other records of her
+    bucket; otherwise, if there are none, those of the remaining n - 1 records.
+
+    Statements and associations are kept as typed: the same P(s | Q) of a group that has lost a record. Published tables,
+    rules and regressions, and noisy counts (with the same noise) are computed again. Knowledge that cannot be read any
+    more, because its group has vanished or it contradicts the rest, is named in `because`; a probability that depends
+    on it is NaN.
+
+    `how` is "closed form" if the knowledge still holds with the same multipliers, or nobody else has the tuple: exact,
+    given the posterior. It is "solved" if the model was
+    solved without the record: certified. It is "first order" otherwise: exact in the record's bucket, and linear in the
+    multipliers of the knowledge. No theorem bounds its error. Models with other knowledge than statements and
+    associations are solved for every distinct record. That knowledge contradicts the rest is known of the records that
+    were solved.
+
+    Kasiviswanathan and Smith, On the "semantics" of differential privacy (2014), compare the two posteriors; Annamalai,
+    Gadotti and Rocher (USENIX Security 2024) measure attacks by the gap between people in and out of the data.
+
+    Examples
+    --------
+    It is known that men do not have breast cancer. Grace's own record discloses hers, and Allen's flu is partly known
+    from others:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital().set_index("Name")
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
+    >>> table = mx.measures.counterfactual(post, hospital)
+    >>> table.loc[["Allen", "Grace"], ["value", "with", "without", "difference"]].round(3)
+                   value   with  without  difference
+    Name
+    Allen            Flu  0.444     0.25       0.194
+    Grace  Breast Cancer  1.000     0.00       1.000
+    """
+    kinds = without_each(post, original, publish, solves=solves, progress=progress)
+    return kinds.table(original.index)
+
+
+# --------------------------------------------------------------------------------------------- records, equal ones once
+
+
+@dataclass(eq=False)
+class Counterfactual:
+    """P(s | q) with and without a record, for every kind of records: those with equal tuple, value and bucket."""
+
+    view: View
+    kind: np.ndarray  # of every record
+    first: np.ndarray  # of every kind, the position of a record of it
+    q: np.ndarray  # positions of its QI tuple, value and bucket; -1 without buckets
+    s: np.ndarray
+    b: np.ndarray
+    p: np.ndarray  # shape (kinds, values): P(s | q) with the record
+    without: np.ndarray = field(init=False)
+    how: np.ndarray = field(init=False)
+    error: np.ndarray = field(init=False)
+    because: np.ndarray = field(init=False)
+    is_checked: np.ndarray = field(init=False)  # whether the knowledge is known to hold, or not, without the record
+    is_doubtful: np.ndarray = field(init=False)  # whether it contradicts the rest to first order
+
+    def __post_init__(self) -> None:
+        n = len(self.q)
+        self.without = np.full(self.p.shape, np.nan)
+        self.how, self.because = np.full(n, SOLVED, dtype=object), np.full(n, "", dtype=object)
+        self.error, self.is_checked = np.full(n, np.nan), np.zeros(n, dtype=bool)
+        self.is_doubtful = np.zeros(n, dtype=bool)
+
+    @cached_property
+    def n_kind(self) -> np.ndarray:
+        """Number of records of every kind."""
+        return np.bincount(self.kind, minlength=len(self.q))
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest |with - without| of every kind, NaN where there is no number."""
+        return np.asarray(np.abs(self.p - self.without).max(axis=1))
+
+    def table(self, index: pd.Index) -> pd.DataFrame:
+        """The table of :func:`counterfactual`."""
+        view, each = self.view, np.arange(len(self.q))
+        tuples = view.quasi_identifiers
+        group = (tuples if tuples.nlevels > 1 else tuples.get_level_values(0)).to_numpy()
+        values = view.sensitive_values.to_numpy()
+        p, without = self.p[each, self.s], self.without[each, self.s]
+        change = np.abs(self.p - self.without)
+        of_value = values[np.where(np.isnan(change), -1.0, change).argmax(axis=1)].astype(object)
+        of_value[np.isnan(self.largest)] = None
+        bucket = np.full(len(each), None, dtype=object)
+        if isinstance(view, BucketView):
+            bucket = view.buckets.to_numpy()[self.b]
+        columns = {
+            "value": values[self.s], "with": p, "without": without, "difference": p - without,
+            "largest": self.largest, "of_value": of_value, "group": group[self.q], "bucket": bucket,
+            "how": self.how, "error": self.error, "because": self.because,
+        }  # fmt: skip
+        return pd.DataFrame({name: column[self.kind] for name, column in columns.items()}, index=index)
+
+
+def without_each(
+    post: Posterior,
+    original: pd.DataFrame,
+    publish: Callable[[pd.DataFrame], View | MaxEnt] | None = None,
+    *,
+    solves: int = SOLVES,
+    progress: bool | None = None,
+    urgent: Callable[[Counterfactual], np.ndarray] | None = None,
+) -> Counterfactual:
+    """Compute :func:`counterfactual` for every kind; `urgent` orders the kinds to solve, -inf for none."""
+    check_instance(post, Posterior, "post")
+    check_dataframe(original, "the original records")
+    check_int(solves, "solves", 0)
+    if publish is not None and not callable(publish):
+        raise StatementError("publish must be a function from a table to a view")
+    model = model_of(post)
+    if len(model.space.people):
+        raise StatementError("the model names people, whose records cannot be told apart; solve it without people=")
+    if publish is None and not isinstance(model.view, BucketView | QITable):
+        raise StatementError(
+            f"how a {model.view.noun} is published without a record is not known; give publish=, a function from a table "
+            "to a view"
+        )
+    kinds, knowledge = _kinds(post, original), _knowledge(model, recomputes=publish is None)
+    chosen = np.arange(len(kinds.q))
+    if publish is None and (rows := _statement_rows(model, knowledge)) is not None:
+        _by_multipliers(kinds, post, rows)
+        waiting = np.flatnonzero(~kinds.is_checked)
+        size = np.nan_to_num(kinds.largest, nan=-1.0) if urgent is None else urgent(kinds)
+        waiting = waiting[size[waiting] > -np.inf]
+        # First those without a number, then those with a large difference. To prove a contradiction takes longest.
+        rank = np.where(np.isnan(kinds.without[:, 0]), 0, np.where(kinds.how == CLOSED, 2, 1))
+        rank[kinds.is_doubtful] = np.where(kinds.how == CLOSED, 4, 3)[kinds.is_doubtful]
+        chosen = waiting[np.lexsort((-size[waiting], rank[waiting]))]
+        if len(chosen) > solves:
+            chosen = chosen[(rank[chosen] < 3) | (np.cumsum(rank[chosen] >= 3) <= solves // 10)][:solves]
+    for kind in progress_bar(chosen.tolist(), "without each record", progress):
+        _solve(kinds, kind, model, knowledge, original, publish)
+    return kinds
+
+
+def _knowledge(model: MaxEnt, *, recomputes: bool) -> dict[str, Source]:
+    """What the adversary knows, by label, in a form that can be read without a record."""
+    knowledge: dict[str, Source] = {}
+    for label, source in model.knowledge.items():
+        if recomputes and isinstance(source, NOT_RECOMPUTED):
+            raise StatementError(
+                f"{label!r} cannot be computed again without a record; let publish= return a model with all knowledge"
+            )
+        if not isinstance(source, PriorZeros):  # a model with the prior has them
+            is_mined = isinstance(source, StrongestAssociations)
+            knowledge[label] = KeptAssociations(source, model.space) if is_mined else source  # type: ignore[arg-type]
+    return knowledge
+
+
+def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
+    """Number the distinct records of the release."""
+    view = post.view
+    bucket = getattr(view, "bucket", None)
+    is_given = bucket is not None and bucket in original.columns
+    if view.generalized and not is_given:  # read its cells as the release did
+        cells = generalized_columns(original, view.qi, view.sensitive, None, None, None, None)
+        assert not isinstance(cells, GroupedRelease)  # there is no population
+        original = pd.concat([cells.qi_columns, cells.sensitive_columns], axis=1)
+    data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
+    (group, tuples), (value, values) = data.tuples(), data.values()
+    q, s = view.quasi_identifiers.get_indexer(tuples)[group], view.sensitive_values.get_indexer(values)[value]
+    b = np.full(len(original), -1)
+    if isinstance(view, BucketView):
+        if is_given:
+            b = view.buckets.get_indexer(pd.Index(original[bucket]))
+        elif (np.diff(view.n_qb.indptr) == 1).all():
+            b = np.where(q >= 0, view.n_qb.indices[q], -1)
+        else:
+            raise TableError(
+                f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
+                "several buckets; pass the table with its buckets"
+            )
+    is_known = (q >= 0) & (s >= 0) & ((b >= 0) | (not isinstance(view, BucketView)))
+    if len(original) != view.n_records or not is_known.all() or not _has_counts(view, q, s, b):
+        raise TableError(
+            f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
+            "that was published, with its buckets"
+        )
+    _, first, kind = np.unique(np.column_stack([q, s, b]), axis=0, return_index=True, return_inverse=True)
+    p = post.table / view.n_q[:, None]
+    return Counterfactual(view, kind.ravel(), first, q[first], s[first], b[first], p[q[first]])
+
+
+def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
+    """Whether records have the published counts of tuples and values, in every bucket."""
+    if not isinstance(view, BucketView):
+        counts = [(q, view.n_q), (s, view.n_s)]
+        return all(n is None or np.array_equal(np.bincount(at, minlength=len(n)), n) for at, n in counts)
+    ones = np.ones(len(q), dtype=np.int64)
+    return all(
+        abs(sp.csr_array((ones, (at, b)), shape=n.shape) - n).max() == 0 for at, n in ((q, view.n_qb), (s, view.n_sb))
+    )
+
+
+def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
+    """P(s) of kinds whose tuple nobody else has: shares of the bucket's other records, or of all others; NaN if none."""
+    view, s = kinds.view, kinds.s[chosen]
+    each = np.arange(len(chosen))
+    n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, also where unpublished
+    others = np.tile(n_s.astype(float), (len(chosen), 1))
+    if isinstance(view, BucketView):
+        of_bucket = view.n_sb.T.tocsr()[kinds.b[chosen]].toarray().astype(float)
+        others = np.where(of_bucket.sum(axis=1, keepdims=True) > 1, of_bucket, others)
+    others[each, s] -= 1
+    with np.errstate(invalid="ignore"):
+        return others / others.sum(axis=1, keepdims=True)
+
+
+# ------------------------------------------------------------------------------------- one record: the model solved again
+
+
+def _solve(
+    kinds: Counterfactual,
+    kind: int,
+    model: MaxEnt,
+    knowledge: dict[str, Source],
+    original: pd.DataFrame,
+    publish: Callable[[pd.DataFrame], View | MaxEnt] | None,
+) -> None:
+    """Publish without a record of a kind, add the knowledge, solve, and certify."""
+    view = kinds.view
+    at = kinds.first[kind]
+    label, values = view.quasi_identifiers[kinds.q[kind]], view.sensitive_values
+    is_alone = view.n_q[kinds.q[kind]] == 1
+    kinds.how[kind], kinds.because[kind] = CLOSED if is_alone else SOLVED, ""
+    kinds.without[kind] = _fallback(kinds, np.array([kind]))[0] if is_alone else np.nan
+    if view.n_records == 1:
+        kinds.because[kind] = "nobody is left"
+        return
+    try:
+        rest = original.iloc[np.arange(len(original)) != at]
+        other = _view_without(kinds, kind) if publish is None else publish(rest)
+        if isinstance(other, MaxEnt):
+            again = other
+        else:
+            again = MaxEnt(other, prior=model.prior)
+            for name, source in knowledge.items():
+                again.add(_again(source, original, at, rest, view), label=name)
+        solved = again.solve()
+    except MaxEntError as error:
+        kinds.because[kind] = str(one_line(str(error)))
+        return
+    if is_alone:
+        return
+    place = solved.view.quasi_identifiers.get_indexer(pd.Index([label]))[0]
+    if place < 0:
+        kinds.because[kind] = "what was published without the record lacks the record's quasi-identifiers"
+        return
+    row = solved.conditional().iloc[place]
+    kinds.without[kind] = row.reindex(values).fillna(0.0).to_numpy()
+    kinds.error[kind] = min(solved.certificate.bound, 1.0)
+
+
+def _view_without(kinds: Counterfactual, kind: int) -> View:
+    """The release, or the table of people, without a record of a kind."""
+    view, q, s, b = kinds.view, kinds.q[kind], kinds.s[kind], kinds.b[kind]
+    if isinstance(view, QITable):
+        other = copy.copy(view)
+        is_left = view.n_q - (np.arange(len(view.n_q)) == q) > 0
+        other.quasi_identifiers = view.quasi_identifiers[is_left]
+        other._n_q = (view.n_q - (np.arange(len(view.n_q)) == q))[is_left]
+        other._n_s = None if view.n_s is None else view.n_s - (np.arange(len(view.n_s)) == s)
+        vars(other).pop("published", None)
+        return other
+    assert isinstance(view, BucketView)
+    one_q, one_s = (
+        sp.csr_array(([1], ([row], [b])), shape=counts.shape) for row, counts in ((q, view.n_qb), (s, view.n_sb))
+    )
+    n_qb, n_sb = sp.csr_array(view.n_qb - one_q), sp.csr_array(view.n_sb - one_s)
+    is_left, is_bucket = np.asarray(n_qb.sum(axis=1)) > 0, np.asarray(n_qb.sum(axis=0)) > 0
+    # A value that nobody is left with remains a possible one, as everybody knows it.
+    n_qb, n_sb = sp.csr_array(n_qb[is_left][:, is_bucket]), sp.csr_array(n_sb[:, is_bucket])
+    n_qb.eliminate_zeros()
+    n_sb.eliminate_zeros()
+    return replace(
+        view,
+        quasi_identifiers=view.quasi_identifiers[is_left],
+        buckets=view.buckets[is_bucket],
+        n_qb=n_qb,
+        n_sb=n_sb,
+        persons=None,
+    )
+
+
+#: Published numbers for which no rule is known by which they would be computed without a record.
+NOT_RECOMPUTED = (
+    PublishedMoments,
+    PublishedCorrelation,
+    PublishedQuantile,
+    PublishedTree,
+    AnsweredQueries,
+    RandomizedResponse,
+)
+
+
+def _again(source: Source, original: pd.DataFrame, at: int, rest: pd.DataFrame, view: View) -> Source:
+    """A source without the record at a position: published numbers computed again, knowledge as typed."""
+    record = original.iloc[at]
+    if isinstance(source, PublishedTable):
+        return source.without(record, original)
+    if isinstance(source, NoisyMarginal):
+        return _noisy_without(source, record)
+    if isinstance(source, PublishedRules):
+        rules = source.rules
+        mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
+        if not rules.complete:  # of rules that were withheld nothing is known
+            mined = mined.at(np.asarray(mined.table.index.isin(rules.table.index)))
+        if source.decimals is not None:
+            mined = mined.rounded(source.decimals)
+        scores = source.scores or None
+        return PublishedRules(mined, scores, source.decimals, source.non_rules, source.integer, source.prune)
+    if isinstance(source, PublishedRegression):
+        return source.refitted(rest, view)
+    return source
+
+
+def _noisy_without(source: NoisyMarginal, record: pd.Series) -> NoisyMarginal:
+    """Noisy counts without a record, with the same noise."""
+    index = source.counts.index
+    is_hers = np.ones(len(index), dtype=bool)
+    for name in index.names:
+        is_hers &= np.asarray(index.get_level_values(str(name)) == record[str(name)])
+    other = copy.copy(source)
+    other.counts = source.counts - is_hers
+    return other
+
+
+class KeptAssociations(Source):
+    """P(S | Q) = n(Q, S) / n(Q) of associations that were mined with everybody, for a view of fewer people."""
+
+    def __init__(self, source: StrongestAssociations, space: Space) -> None:
+        self.label, view = source.label, space.view  # type: ignore[misc]
+        mined = source._mined(space)
+        q, s = source._same_people(mined, space)
+        self.tuples, members, values, shares, names = view.quasi_identifiers, [], [], [], []
+        for ranked, negative in mined.top(source.positive, source.negative):
+            matched = mined.members(ranked)
+            shape = (len(ranked), len(view.n_q))
+            members.append(sp.csr_array((matched.data.astype(float), q[matched.indices], matched.indptr), shape=shape))
+            values.append(s[ranked["s"]])
+            n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
+            shares.append(np.asarray(n_qs / ranked["n_q"], dtype=float))
+            condition, value = mined.names(ranked)
+            names.append(np.asarray("P(" + value + " | " + condition + ")", dtype=object))
+        self.members = sp.csr_array(sp.vstack(members))  # 1 for every QI tuple of a group Q
+        self.values, self.shares, self.names = map(np.concatenate, (values, shares, names))
+
+    def rows(self, space: Space) -> Iterator[Rows]:
+        """Emit one row per association."""
+        members = self.members
+        if space.view.quasi_identifiers is not self.tuples:
+            at = self.tuples.get_indexer(space.view.quasi_identifiers)
+            members = sp.csr_array(members[:, at])
+        n = members @ space.view.n_q
+        if (is_gone := n == 0).any():
+            raise StatementError(f"{self.names[is_gone.argmax()]}: nobody is in this group any more")
+        joint = space.joint(members, self.values)
+        matrix = sp.csr_array(sp.diags_array(space.n_records / n) @ joint)
+        yield Rows(matrix, self.shares, self.shares, self.label, pd.Index(self.names), space.view)
+
+
+# ----------------------------------------------------------------------------------- all records: by the multipliers
+
+
+@dataclass(frozen=True, eq=False)
+class StatementRows:
+    """low <= sum_e a_e n(S_e, Q_e) / n(Q_e) <= high: the rows of statements, by their events e."""
+
+    low: np.ndarray
+    high: np.ndarray
+    row: np.ndarray  # the row of every event, and its coefficient
+    a: np.ndarray
+    members: sp.csr_array  # events x QI tuples: 1 for those in Q_e
+    terms: sp.csr_array  # events x terms: 1 for those of people in Q_e with a value in S_e
+    names: list[str]
+
+
+def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRows | None:
+    """The rows, if all knowledge consists of statements about groups; else None."""
+    space, view = model.space, model.view
+    if not isinstance(view, BucketView) or view.with_counterfeits.any() or model.convex:
+        return None
+    low: list[float] = []
+    high: list[float] = []
+    row: list[int] = []
+    a: list[float] = []
+    names: list[str] = []
+    members, terms = [sp.csr_array((0, len(view.n_q)))], [sp.csr_array((0, len(space)))]
+    for source in knowledge.values():
+        if isinstance(source, KeptAssociations):
+            row += range(len(low), len(low) + len(source.shares))
+            low, high = [*low, *source.shares], [*high, *source.shares]
+            a += [1.0] * len(source.shares)
+            names += source.names.tolist()
+            members.append(source.members)
+            terms.append(_ones(space.joint(source.members, source.values)))
+        elif isinstance(source, Statement) and source.penalty is None:
+            for event, coefficient in source.terms:
+                if type(event) is not Event or event.who is not None:
+                    return None
+                row.append(len(low))
+                a.append(coefficient)
+                members.append(sp.csr_array(space.described(dict(event.given))[None].astype(float)))
+                terms.append(_ones(event.row(space)))
+            low.append(source.low)
+            high.append(source.high)
+            names.append(source.label)
+        else:
+            return None
+    return StatementRows(
+        np.array(low, dtype=float), np.array(high, dtype=float), np.array(row, dtype=int), np.array(a, dtype=float),
+        sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms)), names,
+    )  # fmt: skip
+
+
+def _ones(matrix: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows) -> None:
+    """Compute all kinds by proportional fitting in their bucket, and one Newton step of the multipliers."""
+    response = _Response(post, rows)
+    for start in range(0, len(kinds.q), CHUNK):
+        chosen = np.arange(start, min(start + CHUNK, len(kinds.q)))
+        without, is_exact, is_valid, blamed = response.of(kinds, chosen)
+        kinds.without[chosen] = np.where(is_valid[:, None], without, np.nan)
+        kinds.how[chosen] = np.where(is_exact, CLOSED, FIRST_ORDER)
+        kinds.is_checked[chosen] = is_exact
+        kinds.is_doubtful[chosen] = blamed >= 0
+        reason = np.array(["", *(f"{name} cannot hold without this record, to first order" for name in rows.names)])
+        no_number = np.where(blamed >= 0, reason[blamed + 1], "there is no first-order answer")
+        kinds.because[chosen] = np.where(is_valid, "", no_number + "; a larger solves= decides")
+    n_of_tuple = kinds.view.n_q[kinds.q]
+    alone = np.flatnonzero(n_of_tuple == 1)
+    kinds.without[alone], kinds.how[alone] = _fallback(kinds, alone), CLOSED
+    # A group of one person has vanished without this person. Others may contradict the rest, which a solve decides.
+    n_e = rows.members @ kinds.view.n_q
+    gone = sp.csr_array(rows.members[np.flatnonzero(n_e == 1)])
+    name = np.array(rows.names, dtype=object)[rows.row[np.flatnonzero(n_e == 1)]]
+    kinds.because[alone] = "nobody is left" if kinds.view.n_records == 1 else ""
+    for event in range(gone.shape[0]):
+        of = gone.indices[gone.indptr[event] : gone.indptr[event + 1]]
+        is_hers = np.isin(kinds.q, of[kinds.view.n_q[of] > 0])
+        kinds.because[is_hers] = f"{name[event]}: nobody is in this group any more"
+        kinds.is_checked[is_hers] = True
+
+
+class _Response:
+    """How the answer of a model changes if a record is removed."""
+
+    def __init__(self, post: Posterior, rows: StatementRows) -> None:
+        view, codes = post.view, post.space.codes
+        assert isinstance(view, BucketView)
+        self.view, self.rows, self.x, self.prior = view, rows, post.counts, post.space.prior
+        self.q, self.s, self.b = codes["q"], codes["s"], codes["bucket"]
+        n_terms = len(self.x)
+        self.first = np.searchsorted(self.b, np.arange(len(view.buckets) + 1))  # terms are sorted by bucket
+        self.n_qb = np.asarray(view.n_qb[self.q, self.b]).ravel().astype(float)
+        self.n_sb = np.asarray(view.n_sb[self.s, self.b]).ravel().astype(float)
+        self.n_e = rows.members @ view.n_q.astype(float)
+        self.events_of_term = sp.csr_array(rows.terms.T)
+        self.events_of_tuple = sp.csr_array(rows.members.T)
+        self.value_e = rows.terms @ self.x
+        # Rows with a multiplier: equations, and inequalities that hold with equality. All are scaled to records.
+        n_rows = len(rows.low)
+        value = self.of_events(self.value_e, self.n_e)
+        size = np.zeros(n_rows)
+        np.maximum.at(size, rows.row, self.n_e / np.maximum(np.abs(rows.a), 1e-300))
+        at_low, at_high = ((np.abs(value - side) * size < 1e-6) for side in (rows.low, rows.high))
+        self.active = np.flatnonzero(at_low | at_high)
+        self.side = np.where(at_low, rows.low, rows.high)[self.active]
+        self.is_equation = (rows.low == rows.high)[self.active]
+        self.size = size
+        shape = (n_rows, len(rows.row))
+        weights = sp.csr_array((rows.a * size[rows.row] / self.n_e, (rows.row, np.arange(shape[1]))), shape=shape)
+        A = sp.csr_array((weights @ rows.terms)[self.active])
+        self.rows_of_term = sp.csr_array(A.T)
+        self._set_up_schur(A, n_terms)
+        self.is_open = self._open_zeros()
+
+    def of_events(self, value: np.ndarray, n: np.ndarray) -> np.ndarray:
+        """Values of the rows, from the people with the value and all people of every event."""
+        rows = self.rows
+        total = np.zeros((*value.shape[:-1], len(rows.low)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            np.add.at(total.T, rows.row, (rows.a * np.where(n > 0, value / n, 0.0)).T)
+        return total
+
+    def _set_up_schur(self, A: sp.csr_array, n_terms: int) -> None:
+        """T = D A' less its projection on the buckets' equations, and the Schur complement S = A T."""
+        view, is_there = self.view, self.x > EMPTY
+        touched = np.unique(self.b[np.diff(self.rows_of_term.indptr) > 0])
+        in_touched = np.isin(self.b, touched) & is_there
+        at = np.flatnonzero(in_touched)
+        n_b = len(view.buckets)
+        keys = np.concatenate([self.q[at] * n_b + self.b[at], len(view.n_q) * n_b + self.s[at] * n_b + self.b[at]])
+        _, row = np.unique(keys, return_inverse=True)
+        published = sp.csr_array(
+            (np.ones(2 * len(at)), (row, np.tile(np.arange(len(at)), 2))), shape=(int(row.max(initial=-1)) + 1, len(at))
+        )
+        D = sp.diags_array(self.x[at])
+        DA = sp.csc_array(D @ sp.csr_array(A[:, at]).T)
+        parts = []
+        if len(at) and A.shape[0]:
+            H = sp.csc_array(published @ D @ published.T)
+            # Each bucket has a redundant equation: a tiny multiple of the diagonal makes H regular.
+            factors = splu(H + sp.diags_array(1e-11 * H.diagonal()))
+            for start in range(0, A.shape[0], 100):
+                block = DA[:, start : start + 100]
+                z = factors.solve((published @ block).toarray())
+                z[np.abs(z) < 1e-15] = 0.0
+                parts.append(block - D @ (published.T @ sp.csc_array(z)))
+        T = sp.hstack(parts, format="coo") if parts else sp.coo_array((len(at), A.shape[0]))
+        self.T = sp.csr_array((T.data, (at[T.coords[0]], T.coords[1])), shape=(n_terms, A.shape[0]))
+        S = (A @ self.T).toarray()
+        eigenvalues, vectors = np.linalg.eigh((S + S.T) / 2)
+        kept = eigenvalues > DEPENDENT * max(eigenvalues.max(initial=0.0), 1.0)
+        self.inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
+        self.S = S
+        n_s = len(view.sensitive_values)
+        pair = sp.csr_array(
+            (np.ones(n_terms), (self.q * n_s + self.s, np.arange(n_terms))), shape=(len(view.n_q) * n_s, n_terms)
+        )
+        self.by_pair = sp.csr_array(pair @ self.T)  # the change of n(q, s) for a change of the multipliers
+        self.n_qs = (pair @ self.x).reshape(len(view.n_q), n_s)
+
+    def _open_zeros(self) -> np.ndarray:
+        """Mark the buckets with a zero that several buckets' rows together imply, so that it may vanish with a record.
+
+        Zeros that follow from stated ones and the totals of a bucket remain: they follow where the people with some QI
+        tuples are as many as the values left to them, and a record among these lowers both numbers.
+        """
+        rows, zero = self.rows, self.x <= EMPTY
+        least = np.bincount(rows.row, rows.a < 0, len(rows.low)) == 0
+        says_zero = least & (rows.high <= 0)
+        stated = np.zeros(len(self.x), dtype=bool) if self.prior is None else self.prior == 0
+        for event in np.flatnonzero(says_zero[rows.row]):
+            stated[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = True
+        # P(S | Q) = 1 states that nobody in Q has another value.
+        single = np.bincount(rows.row, minlength=len(rows.low)) == 1
+        for event in np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1)):
+            of = rows.members.indices[rows.members.indptr[event] : rows.members.indptr[event + 1]]
+            inside = np.isin(self.q, of)
+            inside[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = False
+            stated |= inside
+        marked = np.zeros(len(self.view.buckets), dtype=bool)
+        marked[self.b[zero & ~stated]] = True
+        is_tied = np.zeros(len(marked), dtype=bool)
+        is_tied[self.b[np.diff(self.T.indptr) > 0]] = True
+        return marked & is_tied
+
+    def of(self, kinds: Counterfactual, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """P(s | q) without a record of each kind; whether it is exact; whether it exists; a row that cannot hold, or -1."""
+        q, s, b = kinds.q[chosen], kinds.s[chosen], kinds.b[chosen]
+        n, rows = len(chosen), self.rows
+        length = np.diff(self.first)[b]
+        flat, of = ranges(self.first[b], length), np.repeat(np.arange(n), length)
+        target = self.n_qb[flat] - (self.q[flat] == q[of]), self.n_sb[flat] - (self.s[flat] == s[of])
+        groups = [
+            np.unique(of * size + code[flat], return_inverse=True)[1]
+            for size, code in ((len(self.view.n_q), self.q), (len(self.view.sensitive_values), self.s))
+        ]
+        x, converged = _scaled(self.x[flat], groups, target, of, n)
+        # What the rows of knowledge are then: people with the value, and all people, of every event.
+        change = (
+            sp.csr_array((x - self.x[flat], (of, np.arange(len(flat)))), shape=(n, len(flat)))
+            @ self.events_of_term[flat]
+        )
+        people = self.n_e - self.events_of_tuple[q].toarray()
+        value = self.of_events(self.value_e + change.toarray(), people)
+        missed = (self.side - value[:, self.active]) * self.size[self.active]
+        # An inequality that held with equality keeps its multiplier, as long as that has the right sign.
+        steps = missed @ self.inverse
+        steps[np.abs(missed).max(axis=1, initial=0.0) < MET] = 0.0
+        # What no change of multipliers can meet: rows that depend on each other, or on the totals of the buckets.
+        rest = np.abs(missed - steps @ self.S)
+        in_range = rest.max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(axis=1, initial=0.0)
+        blamed = np.full(n, -1)
+        if rest.shape[1]:
+            blamed = np.where(converged & ~in_range, self.active[rest.argmax(axis=1)], -1)
+        hers = np.flatnonzero(self.q[flat] == q[of])
+        own = hers[self.s[flat[hers]] == s[of[hers]]]  # one term per record
+        is_exact = converged & (steps == 0).all(axis=1) & ~self.is_open[b] & (self.x[flat[own]] > EMPTY)
+        # In the record's bucket the new multipliers act exactly, in others to first order.
+        log_factor = np.zeros(len(flat))
+        entries = self.rows_of_term[flat]
+        term = np.repeat(np.arange(len(flat)), np.diff(entries.indptr))
+        np.add.at(log_factor, term, entries.data * steps[of[term], entries.indices])
+        with np.errstate(over="ignore"):
+            x, converged_again = _scaled(x * np.exp(np.clip(log_factor, -500, 500)), groups, target, of, n)
+        n_s = len(self.view.sensitive_values)
+        moved = self._linear(
+            self.by_pair, (q[:, None] * n_s + np.arange(n_s)).ravel(), np.repeat(np.arange(n), n_s), steps
+        )
+        counts = self.n_qs[q] + moved.reshape(n, n_s)
+        linear = self._linear(self.T, flat[hers], of[hers], steps)
+        np.add.at(counts, (of[hers], self.s[flat[hers]]), x[hers] - self.x[flat[hers]] - linear)
+        inactive = np.setdiff1d(np.arange(len(rows.low)), self.active)
+        slack = np.minimum(value - rows.low, rows.high - value)[:, inactive]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            without = counts / (self.view.n_q[q] - 1)[:, None]
+        is_valid = converged & converged_again & in_range & (slack >= -MET).all(axis=1)
+        is_valid &= (counts >= -1e-7).all(axis=1)
+        without[np.abs(without) < MET] = 0.0
+        return without, is_exact & is_valid, is_valid, blamed
+
+    @staticmethod
+    def _linear(matrix: sp.csr_array, at: np.ndarray, of: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """matrix[at] @ steps[of], row by row."""
+        entries = matrix[at]
+        row = np.repeat(np.arange(len(at)), np.diff(entries.indptr))
+        return np.bincount(row, entries.data * steps[of[row], entries.indices], len(at))
+
+
+def _scaled(
+    x: np.ndarray, groups: Iterable[np.ndarray], targets: tuple[np.ndarray, np.ndarray], of: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scale counts to the totals of tuples and values in every bucket; and which of the n buckets met them."""
+    x, (by_q, by_s), (to_q, to_s) = x.copy(), groups, targets
+    alive = np.arange(len(x))
+    met = np.zeros(n, dtype=bool)
+    for _ in range(MOST_SCALINGS):
+        part, q, s = x[alive], by_q[alive], by_s[alive]
+        for group, to in ((q, to_q[alive]), (s, to_s[alive])):
+            total = np.bincount(group, part)[group]
+            part = part * np.divide(to, total, out=np.zeros(len(part)), where=total > 0)
+        x[alive] = part
+        off = np.abs(np.bincount(q, part)[q] - to_q[alive])
+        off = np.maximum(off, np.abs(np.bincount(s, part)[s] - to_s[alive]))
+        worst = np.zeros(n)
+        np.maximum.at(worst, of[alive], off)
+        done = worst < MET / 10
+        met[of[alive]] = done[of[alive]]
+        alive = alive[~done[of[alive]]]
+        if not len(alive):
+            break
+    return x, met

@@ -1,0 +1,362 @@
+"""P(s | q) without a person's own record equals what is inferred from the publication without it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import maxent_cvx as mx
+from maxent_cvx.measures.counterfactual import without_each
+
+SMALL, ALL = 40, 200
+
+
+def random_case(seed):
+    """A small table in buckets, and up to three statements that are true of it."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 14))
+    table = pd.DataFrame(
+        {
+            "a": rng.integers(0, 2, n).astype(str),
+            "c": rng.integers(0, 3, n).astype(str),
+            "s": np.array(list("xyzw"))[rng.integers(0, 4, n)],
+            "b": rng.integers(0, int(rng.integers(1, max(2, n // 3))), n),
+        }
+    )
+    statements = []
+    for _ in range(rng.integers(0, 4)):
+        record = table.iloc[rng.integers(n)]
+        given = {name: record[name] for name in "ac" if rng.random() < 0.6}
+        group = table[(table[list(given)] == pd.Series(given, dtype=object)).all(axis=1)] if given else table
+        value = str(rng.choice(table["s"].unique()))
+        share, kind = float((group["s"] == value).mean()), rng.random()
+        left = mx.P(value, given=given or None)
+        statements.append(
+            left == share if kind < 0.6 else left <= min(1, share + 0.1) if kind < 0.8 else left >= max(0, share - 0.1)
+        )
+    return table, statements
+
+
+def solved(table, statements):
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi=["a", "c"], sa="s", bucket="b"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mx.RepeatedStatement)
+        model.add(*statements)
+    return model.solve()
+
+
+def _value(statement):
+    ((event, _),) = statement.terms
+    return next(iter(dict(event.value)[None].values))
+
+
+def published_without(table, statements, at):
+    """Remove the record, publish the rest, and solve: P(s) in the order of the fallback; None if it contradicts.
+
+    A value that nobody is left with stays possible by the name of it, but has no people: statements that allow 0 hold.
+    """
+    rest, record = table.drop(index=table.index[at]), table.iloc[at]
+    values = sorted(table["s"].unique())
+    if ((rest["a"] == record["a"]) & (rest["c"] == record["c"])).any():
+        statements = [one for one in statements if not (_value(one) not in set(rest["s"]) and one.low <= 0)]
+        try:
+            post = solved(rest, statements)
+        except (mx.Infeasible, mx.UnknownName, mx.StatementError):
+            return None
+        return post.conditional().loc[(record["a"], record["c"])].reindex(values).fillna(0).to_numpy()
+    others = rest[rest["b"] == record["b"]]
+    others = others if len(others) else rest
+    return others["s"].value_counts(normalize=True).reindex(values).fillna(0).to_numpy()
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(SMALL), pytest.param(range(SMALL, ALL), marks=pytest.mark.slow)], ids=["40", "160 more"]
+)
+def test_equals_removing_the_record_publishing_and_solving(seeds):
+    how = set()
+    for seed in seeds:
+        table, statements = random_case(seed)
+        post = solved(table, statements)
+        kinds = without_each(post, table, solves=6, progress=False)
+        answer = kinds.table(table.index)
+        for at in range(seed % 3, len(table), 3):
+            row, kind = answer.iloc[at], kinds.kind[at]
+            if row["how"] == "first order":
+                continue
+            expected = published_without(table, statements, at)
+            how.add(row["how"])
+            if expected is None:
+                assert np.isnan(row["without"])
+                assert row["because"]
+                continue
+            np.testing.assert_allclose(kinds.without[kind], expected, atol=2e-6)
+            s = sorted(table["s"].unique()).index(row["value"])
+            p = post.conditional().loc[tuple(table.iloc[at][["a", "c"]])].to_numpy()
+            assert row["with"] == pytest.approx(p[s])
+            assert row["difference"] == pytest.approx(p[s] - expected[s], abs=2e-6)
+            assert row["largest"] == pytest.approx(np.abs(p - expected).max(), abs=2e-6)
+    assert how == {"closed form", "solved"}
+
+
+def test_closed_form_does_not_need_a_solve():
+    """All that is called closed form, without any solve, equals the brute force."""
+    for seed in range(SMALL):
+        table, statements = random_case(seed)
+        kinds = without_each(solved(table, statements), table, solves=0, progress=False)
+        for kind in np.flatnonzero(kinds.how == "closed form")[::2]:
+            expected = published_without(table, statements, kinds.first[kind])
+            if expected is not None:
+                np.testing.assert_allclose(kinds.without[kind], expected, atol=1e-7)
+
+
+def test_first_order_answer_is_wrong_by_the_second_order_only():
+    """Of m copies of a table in the same buckets a record moves the answer by 1/m, and the error falls by 1/m^2."""
+    table, errors, moves = random_case(1)[0], [], []
+    for m in (2, 8):
+        copies = pd.concat([table] * m, ignore_index=True)
+        group = copies[copies["a"] == "0"]["s"]
+        statement = mx.P(group.iloc[0], given={"a": "0"}) == round(float((group == group.iloc[0]).mean()) * 0.95, 3)
+        post = solved(copies, [statement])
+        linear = without_each(post, copies, solves=0, progress=False)
+        exact = without_each(post, copies, progress=False)
+        is_linear = linear.how == "first order"
+        assert is_linear.any()
+        errors.append(np.abs(linear.without - exact.without)[is_linear].max())
+        moves.append(exact.largest[is_linear].max())
+    assert errors[1] < errors[0] / 8
+    assert moves[1] < moves[0] / 2
+    assert errors[1] < moves[1] / 20
+
+
+def test_order_of_the_fallback():
+    """Nobody left has the tuple: the bucket's other records; none in the bucket: all others; nobody at all: no number."""
+    table = pd.DataFrame({"q": list("abcd"), "s": ["x", "y", "x", "z"], "b": [1, 1, 1, 2]})
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
+    assert answer["without"].to_list() == pytest.approx([1 / 2, 0, 1 / 2, 0])
+    assert answer.loc[3, "largest"] == pytest.approx(1)
+    assert answer.loc[3, "of_value"] == "z"
+    one = table.iloc[[0]]
+    post = mx.MaxEnt(mx.Release.from_buckets(one, qi="q", sa="s", bucket="b")).solve()
+    alone = mx.measures.counterfactual(post, one)
+    assert alone["without"].isna().all()
+    assert (alone["because"] != "").all()
+
+
+def test_a_group_that_vanishes_and_a_contradiction_are_said():
+    table = pd.DataFrame({"q": list("aabbb"), "s": list("xyxyy"), "b": [1, 1, 1, 1, 1]})
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    # Of the four left without an x there is one x, so that not half of all have it.
+    post = mx.MaxEnt(release).add(mx.P("x") == 0.4).solve()
+    answer = mx.measures.counterfactual(post, table, progress=False)
+    assert answer["without"].isna().all()
+    assert answer["because"].str.contains("contradict").all()
+    alone = table.assign(q=list("abbbb"))
+    post = mx.MaxEnt(mx.Release.from_buckets(alone, qi="q", sa="s", bucket="b")).add("P(x | q=a) = 0.5").solve()
+    answer = mx.measures.counterfactual(post, alone)
+    assert answer.loc[0, "without"] == pytest.approx(1 / 4)  # the shares of the others do not depend on knowledge
+    assert "P(x | q=a)" in answer.loc[0, "because"]
+
+
+def test_equal_records_are_equal_and_generalised_groups_need_no_bucket():
+    table = pd.DataFrame({"age": ["[20, 30)"] * 4 + ["[30, 40)"] * 3, "s": list("xxyzxyy")})
+    release = mx.Release.from_generalized(table, qi="age", sa="s")
+    answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
+    assert answer["without"].to_list() == pytest.approx([1 / 3, 1 / 3, 0, 0, 0, 1 / 2, 1 / 2])
+    assert answer["with"].to_list() == pytest.approx([1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 3, 2 / 3, 2 / 3])
+    other_text = table.assign(age=["20-29"] * 4 + [pd.Interval(30, 40, closed="left")] * 3)
+    read = mx.Release.from_generalized(other_text, qi="age", sa="s")
+    again = mx.measures.counterfactual(mx.MaxEnt(read).solve(), other_text)
+    assert again["without"].to_list() == pytest.approx(answer["without"].to_list())
+    published = mx.measures.counterfactual(
+        mx.MaxEnt(release).solve(), table, publish=lambda rest: mx.Release.from_generalized(rest, qi="age", sa="s")
+    )
+    pd.testing.assert_frame_equal(published[["with", "without", "largest"]], answer[["with", "without", "largest"]])
+
+
+def test_publish_gives_the_view_of_any_method():
+    """Anatomy forms other buckets without her, with whom she shares nothing."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
+
+    def publish(rest):
+        buckets = mx.anonymize.anatomy_buckets(rest, qi="q", sa="s", l=2, seed=0)
+        return mx.Release.from_buckets(rest.assign(b=buckets), qi="q", sa="s", bucket="b")
+
+    original = table.assign(b=mx.anonymize.anatomy_buckets(table, qi="q", sa="s", l=2, seed=0))
+    answer = mx.measures.counterfactual(mx.MaxEnt(publish(table)).solve(), original, publish, progress=False)
+    at = 5
+    rest = original.drop(index=at)
+    p = mx.MaxEnt(publish(rest)).solve().conditional().loc[original.loc[at, "q"], original.loc[at, "s"]]
+    assert answer.loc[at, "without"] == pytest.approx(p)
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(7)
+    n = 26
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": rng.integers(2, 6, n) * 10})
+    table["ill"] = np.where(rng.random(n) < 0.2 + table["age"] / 100, "yes", "no")
+    return table
+
+
+def rules_of(table):
+    return mx.PublishedRules(
+        mx.anonymize.mine_rules(table, qi=["sex", "age"], sa="ill", support=0.05, confidence=0.6), scores="confidence"
+    )
+
+
+def cells_of(table):
+    cells = pd.concat(
+        [
+            table.groupby(["sex", "ill"]).size().rename("n").reset_index(),
+            table.groupby("sex").size().rename("n").reset_index(),
+        ]
+    ).fillna("*")
+    cells["n"] = cells["n"].astype(object).where(cells["n"] >= 5, "<5")
+    return mx.PublishedTable(cells)
+
+
+def line_of(table):
+    X = np.column_stack([np.ones(len(table)), table["age"]])
+    b = np.linalg.lstsq(X, (table["ill"] == "yes").astype(float), rcond=None)[0]
+    return mx.PublishedRegression({"intercept": b[0], "age": b[1]}, of={"yes": 1})
+
+
+@pytest.mark.parametrize("published", [rules_of, cells_of, line_of])
+def test_published_numbers_are_those_of_the_others(people, published):
+    """Rules are mined, cells counted and suppressed, and lines fitted again."""
+
+    def post_of(table):
+        view = mx.QITable(table, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
+        return mx.MaxEnt(view).add(published(table)).solve()
+
+    answer = mx.measures.counterfactual(post_of(people), people, progress=False)
+    is_shared = people.duplicated(["sex", "age"], keep=False)
+    for at in people.index[is_shared][::6]:
+        rest, record = people.drop(index=at), people.loc[at]
+        p = post_of(rest).conditional().loc[(record["sex"], record["age"]), record["ill"]]
+        assert answer.loc[at, "without"] == pytest.approx(p, abs=2e-6)
+
+
+def test_logistic_regression_is_fitted_again(people):
+    from sklearn.linear_model import LogisticRegression
+
+    def post_of(table):
+        fit = LogisticRegression(C=1.0, tol=1e-10).fit(table[["age"]], table["ill"])
+        view = mx.QITable(table, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
+        coefficients = {"intercept": float(fit.intercept_[0]), "age": float(fit.coef_[0, 0])}
+        source = mx.PublishedRegression(coefficients, of={"yes": 1}, kind="logistic", penalty=1.0, tolerance=1e-6)
+        return mx.MaxEnt(view).add(source).solve()
+
+    answer = mx.measures.counterfactual(post_of(people), people, progress=False)
+    p = post_of(people.drop(index=3)).conditional().loc[tuple(people.loc[3, ["sex", "age"]]), people.loc[3, "ill"]]
+    assert answer.loc[3, "without"] == pytest.approx(p, abs=1e-4)
+
+
+def test_laplace_noise_limits_the_ratio():
+    """|ln P_with / P_without| <= eps of all answers together: a changed value moves two cells of each histogram."""
+    for seed in range(SMALL):
+        rng = np.random.default_rng(seed)
+        n, scale = int(rng.integers(3, 12)), float(rng.choice([0.5, 1, 2, 4]))
+        table = pd.DataFrame({"a": rng.choice(["p", "q"], n), "s": rng.choice(list("xyz"), n)})
+        view = mx.QITable(table, qi="a", sa="s", sa_values=list("xyz"))
+        model, eps = mx.MaxEnt(view), 0.0
+        for by in (["s"], ["a", "s"])[: rng.integers(1, 3)]:
+            labels = pd.Index(list("xyz"), name="s")
+            if len(by) > 1:
+                labels = pd.MultiIndex.from_product([sorted(table["a"].unique()), list("xyz")], names=by)
+            counts = table.groupby(by if len(by) > 1 else by[0]).size().reindex(labels, fill_value=0)
+            counts = counts + rng.laplace(0, scale, len(counts))
+            model.add(mx.NoisyMarginal(counts, stats.laplace(scale=scale), how="likelihood"))
+            eps += 2 / scale
+        kinds = without_each(model.solve(), table, progress=False)
+        has_others = view.n_q[kinds.q] > 1
+        assert not kinds.because.any()
+        with np.errstate(divide="ignore"):
+            ratio = np.abs(np.log(kinds.p) - np.log(kinds.without))[has_others]
+        assert ratio.max(initial=0.0) <= eps + 1e-6
+
+
+def test_exposed_without_her_counts_her_own_record_only():
+    """Ten men are ill by a law that nine others show as well; one woman's value is disclosed by her own record."""
+    table = pd.DataFrame({"sex": ["m"] * 10 + ["f"], "s": ["ill"] * 10 + ["well"], "b": [1] * 11})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="sex", sa="s", bucket="b")).add("P(ill | sex=m) = 1").solve()
+    assert mx.measures.exposed(post, 0.8, table).people == 11
+    exposure = mx.measures.exposed(post, 0.8, table, baseline="without her")
+    assert exposure.people == 1
+    assert exposure.who.index.to_list() == ["f"]
+    assert exposure.total == 11
+    with pytest.raises(mx.StatementError):
+        mx.measures.exposed(post, 0.8, baseline="without her")
+
+
+def test_exposed_without_her_agrees_with_the_table():
+    for seed in range(12):
+        table, statements = random_case(seed)
+        post = solved(table, statements)
+        kinds = without_each(post, table, progress=False)
+        exposure = mx.measures.exposed(post, 0.5, table, baseline="without her")
+        p0 = np.nan_to_num(kinds.without)
+        is_exposed = ((kinds.p >= 0.5 - post.certificate.bound) & (p0 < 0.5 - 1e-6)).any(axis=1)
+        assert exposure.people == kinds.n_kind[is_exposed].sum()
+        assert exposure.who["people"].sum() == exposure.people
+
+
+def test_what_cannot_be_done_is_refused(people):
+    view = mx.QITable(people, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
+    post = mx.MaxEnt(view).solve()
+    with pytest.raises(mx.TableError):
+        mx.measures.counterfactual(post, people.iloc[1:])
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(post, people, publish="anatomy")
+    median = mx.MaxEnt(mx.QITable(people, qi="sex", sa="age", sa_values=[20, 30, 40, 50])).add(
+        mx.PublishedQuantile(30, q=0.5)
+    )
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(median.solve(), people)
+    named = mx.MaxEnt(view, people={"Ann": dict(people.loc[0, ["sex", "age"]])}).solve()
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(named, people)
+    spread = people.assign(b=np.arange(len(people)) % 5)
+    release = mx.Release.from_buckets(spread, qi=["sex", "age"], sa="ill", bucket="b")
+    post = mx.MaxEnt(release).solve()
+    with pytest.raises(mx.TableError):  # people with the same tuple are in several buckets
+        mx.measures.counterfactual(post, people)
+
+
+@pytest.mark.slow
+def test_adult_with_200_associations():
+    """30,162 records: all that is closed form, and the records that are solved, agree with the model without the record."""
+    adult = mx.datasets.load_adult(complete=True)
+    roles = {"qi": list(mx.datasets.ADULT_QI), "sa": "education"}
+    adult["Bucket"] = mx.anonymize.anatomy_buckets(adult, l=5, exempt=2, seed=0, **roles)
+    release = mx.Release.from_buckets(adult, bucket="Bucket", **roles)
+    post = mx.MaxEnt(release).add(mx.StrongestAssociations(adult, 100, 100)).solve()
+    answer = mx.measures.counterfactual(post, adult, solves=5, progress=False)
+    assert len(answer) == 30_162
+    mined = mx.StrongestAssociations(adult, 100, 100)
+    statements = [mx.P(v, given=g) == share for v, g, share in _statements(mined, adult)]
+    for at in answer.index[answer["how"] == "closed form"][::6000]:
+        rest = adult.drop(index=at)
+        again = mx.MaxEnt(mx.Release.from_buckets(rest, bucket="Bucket", **roles)).add(*statements).solve()
+        key = tuple(adult.loc[at, roles["qi"]])
+        if key in again.conditional().index:
+            p = again.conditional().loc[key, adult.loc[at, "education"]]
+            assert answer.loc[at, "without"] == pytest.approx(p, abs=1e-6)
+
+
+def _statements(source, adult):
+    """The mined associations as values, conditions and shares."""
+    mined = mx.mine_associations(adult, qi=list(mx.datasets.ADULT_QI), sa="education", min_support=3)
+    for rule, confidence in mined.table(source.positive, source.negative)[["rule", "confidence"]].itertuples(
+        index=False
+    ):
+        left, right = rule.split(" => ")
+        given = dict(part.replace('"', "").split("=", 1) for part in left.split(", "))
+        is_negative = right.startswith("not ")
+        yield right.removeprefix("not "), given, 1 - confidence if is_negative else confidence
