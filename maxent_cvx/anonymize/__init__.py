@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
+from .channel import Channel, channel
 from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
@@ -10,9 +11,11 @@ from .rules import Sanitized, mine_rules, sanitize
 from .similar_linkage import similar_linkage, similar_linkage_groups
 
 __all__ = [
+    "Channel",
     "Sanitized",
     "anatomy",
     "anatomy_buckets",
+    "channel",
     "mine_rules",
     "mondrian",
     "mondrian_table",
