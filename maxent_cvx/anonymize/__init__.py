@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .anatomy import anatomy, anatomy_buckets
 from .channel import Channel, channel
+from .merging import Merging, merge_buckets
 from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
@@ -12,10 +13,12 @@ from .similar_linkage import similar_linkage, similar_linkage_groups
 
 __all__ = [
     "Channel",
+    "Merging",
     "Sanitized",
     "anatomy",
     "anatomy_buckets",
     "channel",
+    "merge_buckets",
     "mine_rules",
     "mondrian",
     "mondrian_table",

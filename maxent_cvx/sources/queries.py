@@ -564,7 +564,7 @@ class RandomizedResponse(Source):
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
-        within = list(self.transition.index.names[:-1])
+        within: list[Any] = list(self.transition.index.names[:-1])
         if strangers := [name for name in within if name not in view.qi or name == self.reported]:
             raise unknown_name(f"quasi-identifier of the {view.noun} (given in transition)", strangers[0], view.qi)
         true_values = view.sensitive_values
@@ -616,7 +616,7 @@ class RandomizedResponse(Source):
         pick = sp.csr_array(
             (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
         )
-        within = list(self.transition.index.names[:-1])
+        within: list[Any] = list(self.transition.index.names[:-1])
         keys = pd.MultiIndex.from_frame(labels[[*within, sensitive]]) if within else pd.Index(labels[sensitive])
         of = self.transition.index.get_indexer(keys)
         share = self.matrix[of].ravel()
