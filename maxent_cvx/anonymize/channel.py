@@ -220,9 +220,9 @@ def channel(
         pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns),
         float((weights * table).sum()),
         bound,
-        pd.concat({k or "joint": pd.Series(p, joint.index) for k, p in enumerate(prices)}, names=["adversary"]).rename(
-            "dloss / dlimit"
-        ),
+        pd.concat(
+            {k or "joint": pd.Series(p + 0.0, joint.index) for k, p in enumerate(prices)}, names=["adversary"]
+        ).rename("dloss / dlimit"),
         repair,
         problem,
         limit,
@@ -336,21 +336,25 @@ def _program(
 
     n_q, n_s, n_y = weights.shape
     m = cp.Variable((n_q * n_s, n_y), nonneg=True, name="M")
-    objective = cp.Minimize(cp.sum(cp.multiply(weights.reshape(-1, n_y), m)))
-    repeat = sp.kron(sp.eye_array(n_q), np.ones((n_s, 1)), format="csr")
+    objective = cp.Minimize(cp.sum(cp.multiply(cp.Constant(weights.reshape(-1, n_y), name="P(q, s) d(s, y)"), m)))
+    repeat = cp.Constant(sp.kron(sp.eye_array(n_q), np.ones((n_s, 1)), format="csr"), name="every_s")
     if per == "ldp":
         # Between the least likelihood and exp(limit) times it: as strong as the bounds of all pairs, and n^2 fewer.
         least = cp.Variable((n_q, n_y), nonneg=True, name="least")
         limits = [m <= math.exp(limit) * (repeat @ least), repeat @ least <= m]
     else:
         limits = []
-        for belief in beliefs:
-            share = belief.reshape(-1, 1)
-            marginal = (sp.block_diag(belief[:, None, :], format="csr") if n_q > 1 else sp.csr_array(belief)) @ m
+        for number, belief in enumerate(beliefs):
+            who = f"P{number or ''}(s | q)"
+            share = cp.Constant(np.repeat(belief.reshape(-1, 1), n_y, axis=1), name=who)
+            by_group = sp.csr_array(sp.block_diag(list(belief[:, None, :])))
+            marginal = cp.Constant(by_group, name=f"sum_s {who}") @ m  # P(y | q)
             if per == "posterior":
                 limits.append(cp.multiply(share, m) <= limit * (repeat @ marginal))
             elif per == "lift":
-                limits.append(cp.multiply(share > 0, m) <= limit * (repeat @ marginal))
+                limits.append(
+                    cp.multiply(np.repeat(belief.reshape(-1, 1) > 0, n_y, axis=1), m) <= limit * (repeat @ marginal)
+                )
             else:
                 # Perspectives of the logarithm: sum of a M ln(M / P(y | q)), nats.
                 divergence = cp.multiply(share, cp.rel_entr(m, repeat @ marginal))
@@ -362,7 +366,8 @@ def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
     """Solve by HiGHS, or Clarabel where there are logarithms."""
     import cvxpy as cp
 
-    solver = cp.CLARABEL if per == "information" else cp.HIGHS
+    # SciPy's HiGHS, since CVXPY's own interface prints a banner once per process.
+    solver = cp.CLARABEL if per == "information" else cp.SCIPY
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10) if per == "information" else {}
     try:
         with warnings.catch_warnings():
