@@ -214,7 +214,7 @@ def channel(
     solved = _solve(problem, variable, per).reshape(weights.shape)
     table, repair = _repaired(solved, weights, beliefs, limit, per)
     multipliers = [np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0) for constraint in constraints]
-    bound, prices = _dual(multipliers, weights, beliefs, table, limit, per)
+    bound, prices = _dual(multipliers, weights, beliefs, np.maximum(solved, 0.0), limit, per)
     rows = _pairs(joint.index, joint.columns, joint.columns.name or "s")
     return Channel(
         pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns),
@@ -430,8 +430,8 @@ def _repaired(
         need = np.divide(excess, span, out=np.zeros_like(excess), where=too_much)
         need = need.reshape(-1, *need.shape[-3:]) if per != "information" else need[:, :, None, None]
         t = np.minimum(need.max(axis=(0, 2, 3)) * (1 + 1e-9), 1.0)
-        # Where the limit leaves nothing, every value is published by the same distribution.
-        stuck = t > 0.5
+        # Where a linear limit leaves next to nothing, the average publication is cheaper than the uniform one.
+        stuck = (t > 0.5) & (per != "information")
         mean = table.mean(axis=1, keepdims=True)
         mixed = (1 - t)[:, None, None] * table + t[:, None, None] * independent
         table = np.where(stuck[:, None, None], mean, mixed)

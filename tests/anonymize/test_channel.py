@@ -189,7 +189,7 @@ def test_limits_that_leave_nothing(per: str, limit: float):
     joint = pd.DataFrame([[0.4, 0.35, 0.25]]) if per != "posterior" else pd.DataFrame([[0.4, 0.4, 0.2]])
     best = channel(joint, wrong(joint.columns), limit=limit, per=per)
     if per != "posterior":
-        assert best.loss == pytest.approx(0.6, abs=1e-6)
+        assert best.loss == pytest.approx(0.6)
     assert best.posterior().max(axis=None) <= 0.4 + 1e-6
     assert best.gap < 1e-6
 
