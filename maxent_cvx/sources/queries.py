@@ -474,11 +474,14 @@ class RandomizedResponse(Source):
     Parameters
     ----------
     transition : DataFrame
-        T: one row per sensitive value, one column per value that can be reported; each row sums to 1.
+        T: one row per sensitive value, one column per value that can be reported; each row sums to 1. If it differs
+        between groups, one row per QI values and sensitive value, T(q, s, r): a MultiIndex named by these QI attributes,
+        the sensitive value last, as in the table of :func:`maxent_cvx.anonymize.channel`.
     reported : str
         The QI attribute of the view that contains the reported values, which are public.
     by : list of lists of str, optional
         The QI attributes that Q sets, one list per family of rows; by default [] (everybody), and each attribute alone.
+        The attributes of `transition` are always among them.
     confidence : float or None
         The probability that all rows are true together. None treats shares as exact, w = 0, which is unrealistic for a
         sample.
@@ -561,8 +564,15 @@ class RandomizedResponse(Source):
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
+        within: list[Any] = list(self.transition.index.names[:-1])
+        if strangers := [name for name in within if name not in view.qi or name == self.reported]:
+            raise unknown_name(f"quasi-identifier of the {view.noun} (given in transition)", strangers[0], view.qi)
+        true_values = view.sensitive_values
+        if within:
+            groups = space.marginal([*within, view.sensitive[0]]).index
+            true_values = pd.MultiIndex.from_frame(groups.to_frame()[[*within, view.sensitive[0]]])
         for side, have, need in (
-            ("a row for", self.transition.index, view.sensitive_values),
+            ("a row for", self.transition.index, true_values),
             ("a column for", self.transition.columns, reports),
         ):
             if len(missing := need.difference(have)):
@@ -570,24 +580,29 @@ class RandomizedResponse(Source):
                     f"transition has not {side} {join_names(missing)}; every value of the view needs one"
                 )
         others = [name for name in view.qi if name != self.reported]
-        families = [[], *([name] for name in others)] if self.by is None else self.by
+        families = [[], *([name] for name in others if name not in within)] if self.by is None else self.by
+        families = [[*within, *(name for name in family if name not in within)] for family in families]
         for name in (name for family in families for name in family):
             if name == self.reported:
                 raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
             if name not in others:
                 raise unknown_name(f"quasi-identifier of the {view.noun} (given in by)", name, others)
         blocks = [self._family(space, family) for family in families]
-        n_rows = sum(len(labels) for _, labels, _, _ in blocks)
-        for matrix, labels, sure, people in blocks:
+        n_rows = sum(len(labels) for _, labels, *_ in blocks)
+        for matrix, labels, sure, people, implied in blocks:
             t = np.zeros(len(labels))
             if self.confidence is not None and n_rows:
                 t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_rows / (1 - self.confidence)) / 2))
             width = t / space.n_records
             useful = t < people  # a wider row says nothing
+            if self.confidence is None:
+                # Shares sum to 1, so that the row of the largest one follows from the others. Up to rounding only: kept
+                # as another equation it would contradict them in late digits.
+                useful[implied] = False
             yield Rows(matrix, -width, width, f"reported {self.reported}", labels, view).at(np.flatnonzero(useful))
 
-    def _family(self, space: Space, by: list[str]) -> tuple[sp.csr_array, pd.Index, np.ndarray, np.ndarray]:
-        """P(Q, r, s) - T(s, r) P(Q, s) of all groups; their labels, whether T is 0 or 1, and n(Q)."""
+    def _family(self, space: Space, by: list[str]) -> tuple[sp.csr_array, pd.Index, np.ndarray, np.ndarray, np.ndarray]:
+        """P(Q, r, s) - T(s, r) P(Q, s) of all groups; their labels, whether T is 0 or 1, n(Q), the row of the largest T."""
         view = space.view
         sensitive = view.sensitive[0]
         true = space.marginal([*by, sensitive])
@@ -601,16 +616,19 @@ class RandomizedResponse(Source):
         pick = sp.csr_array(
             (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
         )
-        of = self.transition.index.get_indexer(pd.Index(labels[sensitive]))
+        within: list[Any] = list(self.transition.index.names[:-1])
+        keys = pd.MultiIndex.from_frame(labels[[*within, sensitive]]) if within else pd.Index(labels[sensitive])
+        of = self.transition.index.get_indexer(keys)
         share = self.matrix[of].ravel()
         repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
         matrix = sp.csr_array(pick @ reported.matrix - repeat @ true.matrix)
         people = np.full(n, float(space.n_records))
         if by:
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
-            keys = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
-            people = n_q.reindex(keys).to_numpy(dtype=float)
-        return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r)
+            of_people = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
+            people = n_q.reindex(of_people).to_numpy(dtype=float)
+        largest = np.arange(n) * r + self.matrix[of].argmax(axis=1)
+        return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r), largest
 
 
 def _attributes(by: object) -> list[str]:

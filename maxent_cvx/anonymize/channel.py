@@ -1,0 +1,498 @@
+"""The randomised publication of least expected loss after which no adversary infers more than a limit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import BadProbability, Infeasible, SolverError, TableError, join_names, pluralize, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.validation import check_dataframe, check_float, check_in, check_int, check_list, is_several
+from ..model.maxent import MaxEnt
+from ..priors import QIDistribution
+from ..releases.qi_table import QITable
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "Channel",
+    "channel",
+]
+
+#: How far the sum of a joint distribution may be from 1, for rounding.
+ROUNDING = 1e-9
+#: By how much a limit may be exceeded, as rounding of double precision, in units of probability (or nats).
+EXACT = 1e-12
+#: Published values that no sensitive value is reported as with more than this probability are rounding of a solver.
+NOISE = 1e-9
+#: The largest number of people by which P(q) of a joint distribution is written exactly, and otherwise nearly.
+PEOPLE = 10**9
+#: Steps of Blahut and Arimoto by which the dual point of information is made accurate.
+STEPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Channel(ReprMixin):
+    """A randomised publication P(y | q, s), with its loss and a proof of how far it is from the best one.
+
+    Attributes
+    ----------
+    table : DataFrame
+        P(y | q, s): one row per quasi-identifier and sensitive value, one column per published value y.
+    loss : float
+        Expected loss of the table under the joint distribution, in the unit of the given loss.
+    bound : float
+        No publication within the limit has a smaller expected loss, by weak duality, computed with NumPy from the
+        solver's multipliers, whatever their accuracy; up to rounding of double precision.
+    gap : float
+        loss - bound, at least 0.
+    prices : Series
+        dloss / dlimit, not above 0, by adversary ("joint", 1, 2, ...) and quasi-identifier; the sum is what the loss
+        changes by if the limit changes everywhere. By local differential privacy there is no adversary but "joint".
+    repair : float
+        The largest share, over q, of the solver's table that was replaced by a publication independent of s, so that
+        the limits are met up to 1e-12; 0 if they were met already.
+    problem : cvxpy.Problem
+        The program that was solved.
+    limit : float
+    per : str
+    adversaries : tuple of DataFrame
+        The joint distributions for which the limit is met, the given one first.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd
+    >>> joint = pd.DataFrame({"no": [0.3, 0.2], "yes": [0.2, 0.3]}, index=pd.Index(["f", "m"], name="Gender"))
+    >>> wrong = pd.DataFrame([[0, 1], [1, 0]], index=["no", "yes"], columns=["no", "yes"])
+    >>> best = mx.anonymize.channel(joint, wrong, limit=0.75)
+    >>> print(best.posterior().round(6))
+                  no   yes
+    Gender y
+    f      no   0.75  0.25
+           yes  0.25  0.75
+    m      no   0.75  0.25
+           yes  0.25  0.75
+    """
+
+    table: pd.DataFrame
+    loss: float
+    bound: float
+    prices: pd.Series
+    repair: float
+    problem: cp.Problem = field(repr=False)
+    limit: float
+    per: str
+    adversaries: tuple[pd.DataFrame, ...]
+
+    @property
+    def gap(self) -> float:
+        """Loss - bound: how far the table may be from the best one, in the unit of the loss."""
+        return max(self.loss - self.bound, 0.0)
+
+    def posterior(self, adversary: int = 0) -> pd.DataFrame:
+        """P(s | q, y): what an adversary infers from every published value that the adversary thinks possible.
+
+        Parameters
+        ----------
+        adversary : int
+            0 for the given joint distribution, 1 for the first of the adversaries, ...
+
+        Returns
+        -------
+        DataFrame
+            One row per quasi-identifier and published value, one column per sensitive value.
+
+        Raises
+        ------
+        StatementError
+            If there is no such adversary.
+        """
+        joint = self.adversaries[check_int(adversary, "adversary", 0, len(self.adversaries) - 1)]
+        shape = (*joint.shape, self.table.shape[1])
+        product = joint.to_numpy()[:, :, None] * self.table.to_numpy().reshape(shape)
+        by_value = product.transpose(0, 2, 1).reshape(-1, joint.shape[1])
+        rows = _pairs(joint.index, self.table.columns, self.table.columns.name or "y")
+        possible = by_value.sum(axis=1) > 0
+        by_value = by_value[possible] / by_value[possible].sum(axis=1, keepdims=True)
+        return pd.DataFrame(by_value, rows[possible], list(joint.columns))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Channel: loss {self.loss:.6g}, gap {self.gap:.1e}; {self.per} at most {self.limit:g} for "
+            f"{pluralize(len(self.adversaries), 'joint distribution')}>"
+        )
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.table, "values")]
+
+
+def channel(
+    joint: pd.DataFrame, loss: pd.DataFrame, limit: float, per: str = "posterior", adversaries: Iterable[Any] = ()
+) -> Channel:
+    """Minimise sum P(q, s) M(y | q, s) d(s, y) over channels M such that no adversary infers more than the limit.
+
+    Parameters
+    ----------
+    joint : DataFrame
+        P(q, s), probabilities that sum to 1: one row per quasi-identifier (the index is named by their attributes), one
+        column per sensitive value.
+    loss : DataFrame
+        d(s, y): one row per sensitive value, one column per value y that can be published; any unit.
+    limit : float
+        What must not be exceeded, within each q and for every y of positive probability; see `per`.
+    per : {"posterior", "lift", "ldp", "information"}
+        "posterior": P(s | y, q) <= limit, a probability. "lift": P(s | y, q) <= limit P(s | q), a ratio of at least 1.
+        "ldp": M(y | s, q) <= exp(limit) M(y | s', q), nats, for all pairs of values. "information":
+        I(S; Y | q) <= limit, nats.
+    adversaries : list
+        Adversaries for whom the limit holds, too: a joint distribution like `joint`, a statement, or a list of
+        statements. Statements give the distribution nearest to `joint` in relative entropy that satisfies them, with
+        P(q) kept. Local differential privacy is the same for all adversaries.
+
+    Returns
+    -------
+    Channel
+
+    Raises
+    ------
+    TableError, BadProbability
+        If a table is not a distribution, the tables differ in their labels, or the limit is no such number.
+    Infeasible
+        If an adversary infers more than the limit before anything is published: a limit of posteriors below some
+        P(s | q), a lift below 1, or statements that contradict each other.
+    SolverError
+        If the solver stops without an answer.
+
+    Notes
+    -----
+    The limits other than information are linear, and the program is a linear one (HiGHS); mutual information is convex
+    in the channel (Clarabel), and with one adversary it is the rate-distortion problem of Blahut and Arimoto (1972), and
+    the program of du Pin Calmon and Fawaz, "Privacy against statistical inference" (2012), with the roles of loss and
+    information exchanged. With "ldp" and a loss of 0 or 1 for equally likely values the best channel is randomised
+    response (Kairouz, Oh and Viswanath, "Extremal mechanisms for local differential privacy", 2016).
+
+    Examples
+    --------
+    Four equally likely values, published with a likelihood ratio of at most 3:
+
+    >>> import maxent_cvx as mx, numpy as np, pandas as pd
+    >>> values = list("abcd")
+    >>> joint = pd.DataFrame([[0.25] * 4], columns=values)
+    >>> wrong = pd.DataFrame(1.0 - np.eye(4), index=values, columns=values)
+    >>> best = mx.anonymize.channel(joint, wrong, limit=np.log(3), per="ldp")
+    >>> print(best.table.loc[0].round(6).loc["a"].to_dict(), round(best.loss, 6), best.gap < 1e-9)
+    {'a': 0.5, 'b': 0.166667, 'c': 0.166667, 'd': 0.166667} 0.5 True
+    """
+    joint = _read_joint(joint, "joint")
+    check_dataframe(loss, "loss")
+    _same_labels(loss.index, joint.columns, "rows of loss", "columns of joint")
+    costs = _numbers(loss.loc[joint.columns], "loss")
+    check_in(per, "per", ("posterior", "lift", "ldp", "information"))
+    limit = check_float(limit, "limit", *{"posterior": (0.0, 1.0)}.get(per, (0.0,)))
+    joints = [joint]
+    for number, adversary in enumerate(check_list(adversaries, "adversaries", "joint distributions or statements"), 1):
+        joints.append(_adversary(adversary, joint, f"adversary {number}"))
+    totals = [table.to_numpy().sum(axis=1, keepdims=True) for table in joints]
+    beliefs = [
+        np.divide(t.to_numpy(), n, out=np.zeros(t.shape), where=n > 0) for t, n in zip(joints, totals, strict=True)
+    ]
+    _check_attainable(joint, beliefs, limit, per)
+
+    weights = joint.to_numpy()[:, :, None] * costs
+    if per == "ldp":
+        beliefs = beliefs[:1]  # the likelihood ratios do not depend on what anybody believes
+    problem, variable, constraints = _program(weights, beliefs, limit, per)
+    solved = _solve(problem, variable, per).reshape(weights.shape)
+    table, repair = _repaired(solved, weights, beliefs, limit, per)
+    multipliers = [np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0) for constraint in constraints]
+    bound, prices = _dual(multipliers, weights, beliefs, np.maximum(solved, 0.0), limit, per)
+    rows = _pairs(joint.index, joint.columns, joint.columns.name or "s")
+    return Channel(
+        pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns),
+        float((weights * table).sum()),
+        bound,
+        pd.concat(
+            {k or "joint": pd.Series(p + 0.0, joint.index) for k, p in enumerate(prices)}, names=["adversary"]
+        ).rename("dloss / dlimit"),
+        repair,
+        problem,
+        limit,
+        per,
+        tuple(joints),
+    )
+
+
+# Tables that are given.
+
+
+def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Check that a table is a joint distribution, and name its quasi-identifiers."""
+    p = _numbers(check_dataframe(table, what), what)
+    for side, labels in (("row", table.index), ("column", table.columns)):
+        if labels.has_duplicates:
+            raise TableError(f"{what} has a {side} twice: {join_names(labels[labels.duplicated()].unique())}")
+    if (p < 0).any() or abs(p.sum() - 1) > ROUNDING:
+        raise BadProbability(
+            f"{what} must contain probabilities P(q, s) that sum to 1; they sum to {p.sum():.12g}, and the smallest is "
+            f"{p.min():.12g}. Divide counts by the number of people"
+        )
+    names = [name if name is not None else "q" if i == 0 else f"q{i + 1}" for i, name in enumerate(table.index.names)]
+    return pd.DataFrame(p, table.index.set_names(names), table.columns)
+
+
+def _numbers(table: pd.DataFrame, what: str) -> np.ndarray:
+    """Read a table of finite numbers."""
+    try:
+        numbers = table.to_numpy(dtype=float)
+    except (OverflowError, TypeError, ValueError):
+        raise TableError(f"{what} must contain numbers only") from None
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise TableError(f"{what} must contain finite numbers, and at least one row and one column")
+    return numbers
+
+
+def _same_labels(given: pd.Index, expected: pd.Index, what: str, other: str) -> None:
+    """Require the same labels in any order."""
+    difference = given.symmetric_difference(expected)
+    if given.has_duplicates or len(difference):
+        raise TableError(
+            f"the {what} and the {other} must be the same, each once; they differ in {join_names(difference)}"
+        )
+
+
+def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The joint distribution that an adversary believes in."""
+    if isinstance(adversary, pd.DataFrame):
+        table = _read_joint(adversary, what)
+        _same_labels(table.index, joint.index, f"rows of {what}", "rows of joint")
+        _same_labels(table.columns, joint.columns, f"columns of {what}", "columns of joint")
+        return table.loc[joint.index, joint.columns]
+    statements = list(adversary) if is_several(adversary) and not isinstance(adversary, str) else [adversary]
+    possible = joint.loc[joint.sum(axis=1) > 0]
+    qi, sensitive = [str(name) for name in joint.index.names], str(joint.columns.name or "s")
+    people = possible.index.to_frame(index=False).assign(__count=_people(possible.sum(axis=1).to_numpy()))
+    view = QITable(people, qi=qi, sa=sensitive, sa_values=list(joint.columns), count="__count")
+    # With the prior the objective is the relative entropy to the joint distribution, as the view fixes P(q).
+    prior = QIDistribution(possible.div(possible.sum(axis=1), axis=0))
+    inferred = MaxEnt(view, prior=prior).add(*statements).solve().conditional()
+    nearest = inferred.reindex(index=possible.index, columns=joint.columns).to_numpy(dtype=float)
+    table = pd.DataFrame(0.0, joint.index, joint.columns)
+    table.loc[possible.index] = nearest * possible.sum(axis=1).to_numpy()[:, None]
+    return table
+
+
+def _people(shares: np.ndarray) -> np.ndarray:
+    """Whole numbers of people in proportion to shares: exact for shares of up to a million people, else to 1e-9."""
+    n = 1
+    for share in shares:
+        n = math.lcm(n, Fraction(float(share)).limit_denominator(10**6).denominator)
+        if n > PEOPLE:
+            break
+    if n <= PEOPLE and (np.abs(shares * n - np.rint(shares * n)) <= ROUNDING * n).all():
+        return np.rint(shares * n).astype(np.int64)
+    return np.maximum(np.rint(shares * PEOPLE), 1).astype(np.int64)
+
+
+def _check_attainable(joint: pd.DataFrame, beliefs: list[np.ndarray], limit: float, per: str) -> None:
+    """A publication that is independent of s meets every limit that can be met: posteriors average to P(s | q)."""
+    if per == "lift" and limit < 1:
+        raise Infeasible(f"no publication has a lift of at most {limit:g}: some P(s | y, q) is at least P(s | q)")
+    if per != "posterior":
+        return
+    for number, belief in enumerate(beliefs):
+        if belief.max() > limit + EXACT:
+            q, s = divmod(int(belief.argmax()), belief.shape[1])
+            who = f"adversary {number}" if number else "joint"
+            raise Infeasible(
+                f"P({joint.columns[s]} | {short_repr(joint.index[q])}) is {belief.max():.6g} for {who} before anything is "
+                f"published, above the limit {limit:g}; a limit of at least {belief.max():.6g} can be met"
+            )
+
+
+def _pairs(first: pd.Index, second: pd.Index, name: object) -> pd.MultiIndex:
+    """All pairs of labels, the second ones running fastest."""
+    frame = first.repeat(len(second)).to_frame(index=False)
+    frame[name] = np.tile(np.asarray(second, dtype=object), len(first))
+    return pd.MultiIndex.from_frame(frame.infer_objects())
+
+
+# The program: a matrix of variables, one row per (q, s), one column per y.
+
+
+def _program(
+    weights: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
+) -> tuple[cp.Problem, cp.Variable, list[cp.Constraint]]:
+    """The CVXPY problem, its variable, and the constraints whose multipliers are the prices."""
+    import cvxpy as cp
+
+    n_q, n_s, n_y = weights.shape
+    m = cp.Variable((n_q * n_s, n_y), nonneg=True, name="M")
+    objective = cp.Minimize(cp.sum(cp.multiply(cp.Constant(weights.reshape(-1, n_y), name="P(q, s) d(s, y)"), m)))
+    repeat = cp.Constant(sp.kron(sp.eye_array(n_q), np.ones((n_s, 1)), format="csr"), name="every_s")
+    if per == "ldp":
+        # Between the least likelihood and exp(limit) times it: as strong as the bounds of all pairs, and n^2 fewer.
+        least = cp.Variable((n_q, n_y), nonneg=True, name="least")
+        limits = [m <= math.exp(limit) * (repeat @ least), repeat @ least <= m]
+    else:
+        limits = []
+        for number, belief in enumerate(beliefs):
+            who = f"P{number or ''}(s | q)"
+            share = cp.Constant(np.repeat(belief.reshape(-1, 1), n_y, axis=1), name=who)
+            by_group = sp.csr_array(sp.block_diag(list(belief[:, None, :])))
+            marginal = cp.Constant(by_group, name=f"sum_s {who}") @ m  # P(y | q)
+            if per == "posterior":
+                limits.append(cp.multiply(share, m) <= limit * (repeat @ marginal))
+            elif per == "lift":
+                limits.append(
+                    cp.multiply(np.repeat(belief.reshape(-1, 1) > 0, n_y, axis=1), m) <= limit * (repeat @ marginal)
+                )
+            else:
+                # Perspectives of the logarithm: sum of a M ln(M / P(y | q)), nats.
+                divergence = cp.multiply(share, cp.rel_entr(m, repeat @ marginal))
+                limits.append(repeat.T @ cp.sum(divergence, axis=1) <= limit)
+    return cp.Problem(objective, [cp.sum(m, axis=1) == 1, *limits]), m, limits
+
+
+def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
+    """Solve by HiGHS, or Clarabel where there are logarithms."""
+    import cvxpy as cp
+
+    # SciPy's HiGHS, since CVXPY's own interface prints a banner once per process.
+    solver = cp.CLARABEL if per == "information" else cp.SCIPY
+    options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10) if per == "information" else {}
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the gap says how accurate it is
+            problem.solve(solver=solver, **options)
+    except cp.SolverError as error:
+        raise SolverError(f"{solver} stopped without a channel: {error}") from error
+    if variable.value is None:
+        raise SolverError(f"{solver} stopped without a channel: {problem.status}")
+    return np.asarray(variable.value, dtype=float)
+
+
+# A table within the limits, and a bound for all tables: both are computed from the solver's answer without trust in it.
+
+
+def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str) -> np.ndarray:
+    """By how much every limit is exceeded, (..., q, s, y) and (..., q) for information; not above 0 if it is met."""
+    if per == "ldp":
+        return table - math.exp(limit) * table.min(axis=1, keepdims=True)
+    marginals = [np.einsum("qs,qsy->qy", belief, table)[:, None, :] for belief in beliefs]
+    if per == "information":
+        return np.array([_information(table, belief) - limit for belief in beliefs])
+    if per == "lift":
+        return np.array([(b > 0)[:, :, None] * table - limit * p for b, p in zip(beliefs, marginals, strict=True)])
+    return np.array([b[:, :, None] * table - limit * p for b, p in zip(beliefs, marginals, strict=True)])
+
+
+def _information(table: np.ndarray, belief: np.ndarray) -> np.ndarray:
+    """I(S; Y | q), nats, for every q."""
+    marginal = np.einsum("qs,qsy->qy", belief, table)[:, None, :]
+    product = belief[:, :, None] * table
+    ratio = np.divide(table, marginal, out=np.ones_like(table), where=(product > 0) & (marginal > 0))
+    return np.asarray((product * np.log(ratio)).sum(axis=(1, 2)))
+
+
+def _repaired(
+    solved: np.ndarray, weights: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
+) -> tuple[np.ndarray, float]:
+    """A table of distributions within the limits near the solver's, and the largest share that was replaced."""
+    # Values that are published with a probability of rounding only would have any posterior.
+    used = solved.max(axis=1, keepdims=True) > NOISE
+    table = np.where(used, np.maximum(solved, 0.0), 0.0)
+    table /= table.sum(axis=2, keepdims=True)
+    # A publication independent of s: uniform over the used values, so that rare ones are repaired by a small share; where
+    # information is limited, which is convex, the cheapest value.
+    if per == "information":
+        independent = np.zeros_like(used, dtype=float)
+        np.put_along_axis(independent, weights.sum(axis=1, keepdims=True).argmin(axis=2)[:, :, None], 1.0, axis=2)
+    else:
+        independent = used / used.sum(axis=2, keepdims=True)
+    independent = np.broadcast_to(independent, table.shape)
+    share = np.zeros(len(table))
+    for _ in range(3):  # rounding of the mixture may need a little more
+        excess = _excess(table, beliefs, limit, per)
+        too_much = excess > EXACT
+        if not too_much.any():
+            break
+        slack = -_excess(independent, beliefs, limit, per)
+        span = excess + np.maximum(slack, 0.0)
+        need = np.divide(excess, span, out=np.zeros_like(excess), where=too_much)
+        need = need.reshape(-1, *need.shape[-3:]) if per != "information" else need[:, :, None, None]
+        t = np.minimum(need.max(axis=(0, 2, 3)) * (1 + 1e-9), 1.0)
+        # Where a linear limit leaves next to nothing, the average publication is cheaper than the uniform one.
+        stuck = (t > 0.5) & (per != "information")
+        mean = table.mean(axis=1, keepdims=True)
+        mixed = (1 - t)[:, None, None] * table + t[:, None, None] * independent
+        table = np.where(stuck[:, None, None], mean, mixed)
+        share = np.maximum(share, np.where(stuck, 1.0, 1 - (1 - share) * (1 - t)))
+    return table, float(share.max())
+
+
+def _dual(
+    multipliers: list[np.ndarray],
+    weights: np.ndarray,
+    beliefs: list[np.ndarray],
+    table: np.ndarray,
+    limit: float,
+    per: str,
+) -> tuple[float, list[np.ndarray]]:
+    """A lower bound of the loss for any multipliers of at least 0, and dloss / dlimit by adversary and q."""
+    # The Lagrangian is linear in M, or at least its tangent, and M(. | q, s) a distribution: the least value puts all
+    # mass on the cheapest y. With information, I(M) >= sum a M ln(M0 / p0) for every M0 > 0, as I is convex and
+    # homogeneous of degree 1.
+    reduced, constant, prices = weights.copy(), 0.0, []
+    if per == "ldp":
+        above, below = (each.reshape(weights.shape) for each in multipliers)
+        reduced += above - below
+        # The least likelihood is a variable between 0 and 1, whose cost is `rest`.
+        rest = below.sum(axis=1) - math.exp(limit) * above.sum(axis=1)
+        constant = np.minimum(rest, 0.0).sum()
+        prices = [-(math.exp(limit) * above * table.min(axis=1, keepdims=True)).sum(axis=(1, 2))]
+    elif per == "information":
+        stationary = _blahut_arimoto(multipliers, weights, beliefs, table)
+        for price, belief in zip(multipliers, beliefs, strict=True):
+            marginal = np.einsum("qs,qsy->qy", belief, stationary)[:, None, :]
+            ratio = np.divide(stationary, marginal, out=np.ones_like(stationary), where=marginal > 0)
+            reduced += price[:, None, None] * belief[:, :, None] * np.log(ratio)
+            constant -= limit * price.sum()
+            prices.append(-price)
+    else:
+        for multiplier, belief in zip(multipliers, beliefs, strict=True):
+            price = multiplier.reshape(weights.shape)
+            share = belief[:, :, None] if per == "posterior" else (belief > 0)[:, :, None]
+            reduced += price * share - limit * belief[:, :, None] * price.sum(axis=1, keepdims=True)
+            marginal = np.einsum("qs,qsy->qy", belief, table)
+            prices.append(-(price.sum(axis=1) * marginal).sum(axis=1))
+    return float(reduced.min(axis=2).sum() + constant), prices
+
+
+def _blahut_arimoto(
+    multipliers: list[np.ndarray], weights: np.ndarray, beliefs: list[np.ndarray], table: np.ndarray
+) -> np.ndarray:
+    """The positive channel that is least in loss + price * information, by alternating minimisation from a table."""
+    # Over M with the marginals fixed: ln M = (sum of price a ln p - w) / sum of price a; then over the marginals.
+    scale = [price[:, None] * belief for price, belief in zip(multipliers, beliefs, strict=True)]
+    total = np.sum(scale, axis=0)[:, :, None]
+    result = (table + NOISE * NOISE) / (1 + NOISE * NOISE * table.shape[2])
+    for _ in range(STEPS):
+        marginals = [np.einsum("qs,qsy->qy", belief, result)[:, None, :] for belief in beliefs]
+        logs = [np.log(np.maximum(p, np.finfo(float).tiny)) for p in marginals]
+        exponent = np.sum([a[:, :, None] * p for a, p in zip(scale, logs, strict=True)], axis=0) - weights
+        exponent = np.divide(exponent, total, out=np.zeros_like(exponent), where=total > 0)
+        exponent = np.maximum(exponent - exponent.max(axis=2, keepdims=True), -600.0)  # stays positive
+        change, result = result, np.exp(exponent)
+        result /= result.sum(axis=2, keepdims=True)
+        if np.abs(result - change).max() < 1e-15:
+            break
+    return result

@@ -1,0 +1,243 @@
+"""The best randomised publication within a limit, against independent programs, closed forms and Blahut-Arimoto."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+from scipy.special import rel_entr
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, Infeasible, StatementError, TableError
+from maxent_cvx.anonymize import channel
+from support.helpers import refused
+
+
+def wrong(values) -> pd.DataFrame:
+    """A loss of 1 unless the value itself is published."""
+    return pd.DataFrame(1.0 - np.eye(len(values)), values, values)
+
+
+def conditional(joint: pd.DataFrame) -> np.ndarray:
+    return joint.div(joint.sum(axis=1), axis=0).to_numpy()
+
+
+def hospital(qi="Gender") -> pd.DataFrame:
+    table = mx.datasets.load_hospital()
+    return pd.crosstab(table[qi], table["Disease"], normalize="all")
+
+
+def random_case(seed: int):
+    """Two joint distributions and a loss."""
+    rng = np.random.default_rng(seed)
+    n_q, n_s, n_y = rng.integers(1, 4), rng.integers(2, 5), rng.integers(2, 5)
+    joints = [pd.DataFrame(rng.dirichlet(np.ones(n_q * n_s)).reshape(n_q, n_s)) for _ in range(2)]
+    return joints, pd.DataFrame(rng.random((n_s, n_y))), rng
+
+
+def least_loss(joints, loss, limit, per) -> float:
+    """The least loss by SciPy's linear programs, one for each q, a row for every pair of values in the ldp case."""
+    total, costs = 0.0, loss.to_numpy()
+    n_s, n_y = costs.shape
+    for q in range(len(joints[0])):
+        rows = []
+        for y in range(n_y):
+            for joint in joints:
+                belief = conditional(joint)[q]
+                for s in range(n_s):
+                    for other in range(n_s):
+                        row = np.zeros((n_s, n_y))
+                        if per == "ldp":
+                            row[s, y] += 1
+                            row[other, y] -= np.exp(limit)
+                        else:
+                            row[:, y] = -belief * limit * (belief[s] if per == "lift" else 1)
+                            row[s, y] += belief[s]
+                        rows.append(row.ravel())
+        sums = np.kron(np.eye(n_s), np.ones(n_y))
+        w = (joints[0].to_numpy()[q][:, None] * costs).ravel()
+        total += linprog(w, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(n_s)).fun
+    return total
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_least_loss_within_the_limit(seed: int):
+    """The loss is that of independent programs, the gap is none, and both adversaries' inferences meet the limit."""
+    joints, loss, rng = random_case(seed)
+    per = ("posterior", "lift", "ldp")[seed % 3]
+    prior = max(conditional(joint).max() for joint in joints)
+    limit = {"posterior": prior + (1 - prior) * rng.random(), "lift": 1 + rng.random(), "ldp": 2 * rng.random()}[per]
+    best = channel(joints[0], loss, limit=limit, per=per, adversaries=[joints[1]])
+    assert best.loss == pytest.approx(least_loss(joints, loss, limit, per), abs=1e-8)
+    assert 0 <= best.gap < 1e-8
+    assert (best.prices <= 0).all()
+    m = best.table.to_numpy().reshape(len(joints[0]), *loss.shape)
+    assert m.min() >= 0
+    assert m.sum(axis=2) == pytest.approx(1.0)
+    if per == "ldp":
+        assert (m.max(axis=1) <= np.exp(limit) * m.min(axis=1) + 1e-12).all()
+        return
+    for number, joint in enumerate(joints):
+        posterior = best.posterior(number)
+        before = conditional(joint)[posterior.index.get_level_values(0)]
+        # A value published with a probability of p has its posterior up to rounding / p.
+        assert (posterior.to_numpy() <= (limit if per == "posterior" else limit * before) + 1e-6).all()
+
+
+@pytest.mark.parametrize("n", range(2, 11))
+def test_randomised_response(n: int):
+    """Kairouz, Oh and Viswanath 2016, section 4: with 0-1 loss the truth has exp(eps) times another value's chance."""
+    values = list(range(n))
+    joint = pd.DataFrame([[1 / n] * n], columns=values)
+    for epsilon in (0.1, 1.0, 3.0):
+        best = channel(joint, wrong(values), limit=epsilon, per="ldp")
+        expected = (np.ones((n, n)) + (np.exp(epsilon) - 1) * np.eye(n)) / (np.exp(epsilon) + n - 1)
+        assert best.table.to_numpy() == pytest.approx(expected, abs=1e-8)
+        slope = -(n - 1) * np.exp(epsilon) / (np.exp(epsilon) + n - 1) ** 2
+        assert best.prices.sum() == pytest.approx(slope, abs=1e-8)
+        assert best.gap < 1e-8
+
+
+def blahut_arimoto(p: np.ndarray, d: np.ndarray, slope: float) -> tuple[float, float, np.ndarray]:
+    """Loss and information, nats, of the channel that is least in loss + information / slope."""
+    r = np.full(d.shape[1], 1 / d.shape[1])
+    for _ in range(5_000):
+        m = r * np.exp(-slope * d)
+        m /= m.sum(axis=1, keepdims=True)
+        r = p @ m
+    return p @ (m * d).sum(axis=1), p @ rel_entr(m, r).sum(axis=1), m
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_limited_information_is_rate_distortion(seed: int):
+    """At the information of Blahut and Arimoto's channel the loss is theirs, and so is the price, -1 / slope."""
+    rng = np.random.default_rng(seed)
+    p, d = rng.dirichlet(np.ones(4)), 1 - np.eye(4) + 0.3 * rng.random((4, 4))
+    slope = 8.0
+    loss, information, _ = blahut_arimoto(p, d, slope)
+    best = channel(pd.DataFrame([p]), pd.DataFrame(d), limit=information, per="information")
+    assert best.loss == pytest.approx(loss, abs=1e-7)
+    assert best.prices.sum() == pytest.approx(-1 / slope, rel=1e-3)
+    assert best.gap < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limited_information_of_two_adversaries(seed: int):
+    """The gap is a theorem, small, and no adversary gains more than the limit for any q."""
+    joints, loss, rng = random_case(seed)
+    limit = 0.3 * rng.random()
+    best = channel(joints[0], loss, limit=limit, per="information", adversaries=[joints[1]])
+    assert best.gap < 1e-6
+    m = best.table.to_numpy().reshape(len(joints[0]), *loss.shape)
+    for joint in joints:
+        belief = conditional(joint)
+        marginal = np.einsum("qs,qsy->qy", belief, m)[:, None, :]
+        assert (np.einsum("qs,qsy->q", belief, rel_entr(m, np.broadcast_to(marginal, m.shape))) <= limit + 1e-9).all()
+
+
+def test_privacy_against_statistical_inference():
+    """Du Pin Calmon and Fawaz 2012: the least information for a loss, and the least loss for that information, agree."""
+    p, d = np.array([0.5, 0.3, 0.2]), 1.0 - np.eye(3)
+    m = cp.Variable((3, 3), nonneg=True)
+    marginal = np.ones((3, 1)) @ (p[None, :] @ m)
+    information = cp.sum(cp.multiply(p[:, None], cp.rel_entr(m, marginal)))
+    program = cp.Problem(
+        cp.Minimize(information), [cp.sum(m, axis=1) == 1, cp.sum(cp.multiply(p[:, None] * d, m)) <= 0.25]
+    )
+    program.solve(solver=cp.CLARABEL)
+    best = channel(pd.DataFrame([p]), pd.DataFrame(d), limit=program.value, per="information")
+    assert best.loss == pytest.approx(0.25, abs=1e-6)
+
+
+def test_adversaries_with_statements():
+    """Statements give the nearest joint distribution in relative entropy with P(q) kept, as CVXPY computes it."""
+    joint = hospital()
+    statements = ["P(Flu | Gender=male) <= 0.4", "P(HIV) = 0.3"]
+    best = channel(joint, wrong(joint.columns), limit=0.7, adversaries=[statements, statements[0], 0.5 * joint + 0.05])
+    p = cp.Variable(joint.shape, nonneg=True)
+    distance = cp.sum(cp.rel_entr(p, np.maximum(joint.to_numpy(), 1e-300)))
+    flu, hiv = (joint.columns.get_loc(value) for value in ("Flu", "HIV"))
+    rows = [
+        cp.sum(p, axis=1) == joint.sum(axis=1).to_numpy(),
+        p[joint.to_numpy() == 0] == 0,
+        p[1, flu] <= 0.4 * cp.sum(p[1]),
+        cp.sum(p[:, hiv]) == 0.3,
+    ]
+    cp.Problem(cp.Minimize(distance), rows).solve(solver=cp.CLARABEL)
+    assert best.adversaries[1].to_numpy() == pytest.approx(p.value, abs=1e-5)
+    for number in range(4):
+        assert best.posterior(number).max(axis=None) <= 0.7 + 1e-9
+    alone = channel(joint, wrong(joint.columns), limit=0.7)
+    assert alone.loss <= best.loss + 1e-9
+
+
+@pytest.mark.parametrize("per", ["posterior", "lift", "ldp", "information"])
+def test_price_is_the_slope_of_the_loss(per: str):
+    """Price = dloss / dlimit, by central differences."""
+    joint = hospital()
+    limit, h = {"posterior": 0.7, "lift": 1.4, "ldp": 1.0, "information": 0.2}[per], 1e-3
+    low, middle, high = (channel(joint, wrong(joint.columns), limit=limit + x, per=per) for x in (-h, 0, h))
+    assert middle.prices.sum() == pytest.approx((high.loss - low.loss) / (2 * h), rel=1e-3)
+    assert middle.prices.sum() < 0
+
+
+@pytest.mark.parametrize(("per", "limit"), [("posterior", 0.4), ("lift", 1.0), ("ldp", 0.0), ("information", 0.0)])
+def test_limits_that_leave_nothing(per: str, limit: float):
+    """Then nothing is published about s, and the loss is that of the best guess."""
+    joint = pd.DataFrame([[0.4, 0.35, 0.25]]) if per != "posterior" else pd.DataFrame([[0.4, 0.4, 0.2]])
+    best = channel(joint, wrong(joint.columns), limit=limit, per=per)
+    if per != "posterior":
+        assert best.loss == pytest.approx(0.6)
+    assert best.posterior().max(axis=None) <= 0.4 + 1e-6
+    assert best.gap < 1e-6
+
+
+def test_randomized_response_reads_it_back():
+    """The published values, and the channel, which is public, give the posteriors that were promised."""
+    joint = pd.DataFrame(
+        {"a": [0.25, 0.1], "b": [0.2, 0.15], "c": [0.15, 0.15]}, index=pd.Index(["x", "y"], name="Group")
+    ).rename_axis(columns="Value")
+    best = channel(joint, wrong(joint.columns), limit=np.log(3), per="ldp")
+    m = best.table.to_numpy().reshape(2, 3, 3)
+    counts = pd.DataFrame(np.einsum("qs,qsy->qy", joint, m) * 1000, joint.index, pd.Index(list("abc"), name="Reported"))
+    assert counts.to_numpy() == pytest.approx(counts.round().to_numpy())
+    people = counts.round().astype(int).stack().rename("n").reset_index()
+    view = mx.QITable(people, qi=["Group", "Reported"], sa="Value", sa_values=list("abc"), count="n")
+    model = mx.MaxEnt(view).add(mx.RandomizedResponse(best.table, reported="Reported", confidence=None))
+    inferred = model.solve().conditional()
+    promised = best.posterior().loc[inferred.index, inferred.columns]
+    assert inferred.to_numpy() == pytest.approx(promised.to_numpy(), abs=1e-6)
+
+
+def test_education_of_adult():
+    """16 values of education, for women and men, of 30,162 records."""
+    adult = mx.datasets.load_adult()
+    joint = pd.crosstab(adult["sex"], adult["education"], normalize="all")
+    best = channel(joint, wrong(joint.columns), limit=2.0, per="lift")
+    assert best.gap < 1e-8
+    promised = 2.0 * conditional(joint)[joint.index.get_indexer(best.posterior().index.get_level_values(0))]
+    assert (best.posterior().to_numpy() <= promised + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"joint": [[1.0]]}, TableError, "joint"),
+        ({"joint": hospital() * 2}, BadProbability, "sum to 2"),
+        ({"loss": wrong(["Flu", "HIV"])}, TableError, "rows of loss"),
+        ({"limit": 0.1}, Infeasible, "before anything is published"),
+        ({"limit": 1.5}, BadProbability, "limit"),
+        ({"limit": 0.9, "per": "lift"}, Infeasible, "lift"),
+        ({"per": "entropy"}, StatementError, "per"),
+        ({"adversaries": "P(Flu) = 0.3"}, StatementError, "adversaries"),
+        ({"adversaries": ["P(Flue) = 0.3"]}, mx.UnknownName, "Flue"),
+        ({"adversaries": [hospital().iloc[:, :2] / hospital().iloc[:, :2].sum(axis=None)]}, TableError, "adversary 1"),
+    ],
+)
+def test_what_is_refused(change, error, says):
+    """A table that is not a distribution, other labels, a limit that cannot be met."""
+    joint = hospital()
+    with refused(error, says):
+        channel(**({"joint": joint, "loss": wrong(joint.columns), "limit": 0.7} | change))

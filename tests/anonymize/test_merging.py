@@ -1,0 +1,66 @@
+"""The least merging of buckets, against enumeration of all partitions of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import GroupTooLarge, Infeasible
+from maxent_cvx.anonymize import merge_buckets
+from support.helpers import refused
+
+
+def partitions(n: int):
+    """Every partition of n buckets, as the number of each one's set."""
+    if n == 0:
+        yield []
+        return
+    for rest in partitions(n - 1):
+        for number in range(max(rest, default=-1) + 2):
+            yield [*rest, number]
+
+
+def largest_inferred(q: np.ndarray, s: np.ndarray, bucket: np.ndarray) -> float:
+    """The largest P(s | q) = sum_b P(b | q) P(s | b)."""
+    of_q, of_s = np.zeros((4, 5)), np.zeros((5, 5))
+    np.add.at(of_q, (q, bucket), 1)
+    np.add.at(of_s, (bucket, s), 1)
+    inferred = of_q @ (of_s / np.maximum(of_s.sum(axis=1, keepdims=True), 1))
+    return float((inferred / np.maximum(of_q.sum(axis=1, keepdims=True), 1)).max())
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_partition_merges_less(seed: int):
+    """Of all partitions of up to five buckets in which nobody is exposed, none has more buckets."""
+    rng = np.random.default_rng(seed)
+    n_buckets = rng.integers(2, 6)
+    n = 4 * n_buckets
+    bucket = np.arange(n) % n_buckets
+    table = pd.DataFrame({"q": rng.integers(0, 4, n), "s": (rng.integers(0, 3, n) + bucket) % 5, "b": bucket})
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    threshold = 0.3 + 0.4 * rng.random()
+    safe = [
+        max(sets) + 1
+        for sets in partitions(n_buckets)
+        if largest_inferred(table["q"].to_numpy(), table["s"].to_numpy(), np.array(sets)[bucket]) < threshold
+    ]
+    if not safe:
+        with refused(Infeasible, "however"):
+            merge_buckets(release, threshold)
+        return
+    merging = merge_buckets(release, threshold)
+    assert n_buckets - merging.lost == len(merging.release.buckets) == max(safe)
+    assert merging.optimal
+    assert merging.release.n_records == n
+    if seed < 10:  # the model's own posterior
+        assert mx.MaxEnt(merging.release).solve().conditional().max(axis=None) < threshold
+
+
+def test_too_many_sets():
+    """Sets of three of a hundred buckets are 166,750."""
+    table = pd.DataFrame({"q": np.arange(200) % 7, "s": np.arange(200) % 3, "b": np.arange(200) % 100})
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    with refused(GroupTooLarge, "166750"):
+        merge_buckets(release, most=3)
