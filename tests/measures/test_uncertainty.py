@@ -49,10 +49,10 @@ def by_solves(model, statements, threshold=0.8):
     return rows
 
 
-@pytest.mark.parametrize("start", range(0, 200, 50))
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))])
 def test_equals_enumeration(start):
     n_contradictory = 0
-    for seed in range(start, start + 50):
+    for seed in range(start, start + 20):
         model, statements = random_case(seed)
         people, rows = model.view.n_q, by_solves(model, statements)
         consistent = {known: (p, who) for known, (p, who) in rows.items() if who is not None}
@@ -106,8 +106,10 @@ def test_sampled_is_within_its_error_of_exact():
     for measure in (None, entropy):
         exact = mx.uncertain(model, statements, measure, progress=False)
         drawn = mx.uncertain(model, statements, measure, draws=2000, seed=1, progress=False)
-        assert 0 < drawn.standard_error and abs(drawn.expected - exact.expected) < 4 * drawn.standard_error
-        assert drawn.ends is None and exact.standard_error == 0
+        assert drawn.standard_error > 0
+        assert abs(drawn.expected - exact.expected) < 4 * drawn.standard_error
+        assert drawn.ends is None
+        assert exact.standard_error == 0
     pd.testing.assert_series_equal(
         drawn.distribution, mx.uncertain(model, statements, entropy, draws=2000, seed=1, progress=False).distribution
     )
@@ -116,7 +118,7 @@ def test_sampled_is_within_its_error_of_exact():
 def test_shapley_axioms():
     labels = ["P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV | Degree=junior) = 0"]
     model = mx.MaxEnt(RELEASE).add(*labels)
-    null = mx.P("Flu") == 0.4  # published
+    null = mx.P("Flu") == 0.3  # published
     model.add(null)
     shares = mx.attribute(model, entropy, progress=False)
     change = model.solve().entropy - mx.MaxEnt(RELEASE).solve().entropy
@@ -143,7 +145,8 @@ def test_independent_parts_are_enumerated_apart():
     statements = {P("a", given={"q": f"{b}x"}) == 1: 0.3 for b in range(15)}
     result = mx.uncertain(model, statements, progress=False)  # each exposes two people
     binomial = [math.comb(15, k) * 0.3**k * 0.7 ** (15 - k) for k in range(16)]
-    assert result.draws is None and result.distribution.index.tolist() == list(range(0, 32, 2))
+    assert result.draws is None
+    assert result.distribution.index.tolist() == list(range(0, 32, 2))
     np.testing.assert_allclose(result.distribution, binomial, atol=1e-12)
     assert result.ends["most"].tolist() == list(range(0, 32, 2))
     shares = mx.attribute(model.add(*statements), progress=False)
