@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import DuplicateLabel, Infeasible, StatementError, short_repr
+from .._utils.errors import DuplicateLabel, Infeasible, SolverError, StatementError, join_names, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
@@ -188,7 +188,7 @@ def uncertain(
     index, people = subsets.rows
     name = "people" if subsets.measures is None else next(iter(subsets.measures.functions))
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
-    possible, variance, spread, ends = 1.0, 0.0, list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
+    log_consistent, variance, spread, ends = 0.0, 0.0, list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
     for part, mask, found in zip(parts, masks, answers, strict=True):
         consistent = np.array([answer is not None for answer in found])
         weight = (
@@ -199,7 +199,10 @@ def uncertain(
         total = float(weight[consistent].sum())
         if total <= 0:
             raise Infeasible("no subset of the statements that has a probability is consistent with the release")
-        possible *= total
+        if not consistent.all():
+            log_consistent += math.log1p(
+                -float(weight[~consistent].sum())
+            )  # 1 - total would have rounding where that is 0
         kept, weight = [answer for answer in found if answer is not None], weight[consistent] / total
         inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
         table = np.array([answer.exposed for answer in kept])[:, inside]
@@ -222,7 +225,7 @@ def uncertain(
         expected=float(weight @ values),
         distribution=pd.Series(weight[positive], pd.Index(values[positive], name=name), name="P"),
         standard_error=0.0 if draws is None else math.sqrt(variance),
-        contradictory=0.0 if all(a is not None for found in answers for a in found) else 1.0 - possible,
+        contradictory=-math.expm1(log_consistent),
         ends=None if draws is not None else pd.DataFrame(
             reduce(_convolved_ends, ends), columns=["least", "most"]
         ).rename_axis("statements"),
@@ -440,12 +443,29 @@ def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
             if not known:
                 model.remove(label)
         try:
-            before = model.solve(warm_start=before, progress=False)
+            before = _solved(model, before)
         except Infeasible:
             answers.append(None)
+        except Exception as error:
+            known_labels = [label for label, known in zip(subsets.labels, mask, strict=True) if known]
+            error.add_note(f"raised when these statements are known: {join_names(known_labels)}")
+            raise
         else:
             answers.append(subsets._read(before))
     return answers
+
+
+def _solved(model: MaxEnt, before: Posterior | None) -> Posterior:
+    """Solve a model from an earlier answer, or from nothing if that start does not lead to a certified answer."""
+    try:
+        return model.solve(warm_start=before, progress=False)
+    except Infeasible:
+        raise
+    except SolverError:
+        # Multipliers of statements at the end of their range are huge, and a bad start for other statements.
+        if before is None:
+            raise
+        return model.solve(progress=False)
 
 
 def _all_subsets(n: int) -> np.ndarray:

@@ -172,3 +172,22 @@ def test_what_the_model_contains_becomes_uncertain():
 def test_wrong_arguments(statements, options, error):
     with pytest.raises(error):
         mx.uncertain(mx.MaxEnt(RELEASE), statements, progress=False, **options)
+
+
+def test_people_and_series():
+    """Statements about named people, and about pseudonyms of a series: the same numbers by one measure of all."""
+    people = {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "female", "Degree": "college"}}
+    table = pd.DataFrame({"i": list("1234"), "q": list("abcd"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
+    first = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b", id="i")
+    second = mx.Release.from_buckets(table.assign(b=[1, 2, 2, 1]), qi="q", sa="s", bucket="b", id="i")
+    cases = [
+        (mx.MaxEnt(RELEASE, people=people), {P("HIV", who="Alice") == 0.9: 0.3, P("Flu", who="Alice") == 0.9: 0.5}),
+        (mx.MaxEnt(mx.ReleaseSeries([first, second])), {P("x", who="1") == 1: 0.5}),
+    ]
+    for model, statements in cases:
+        result = mx.uncertain(model, statements, progress=False)
+        whole = mx.uncertain(model, statements, lambda post: mx.measures.exposed(post).people, progress=False)
+        assert result.expected == pytest.approx(whole.expected)
+        assert result.exposed.index.equals(model.solve().inferences()[0].index)
+        np.testing.assert_allclose(result.exposed, whole.exposed)
+    assert result.contradictory == 0
