@@ -453,6 +453,8 @@ def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> A
         name = result.distribution.index.name
         drawn.set_xlabel("people exposed" if name == "people" else str(name))
         drawn.set_ylabel("probability of so many or more" if name == "people" else "probability of so much or more")
+        if name == "people":
+            drawn.locator_params(axis="x", integer=True)
         drawn.set_ylim(0.0, 1.05)
         drawn.grid(alpha=0.3)
         drawn.legend()
