@@ -19,6 +19,7 @@ from ._utils.errors import (
 )
 from .experiments import compare_solvers, inference_channels, performance_profile, quantify, sweep
 from .explorer.explorer import explore
+from .measures.uncertainty import attribute, uncertain
 from .model.maxent import MaxEnt, load_posterior
 from .model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from .model.posterior import Posterior
@@ -103,6 +104,7 @@ __all__ = [
     "View",
     "anonymize",
     "attacks",
+    "attribute",
     "compare_solvers",
     "datasets",
     "explore",
@@ -120,5 +122,6 @@ __all__ = [
     "solvers",
     "sweep",
     "testing",
+    "uncertain",
     "worlds",
 ]

@@ -16,12 +16,14 @@ from .equivocation import Equivocation, equivocation, individual_equivocation
 from .exposure import Exposure, exposed
 from .leakage import leakage
 from .reidentification import Reidentification, reidentification
+from .uncertainty import UncertainKnowledge
 from .utility import marginal_distance, query_error, risk_utility
 
 __all__ = [
     "Equivocation",
     "Exposure",
     "Reidentification",
+    "UncertainKnowledge",
     "counterfactual",
     "disclosure",
     "equivocation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .posterior import before_and_after, inference_channels, intervals, likeliest_values, posterior, prices, sweep
-from .risk import equivocation, exposure, quantification, risk_utility, roc, worst_case
+from .risk import equivocation, exposure, quantification, risk_utility, roc, uncertain_knowledge, worst_case
 from .solvers import performance_profile, solver_comparison
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "roc",
     "solver_comparison",
     "sweep",
+    "uncertain_knowledge",
     "worst_case",
 ]

@@ -16,6 +16,7 @@ from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
 from ..measures.exposure import ROUNDING, ExposureRule, certified_error, read_baseline, read_events
+from ..measures.uncertainty import UncertainKnowledge
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ._style import (
@@ -42,6 +43,7 @@ __all__ = [
     "quantification",
     "risk_utility",
     "roc",
+    "uncertain_knowledge",
     "worst_case",
 ]
 
@@ -405,6 +407,57 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
         drawn.set_ylabel(f"divergence from the truth ({unit})")
         drawn.grid(alpha=0.3)
         legend_beside(drawn)
+    return drawn
+
+
+def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> Axes:
+    """Plot P(measure >= v) against v, if each statement is known with a probability; its mean is a vertical line.
+
+    Parameters
+    ----------
+    result : UncertainKnowledge
+        From :func:`maxent_cvx.uncertain`.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    StatementError
+        If `result` is something else, or `ax` is not a Matplotlib Axes.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> from matplotlib.figure import Figure
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> result = mx.uncertain(mx.MaxEnt(release), {"P(Breast Cancer | Gender=male) = 0": 0.1})
+    >>> ax = mx.plots.uncertain_knowledge(result, ax=Figure().subplots())
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    'mean 0.1'
+    """
+    check_instance(result, UncertainKnowledge, "result")
+    values = result.distribution.index.to_numpy(dtype=float)
+    at_least = result.distribution.to_numpy()[::-1].cumsum()[::-1]
+    margin = 0.05 * float(np.ptp(values)) or 0.5
+    with axes_for(ax, *LINES) as drawn:
+        # Flat until a value is exceeded: P(measure >= v) is constant between neighbouring values.
+        x, y = np.r_[values[0] - margin, values, values[-1] + margin], np.r_[1.0, at_least, 0.0]
+        drawn.step(x, y, where="pre", label="distribution", color=COLOURS[0])
+        error = f" (standard error {result.standard_error:.2g})" if result.draws is not None else ""
+        drawn.axvline(result.expected, color=COLOURS[1], linestyle="--", label=f"mean {result.expected:.4g}{error}")
+        name = result.distribution.index.name
+        drawn.set_xlabel("people exposed" if name == "people" else str(name))
+        drawn.set_ylabel("probability of so many or more" if name == "people" else "probability of so much or more")
+        if name == "people":
+            drawn.locator_params(axis="x", integer=True)
+        drawn.set_ylim(0.0, 1.05)
+        drawn.grid(alpha=0.3)
+        drawn.legend()
     return drawn
 
 

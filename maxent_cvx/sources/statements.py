@@ -165,7 +165,7 @@ class Statement(Source):
     def __repr__(self) -> str:
         return f"<Statement: {self}>"
 
-    @property
+    @cached_property  # compared with all statements of a model, whenever knowledge is added or removed
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
         """The statement in a normal form: ``a <= b`` is ``b >= a``."""
         first = min(self.terms, key=lambda term: str(term[0]))

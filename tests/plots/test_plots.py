@@ -368,3 +368,14 @@ def test_tables_of_something_else() -> None:
             mx.plots.worst_case({"a": pd.DataFrame(bad)})
     with refused(TableError):
         mx.plots.worst_case({"a": pd.DataFrame({"k": ["two"], "disclosure": [0.5]})})
+
+
+def test_uncertain_knowledge_is_the_probability_of_so_many_or_more() -> None:
+    hospital = mx.datasets.load_hospital()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    result = mx.uncertain(mx.MaxEnt(release), {"P(Breast Cancer | Gender=male) = 0": 0.1}, progress=False)
+    line, mean = mx.plots.uncertain_knowledge(result, Figure().subplots()).get_lines()
+    np.testing.assert_allclose(line.get_ydata(), [1, 1, 0.1, 0])
+    assert mean.get_xdata()[0] == pytest.approx(0.1)
+    with pytest.raises(StatementError):
+        mx.plots.uncertain_knowledge(result.distribution)

@@ -1,0 +1,521 @@
+"""Uncertain knowledge: nobody knows which of several statements the adversary knows.
+
+Statement i is known with probability p_i, independently of the others; the release, and the model's other knowledge,
+always. A measure of the posterior is then a random variable,
+
+    P(measure = v) = sum over subsets S with measure(S) = v of  prod_{i in S} p_i  prod_{i not in S} (1 - p_i).
+
+Subsets are enumerated or drawn. The number of exposed people is a sum over independent parts of the model: statements
+that share no component of its rows, and no group of people, are enumerated apart, 2^2 + 2^3 subsets and not 2^5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from .._utils.errors import DuplicateLabel, Infeasible, SolverError, StatementError, join_names, short_repr
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.parallel import Workers
+from .._utils.progress import progress_bar
+from .._utils.validation import check_float, check_instance, check_int, check_mapping, check_optional_bool
+from ..model.maxent import MaxEnt
+from ..model.measure import Measures
+from ..model.posterior import Posterior
+from ..sources.base import as_source
+from ..sources.invariants import PriorZeros
+from ..sources.parser import read_statement
+from .exposure import ExposureRule, certified_error, exposed
+
+__all__ = ["UncertainKnowledge", "attribute", "uncertain"]
+
+#: So many statements of one part are enumerated, 4,096 subsets; more are drawn.
+MOST_EXACT = 12
+#: Subsets that are drawn, and orders in which statements become known, unless `draws` is given.
+DRAWS, ORDERS = 1000, 100
+#: Subsets that are solved one after another, each from the answer before.
+CHAIN = 32
+#: Values of a measure that agree to so many decimals are one value of its distribution.
+DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainKnowledge(ReprMixin):
+    """What is inferred if statements are known with a probability each; made by :func:`maxent_cvx.uncertain`.
+
+    Attributes
+    ----------
+    exposed : Series
+        P(the group is exposed), by group: QI tuple, and name where people are named.
+    expected : float
+        Mean of the measure: by default the expected number of exposed people.
+    distribution : Series
+        P(measure = value) by value, ascending. Values that agree to nine decimals are one.
+    standard_error : float
+        Of `expected`, and 0 if all subsets were enumerated. That of a probability p is sqrt(p (1 - p) / draws), the
+        draws being those that are consistent.
+    contradictory : float
+        Probability of the subsets that contradict themselves or the release; the other figures are given that the
+        known statements are consistent.
+    ends : DataFrame or None
+        Row k: the `least` and the `most` of the measure over all consistent subsets of at most k statements, whatever
+        their probability. None if subsets were drawn.
+    draws : int or None
+        Number of subsets drawn, those that contradict themselves included; None if all were enumerated.
+    """
+
+    exposed: pd.Series
+    expected: float
+    distribution: pd.Series
+    standard_error: float
+    contradictory: float
+    ends: pd.DataFrame | None = None
+    draws: int | None = None
+
+    def __str__(self) -> str:
+        error = "" if self.draws is None else f" (standard error {self.standard_error:.2g}, {self.draws:,} draws)"
+        lost = f"; {self.contradictory:.3g} of the probability contradicts itself" if self.contradictory else ""
+        return f"expected {self.distribution.index.name}: {self.expected:.4g}{error}{lost}"
+
+    def __repr__(self) -> str:
+        return f"<UncertainKnowledge: {self}>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.distribution.to_frame(), "values")]
+
+
+def uncertain(
+    model: MaxEnt,
+    statements: Mapping[Any, float],
+    measure: Any = None,
+    draws: int | None = None,
+    seed: int = 0,
+    *,
+    threshold: float = 0.8,
+    baseline: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> UncertainKnowledge:
+    """Compute the distribution of a measure if each statement is known with a probability, independently.
+
+    Parameters
+    ----------
+    model : MaxEnt
+        The release, and what is certainly known. It is not changed.
+    statements : dict of float
+        The probability that the adversary knows a statement: a statement, its text, or the label of knowledge that the
+        model contains, which is then uncertain.
+    measure : callable, optional
+        A function of the posterior that returns a number; by default the number of exposed people.
+    draws : int, optional
+        Number of subsets to draw. By default all subsets are enumerated, if there are no more than 12 statements (for
+        the number of exposed people: in each independent part of the model), and else 1,000 are drawn.
+    seed : int
+        Of the draws.
+    threshold, baseline
+        As in :func:`maxent_cvx.measures.exposed`. Without a baseline everybody with some P(s | q) >= threshold counts.
+    n_jobs : int, optional
+        Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    UncertainKnowledge
+
+    Raises
+    ------
+    StatementError
+        If there are no statements, or the measure does not return one number; for a population.
+    BadProbability
+        If a probability is not between 0 and 1.
+    DuplicateLabel
+        If a statement is given twice.
+    Infeasible
+        If no subset that was looked at is consistent, or what is certainly known contradicts itself.
+
+    Examples
+    --------
+    One in ten knows that no man has breast cancer, and one in two that 40 % of the men have the flu:
+
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> result = mx.uncertain(mx.MaxEnt(release), {"P(Breast Cancer | Gender=male) = 0": 0.1,
+    ...     "P(Flu | Gender=male) = 0.4": 0.5})
+    >>> round(result.expected, 6), result.distribution.round(6).to_dict()
+    (0.1, {0: 0.9, 1: 0.1})
+    >>> result.exposed[result.exposed > 0].round(6).to_dict()
+    {('female', 'junior'): 0.1}
+    """
+    check_instance(model, MaxEnt, "model")
+    check_mapping(statements, "statements", "{statement: probability}")
+    if not statements:
+        raise StatementError("statements is empty; give {statement: probability}")
+    workers = Workers.asked(n_jobs)
+    check_optional_bool(progress, "progress")
+    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    if draws is not None:
+        check_int(draws, "draws", 2)
+    full, labels = model.copy(), list[str]()
+    for key in statements:
+        if not (isinstance(key, str) and key in full.knowledge):
+            source = read_statement(key) if isinstance(key, str) else as_source(key)
+            key = next((label for label, known in full.knowledge.items() if known == source), source.label)
+            if key not in full.knowledge:
+                full.add(source)
+        if key in labels:
+            raise DuplicateLabel(f"the statement {key!r} is given twice; give it one probability")
+        labels.append(key)
+    p = np.array([check_float(value, f"the probability of {key!r}", 0.0, 1.0) for key, value in statements.items()])
+    subsets = _Subsets.of(full, labels, measure, threshold, baseline)
+    parts = [np.arange(len(labels))] if draws is not None else subsets.parts()
+    if draws is None and max(map(len, parts)) > MOST_EXACT:
+        parts, draws = [np.arange(len(labels))], DRAWS
+    if draws is None:
+        tables = [_all_subsets(len(part)) for part in parts]
+        masks = [_spread(table, part, len(labels)) for table, part in zip(tables, parts, strict=True)]
+    else:
+        masks = [rng.random((draws, len(labels))) < p]
+    answers = subsets.solve(masks, workers, progress)
+    index, people = subsets.rows
+    name = "people" if subsets.measures is None else next(iter(subsets.measures.functions))
+    p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
+    log_consistent, variance, spread, ends = 0.0, 0.0, list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
+    for part, mask, found in zip(parts, masks, answers, strict=True):
+        consistent = np.array([answer is not None for answer in found])
+        weight = (
+            np.where(mask[:, part], p[part], 1 - p[part]).prod(axis=1)
+            if draws is None
+            else np.ones(len(mask)) / len(mask)
+        )
+        total = float(weight[consistent].sum())
+        if total <= 0:
+            raise Infeasible("no subset of the statements that has a probability is consistent with the release")
+        if not consistent.all():
+            log_consistent += math.log1p(
+                -float(weight[~consistent].sum())
+            )  # 1 - total would have rounding where that is 0
+        kept, weight = [answer for answer in found if answer is not None], weight[consistent] / total
+        inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
+        table = np.array([answer.exposed for answer in kept])[:, inside]
+        p_exposed[inside] = weight @ table
+        values = np.array([answer.value for answer in kept]) if subsets.measures else table @ people[inside]
+        spread.append((values, weight))
+        variance += float(weight @ (values - weight @ values) ** 2) / max(len(values) - 1, 1)
+        ends.append(_ends(values, mask[:, part].sum(axis=1)[consistent], len(part)))
+    if subsets.measures is None and len(parts) > 1:  # groups that no statement reaches
+        reached = np.any([subsets.groups_of(part) for part in parts], axis=0)
+        constant = int(people[~reached] @ subsets.empty.exposed[~reached])
+        spread.append((np.array([constant]), np.ones(1)))
+        ends.append(np.full((1, 2), constant))
+    values, weight = reduce(_convolve, (_merged(*each) for each in spread))
+    if subsets.measures is None:
+        values = values.astype(int)
+    positive = weight > 0
+    return UncertainKnowledge(
+        exposed=pd.Series(np.clip(p_exposed, 0.0, 1.0), index, name="P(exposed)"),  # sums of weights round above 1
+        expected=float(weight @ values),
+        distribution=pd.Series(weight[positive], pd.Index(values[positive], name=name), name="P"),
+        standard_error=0.0 if draws is None else math.sqrt(variance),
+        contradictory=-math.expm1(log_consistent),
+        ends=None if draws is not None else pd.DataFrame(
+            reduce(_convolved_ends, ends), columns=["least", "most"]
+        ).rename_axis("statements"),
+        draws=draws,
+    )  # fmt: skip
+
+
+def attribute(
+    model: MaxEnt,
+    measure: Any = None,
+    draws: int | None = None,
+    seed: int = 0,
+    *,
+    threshold: float = 0.8,
+    baseline: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> pd.Series:
+    """Divide a measure among the model's statements: share_i = mean over orders of measure(S + i) - measure(S).
+
+    S are the statements before i in an order; these are Shapley's shares, which sum to measure(all) - measure(none).
+
+    Parameters
+    ----------
+    model : MaxEnt
+    measure : callable, optional
+        A function of the posterior that returns a number; by default the number of exposed people.
+    draws : int, optional
+        Number of orders to draw. By default all subsets are enumerated, if there are no more than 12 statements (for
+        the number of exposed people: in each independent part of the model), and else 100 orders are drawn.
+    seed, threshold, baseline, n_jobs, progress
+        As in :func:`maxent_cvx.uncertain`.
+
+    Returns
+    -------
+    Series
+        The shares by label, in the unit of the measure; ``attrs["standard_error"]`` are their standard errors, by
+        label, and 0 if all subsets were enumerated.
+
+    Raises
+    ------
+    StatementError
+        If the model has no knowledge, or the measure does not return one number; for a population.
+    Infeasible
+        If the model's knowledge contradicts itself.
+
+    Notes
+    -----
+    Shapley (1953), "A value for n-person games"; sampled orders: Castro, Gómez and Tejada (2009), "Polynomial
+    calculation of the Shapley value based on sampling". The shares of every order have the same sum, so that those of
+    sampled orders have it, too.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    >>> model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4")
+    >>> mx.attribute(model).to_dict()
+    {'P(Breast Cancer | Gender=male) = 0': 1.0, 'P(Flu | Gender=male) = 0.4': 0.0}
+    """
+    check_instance(model, MaxEnt, "model")
+    labels = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
+    if not labels:
+        raise StatementError("the model contains no statements to which the measure can be attributed; add some")
+    workers = Workers.asked(n_jobs)
+    check_optional_bool(progress, "progress")
+    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    if draws is not None:
+        check_int(draws, "draws", 2)
+    model.solve()  # if all statements are consistent, so are some of them
+    n = len(labels)
+    subsets = _Subsets.of(model, labels, measure, threshold, baseline)
+    parts = [np.arange(n)] if draws is not None else subsets.parts()
+    if draws is None and max(map(len, parts)) > MOST_EXACT:
+        parts, draws = [np.arange(n)], ORDERS
+    if draws is None:
+        tables = [_all_subsets(len(part)) for part in parts]
+        masks = [_spread(table, part, n) for table, part in zip(tables, parts, strict=True)]
+    else:
+        orders = np.array([rng.permutation(n) for _ in range(draws)])
+        place = np.argsort(orders, axis=1)
+        masks = [(place[:, None] < np.arange(n + 1)[:, None]).reshape(-1, n)]  # the prefixes of every order
+    answers = subsets.solve(masks, workers, progress)
+    shares, errors = np.zeros(n), np.zeros(n)
+    for part, mask, found in zip(parts, masks, answers, strict=True):
+        values = np.array([subsets.value(answer, part if len(parts) > 1 else None) for answer in found], dtype=float)
+        if draws is None:
+            shares[part] = _shapley(mask[:, part], values)
+            continue
+        gains = np.diff(values.reshape(draws, n + 1), axis=1)  # of the statement that comes next in each order
+        by_label = np.take_along_axis(gains, place, axis=1)
+        shares, errors = by_label.mean(axis=0), by_label.std(axis=0, ddof=1) / math.sqrt(draws)
+    name = "people" if subsets.measures is None else next(iter(subsets.measures.functions))
+    result = pd.Series(shares, pd.Index(labels, name="statement"), name=name)
+    # A dictionary, since pandas compares attrs by == when tables are put together, which a Series does not take.
+    result.attrs["standard_error"] = dict(zip(labels, errors.tolist(), strict=True))
+    return result
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What is taken from the posterior of a subset: whether each group is exposed, and the measure."""
+
+    exposed: np.ndarray
+    value: float
+
+
+@dataclass(eq=False)
+class _Subsets:
+    """The models of subsets of some statements, by the marks of those that are known."""
+
+    model: MaxEnt  # with all statements
+    labels: Sequence[str]
+    rule: ExposureRule
+    measures: Measures | None
+    rows: tuple[pd.Index, np.ndarray]  # the groups of people, and their sizes
+    empty: _Answer = None  # type: ignore[assignment]  # of the empty subset
+
+    @classmethod
+    def of(cls, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> _Subsets:
+        """Solve the empty subset, and read the measure and the rule of exposure."""
+        if not model.view.inside.all():
+            raise StatementError("uncertain knowledge needs to know who is in the release; make it without population")
+        if measure is not None and not callable(measure):
+            raise StatementError(f"measure={short_repr(measure)}: a function of the posterior is expected")
+        none = model.copy()
+        for label in labels:
+            none.remove(label)
+        post = none.solve()
+        rule = exposed(post, threshold, baseline=baseline)._rule
+        assert rule is not None
+        table, people = post.inferences()
+        measures = None if measure is None else Measures.of(measure)
+        subsets = cls(model, labels, rule, measures, (table.index, people))
+        subsets.empty = subsets._read(post)
+        return subsets
+
+    def _read(self, post: Posterior) -> _Answer:
+        """Judge every group, and measure."""
+        rule = replace(self.rule, slack=certified_error(post))
+        is_exposed = rule.reaches(rule.surest(post.inferences()[0].to_numpy())[0])
+        if self.measures is None:
+            return _Answer(is_exposed, float(self.rows[1] @ is_exposed))
+        numbers = self.measures(post, "of a subset of the statements")
+        if len(numbers) != 1:
+            raise StatementError(f"the measure gives {len(numbers)} numbers; a function with one number is expected")
+        return _Answer(is_exposed, next(iter(numbers.values())))
+
+    def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
+        """The measure of a subset, or the exposed people among those that a part of the statements can reach."""
+        assert answer is not None
+        if part is None or self.measures is not None:
+            return answer.value
+        inside = self.groups_of(part)
+        return float(self.rows[1][inside] @ answer.exposed[inside])
+
+    def _components(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """The number of the independent part of each row of each label, and of each group of people."""
+        if not hasattr(self, "_parts"):
+            form, space = self.model.form, self.model.space
+            of_row, of_term = form.components()
+            group = space.groups[0] if len(space.people) else space.codes["q"]
+            n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.rows[1])
+            # Whether a group is exposed depends on all its terms, and so on all components that contain one.
+            shape = (n_components + n_groups,) * 2
+            links = sp.coo_array((np.ones(len(group)), (of_term, n_components + group)), shape=shape)
+            number = sp.csgraph.connected_components(links, directed=False)[1]
+            by_label = form.by_label(of_row)
+            self._parts = [number[by_label[label]] for label in self.labels], number[n_components:]
+        return self._parts
+
+    def parts(self) -> list[np.ndarray]:
+        """Positions of the statements of each independent part; one part of all for measures other than exposure."""
+        known = self.model.form.by_label(np.arange(self.model.form.shape[0]))
+        every = [np.arange(len(self.labels))]
+        if self.measures is not None or self.model.convex or any(not len(known.get(x, ())) for x in self.labels):
+            return every
+        of_label, _ = self._components()
+        # A source of several rows links the parts that these are in: it is known as a whole.
+        flat = np.concatenate(of_label)
+        source = np.repeat(np.arange(len(of_label)), [len(each) for each in of_label])
+        n = int(flat.max()) + 1
+        links = sp.coo_array((np.ones(len(flat)), (source, len(of_label) + flat)), shape=(len(of_label) + n,) * 2)
+        number = sp.csgraph.connected_components(links, directed=False)[1][: len(of_label)]
+        return [np.flatnonzero(number == each) for each in dict.fromkeys(number.tolist())]
+
+    def groups_of(self, part: np.ndarray) -> np.ndarray:
+        """Mark the groups of people that some statements can reach."""
+        of_label, of_group = self._components()
+        return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
+
+    def solve(self, masks: Sequence[np.ndarray], workers: Workers, progress: bool | None) -> list[list[_Answer | None]]:
+        """Solve each distinct subset once; None where it contradicts itself."""
+        distinct, inverse = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
+        chains = [(distinct[i : i + CHAIN],) for i in range(0, len(distinct), CHAIN)]
+        chained = workers.map(_solve_chain, self, chains) if not workers.is_this_process else self._here(chains)
+        answers = [
+            answer for found in progress_bar(chained, "subsets", progress, total=len(chains)) for answer in found
+        ]
+        ordered = iter([answers[i] for i in inverse.reshape(-1)])
+        return [[next(ordered) for _ in mask] for mask in masks]
+
+    def _here(self, chains: Iterable[tuple[np.ndarray]]) -> Iterator[list[_Answer | None]]:
+        for (chain,) in chains:
+            yield _solve_chain(self, chain)
+
+
+def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
+    """Solve subsets, each from the answer of the one before."""
+    answers, before = list[_Answer | None](), None
+    for mask in masks:
+        model = subsets.model.copy()
+        for label, known in zip(subsets.labels, mask, strict=True):
+            if not known:
+                model.remove(label)
+        try:
+            before = _solved(model, before)
+        except Infeasible:
+            answers.append(None)
+        except Exception as error:
+            known_labels = [label for label, known in zip(subsets.labels, mask, strict=True) if known]
+            error.add_note(f"raised when these statements are known: {join_names(known_labels)}")
+            raise
+        else:
+            answers.append(subsets._read(before))
+    return answers
+
+
+def _solved(model: MaxEnt, before: Posterior | None) -> Posterior:
+    """Solve a model from an earlier answer, or from nothing if that start does not lead to a certified answer."""
+    try:
+        return model.solve(warm_start=before, progress=False)
+    except Infeasible:
+        raise
+    except SolverError:
+        # Multipliers of statements at the end of their range are huge, and a bad start for other statements.
+        if before is None:
+            raise
+        return model.solve(progress=False)
+
+
+def _all_subsets(n: int) -> np.ndarray:
+    """The marks of all subsets of n statements, shape (2^n, n)."""
+    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
+
+
+def _spread(table: np.ndarray, part: np.ndarray, n: int) -> np.ndarray:
+    """Subsets of a part as subsets of all n statements."""
+    masks = np.zeros((len(table), n), dtype=bool)
+    masks[:, part] = table
+    return masks
+
+
+def _merged(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values, ascending, and their probabilities."""
+    distinct, at = np.unique(np.round(values, DECIMALS), return_inverse=True)
+    return distinct, np.bincount(at.reshape(-1), weight)
+
+
+def _convolve(
+    one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The distribution of the sum of two independent numbers."""
+    return _merged(np.add.outer(one[0], other[0]).ravel(), np.multiply.outer(one[1], other[1]).ravel())
+
+
+def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
+    """The least and most value over subsets of at most k statements, k = 0 to n."""
+    return np.array([(values[size <= k].min(), values[size <= k].max()) for k in range(n + 1) if (size <= k).any()])
+
+
+def _convolved_ends(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The ends of a sum: at most i statements of one part and k - i of another."""
+    n, m = len(one) - 1, len(other) - 1
+    ways = [[one[i] + other[min(k - i, m)] for i in range(min(k, n) + 1)] for k in range(n + m + 1)]
+    return np.array([(min(way[0] for way in each), max(way[1] for way in each)) for each in ways])
+
+
+def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Shapley's shares from the values of all subsets, in the order of their binary numbers."""
+    n = masks.shape[1]
+    size = masks.sum(axis=1)
+    # |S|! (n - |S| - 1)! / n!: the share of the orders in which S are the statements before a given one.
+    weight = np.array([1 / (n * math.comb(n - 1, k)) for k in range(n)])
+    numbers = np.arange(len(masks))
+    return np.array(
+        [
+            weight[size[before]] @ (values[before + 2**i] - values[before])
+            for i in range(n)
+            for before in [numbers[~masks[:, i]]]
+        ]
+    )

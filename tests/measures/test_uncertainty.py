@@ -1,0 +1,193 @@
+"""Uncertain knowledge equals the enumeration of all subsets by independent solves; Shapley's axioms."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import P
+
+HOSPITAL = mx.datasets.load_hospital()
+RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+
+
+def random_case(seed):
+    """A small release, and statements near the truth, some of which contradict each other."""
+    rng = np.random.default_rng(seed)
+    n_buckets = int(rng.integers(2, 5))
+    n = 3 * n_buckets
+    table = pd.DataFrame({"q": rng.integers(0, 5, n).astype(str), "s": rng.choice(list("abc"), n)})
+    table["b"] = np.repeat(np.arange(n_buckets), 3)
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    statements = {}
+    while len(statements) < 3:
+        q, s = rng.choice(table["q"].unique()), rng.choice(table["s"].unique())
+        truth = float((table.loc[table["q"] == q, "s"] == s).mean())
+        p = P(str(s), given={"q": str(q)})
+        kind = rng.integers(4)
+        statement = p == truth if kind < 2 else p <= truth if kind == 2 else p >= min(truth + 0.3, 1.0)
+        statements[statement] = float(rng.choice([0.1, 0.25, 0.5, 0.9]))
+    return mx.MaxEnt(release), statements
+
+
+def by_solves(model, statements, threshold=0.8):
+    """Every subset with its probability and what it exposes, None for a contradiction, by a solve from nothing."""
+    rows = {}
+    for known in itertools.product([False, True], repeat=len(statements)):
+        subset = [x for x, is_known in zip(statements, known, strict=True) if is_known]
+        p = math.prod(q if k else 1 - q for k, q in zip(known, statements.values(), strict=True))
+        try:
+            post = model.copy().add(*subset).solve()
+        except mx.Infeasible:
+            rows[known] = p, None
+            continue
+        surest = post.conditional().max(axis=1).to_numpy()
+        rows[known] = p, surest >= threshold - post.certificate.bound
+    return rows
+
+
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))])
+def test_equals_enumeration(start):
+    n_contradictory = 0
+    for seed in range(start, start + 20):
+        model, statements = random_case(seed)
+        people, rows = model.view.n_q, by_solves(model, statements)
+        consistent = {known: (p, who) for known, (p, who) in rows.items() if who is not None}
+        total = sum(p for p, _ in consistent.values())
+        result = mx.uncertain(model, statements, progress=False)
+        assert result.contradictory == pytest.approx(1 - total, abs=1e-12)
+        n_contradictory += total < 1 - 1e-9
+        exposed = sum(p * who for p, who in consistent.values()) / total
+        np.testing.assert_allclose(result.exposed, exposed, atol=1e-9)
+        assert result.expected == pytest.approx(float(people @ exposed), abs=1e-9)
+        spread = pd.Series({k: p for k, (p, _) in consistent.items()}).groupby(
+            [int(people @ who) for _, who in consistent.values()]
+        ).sum()  # fmt: skip
+        np.testing.assert_allclose(result.distribution, spread / total, atol=1e-9)
+        assert result.distribution.index.tolist() == spread.index.tolist()
+        for k in range(4):
+            numbers = [int(people @ who) for known, (_, who) in consistent.items() if sum(known) <= k]
+            assert result.ends.loc[k].tolist() == [min(numbers), max(numbers)]
+        assert result.standard_error == 0
+        if len(consistent) == len(rows):
+            check_shapley(model.copy().add(*statements), rows, people)
+    assert n_contradictory > 0
+
+
+def check_shapley(model, rows, people):
+    """The mean over all orders, one by one."""
+    gains = np.zeros(3)
+    for order in itertools.permutations(range(3)):
+        known = [False] * 3
+        for i in order:
+            before = people @ rows[tuple(known)][1]
+            known[i] = True
+            gains[i] += people @ rows[tuple(known)][1] - before
+    np.testing.assert_allclose(mx.attribute(model, progress=False), gains / 6, atol=1e-9)
+
+
+TEN = {
+    f"P({s} | Gender={g}) <= {HOSPITAL.loc[HOSPITAL['Gender'] == g, 'Disease'].eq(s).mean() + 1e-3:.3f}": 0.1 + 0.08 * i
+    for i, (s, g) in enumerate(itertools.product(HOSPITAL["Disease"].unique(), ["male", "female"]))
+}
+
+
+def entropy(post):
+    return post.entropy
+
+
+def test_sampled_is_within_its_error_of_exact():
+    statements = {**TEN, "P(Breast Cancer | Gender=male) = 0": 0.3, "P(HIV | Degree=junior) = 0": 0.4}
+    statements = dict(list(statements.items())[-6:])
+    model = mx.MaxEnt(RELEASE)
+    for measure in (None, entropy):
+        exact = mx.uncertain(model, statements, measure, progress=False)
+        drawn = mx.uncertain(model, statements, measure, draws=2000, seed=1, progress=False)
+        assert drawn.standard_error > 0
+        assert abs(drawn.expected - exact.expected) < 4 * drawn.standard_error
+        assert drawn.ends is None
+        assert exact.standard_error == 0
+    pd.testing.assert_series_equal(
+        drawn.distribution, mx.uncertain(model, statements, entropy, draws=2000, seed=1, progress=False).distribution
+    )
+
+
+def test_shapley_axioms():
+    labels = ["P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV | Degree=junior) = 0"]
+    model = mx.MaxEnt(RELEASE).add(*labels)
+    null = mx.P("Flu") == 0.3  # published
+    model.add(null)
+    shares = mx.attribute(model, entropy, progress=False)
+    change = model.solve().entropy - mx.MaxEnt(RELEASE).solve().entropy
+    assert shares.sum() == pytest.approx(change, abs=1e-7)
+    assert shares[null.label] == pytest.approx(0, abs=1e-7)
+    doubled = mx.attribute(model, lambda post: 2 * post.entropy + 1, progress=False)
+    np.testing.assert_allclose(doubled, 2 * shares, atol=1e-7)
+    drawn = mx.attribute(model, entropy, draws=200, progress=False)
+    assert drawn.sum() == pytest.approx(change, abs=1e-7)
+    error = pd.Series(drawn.attrs["standard_error"])
+    assert ((drawn - shares).abs() <= 4 * error + 1e-7).all()
+
+
+def test_equal_statements_have_equal_shares():
+    model = mx.MaxEnt(RELEASE)
+    model.add("P(Breast Cancer | Gender=male) = 0", label="one").add("P(Breast Cancer | Gender=male) <= 0", label="two")
+    assert mx.attribute(model, progress=False).to_dict() == {"one": 0.5, "two": 0.5}
+
+
+def test_independent_parts_are_enumerated_apart():
+    table = pd.DataFrame({"q": [f"{b}{i}" for b in range(15) for i in "xy"], "s": ["a", "b"] * 15})
+    table["b"] = np.repeat(np.arange(15), 2)
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"))
+    statements = {P("a", given={"q": f"{b}x"}) == 1: 0.3 for b in range(15)}
+    result = mx.uncertain(model, statements, progress=False)  # each exposes two people
+    binomial = [math.comb(15, k) * 0.3**k * 0.7 ** (15 - k) for k in range(16)]
+    assert result.draws is None
+    assert result.distribution.index.tolist() == list(range(0, 32, 2))
+    np.testing.assert_allclose(result.distribution, binomial, atol=1e-12)
+    assert result.ends["most"].tolist() == list(range(0, 32, 2))
+    shares = mx.attribute(model.add(*statements), progress=False)
+    np.testing.assert_allclose(shares, 2)
+
+
+def test_what_the_model_contains_becomes_uncertain():
+    model = mx.MaxEnt(RELEASE).add("P(Breast Cancer | Gender=male) = 0", label="anatomy")
+    for key in ("anatomy", "P(Breast Cancer | Gender=male) = 0"):
+        assert mx.uncertain(model, {key: 0.25}, progress=False).expected == pytest.approx(0.25)
+    assert list(model.knowledge) == ["anatomy"]
+
+
+@pytest.mark.parametrize(
+    ("statements", "options", "error"),
+    [
+        ({}, {}, mx.StatementError),
+        ({"P(Flu) = 0.4": 1.5}, {}, mx.BadProbability),
+        ({"P(Flu | Gender=male) = 0.9": 1.0}, {}, mx.Infeasible),
+        ({"P(Flu) = 0.4": 0.5}, {"measure": lambda post: "much"}, mx.MaxEntError),
+    ],
+)
+def test_wrong_arguments(statements, options, error):
+    with pytest.raises(error):
+        mx.uncertain(mx.MaxEnt(RELEASE), statements, progress=False, **options)
+
+
+def test_people_and_series():
+    """Statements about named people, and about pseudonyms of a series: the same numbers by one measure of all."""
+    people = {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "female", "Degree": "college"}}
+    table = pd.DataFrame({"i": list("1234"), "q": list("abcd"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
+    first = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b", id="i")
+    second = mx.Release.from_buckets(table.assign(b=[1, 2, 2, 1]), qi="q", sa="s", bucket="b", id="i")
+    cases = [
+        (mx.MaxEnt(RELEASE, people=people), {P("HIV", who="Alice") == 0.9: 0.3, P("Flu", who="Alice") == 0.9: 0.5}),
+        (mx.MaxEnt(mx.ReleaseSeries([first, second])), {P("x", who="1") == 1: 0.5}),
+    ]
+    for model, statements in cases:
+        result = mx.uncertain(model, statements, progress=False)
+        whole = mx.uncertain(model, statements, lambda post: mx.measures.exposed(post).people, progress=False)
+        assert result.expected == pytest.approx(whole.expected)
+        assert result.exposed.index.equals(model.solve().inferences()[0].index)
+        np.testing.assert_allclose(result.exposed, whole.exposed)
+    assert result.contradictory == 0
