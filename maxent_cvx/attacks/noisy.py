@@ -118,7 +118,9 @@ class NoisyResult(AttackResult):
         """
         alpha = check_array(level, "level")
         if ((alpha < 0) | (alpha > 1)).any():
-            raise BadProbability(f"level must be probabilities, from 0 to 1, got {alpha[(alpha < 0) | (alpha > 1)][0]:g}")
+            raise BadProbability(
+                f"level must be probabilities, from 0 to 1, got {alpha[(alpha < 0) | (alpha > 1)][0]:g}"
+            )
         if self.mu is not None:
             return np.asarray(ndtr(ndtri(1 - alpha) - self.mu))
         if self.epsilon is None:
@@ -216,14 +218,16 @@ def noisy(
         gain = np.where(np.isfinite(before), after - before, np.nan)
     factors = np.nanmax(gain, axis=1) - np.nanmin(gain, axis=1)
     names, values = published.names, published.values
+    weights: list[Any] = [penalty.weight for penalty in published.penalties]
+    sds: list[Any] = [penalty.sd for penalty in published.penalties]
     return NoisyResult(
         table=pd.DataFrame(np.exp(after), names, values),
         baseline=pd.DataFrame(np.exp(before), names, values),
         records=pd.Series(1, names),
         error=0.0,
         bayes_factors=pd.Series(factors, names, name="ln BF"),
-        epsilon=published.largest([None if p.sd else p.weight for p in published.penalties]),
-        mu=_root(published.largest([1 / p.sd**2 if p.sd else None for p in published.penalties])),
+        epsilon=published.largest(weights),
+        mu=_root(published.largest([sd and 1 / sd**2 for sd in sds])),
     )
 
 
@@ -294,10 +298,10 @@ def _read(
 ) -> _Published:
     """Check all arguments, and find everybody and everything by position."""
     table = check_dataframe(answers, "answers")
-    for column in ("who", "values", "answer"):
-        if list(table.columns).count(column) != 1:
+    for name in ("who", "values", "answer"):
+        if list(table.columns).count(name) != 1:
             raise TableError(
-                f"answers must have one column {column!r}; `who` and `values` hold lists, and `answer` numbers; got columns "
+                f"answers must have one column {name!r}; `who` and `values` hold lists, and `answer` numbers; got columns "
                 f"{short_repr(list(table.columns))}"
             )
     if not len(table):
@@ -322,11 +326,13 @@ def _read(
             "the possible values of everybody, people={name: [value, ...]}, or a prior"
         )
     log_prior = _log_prior(prior, names, values, possible)
-    penalties = [noise_penalty(one) for one in (noise if isinstance(noise, list | tuple) else [noise] * len(table))]
-    if len(penalties) != len(table):
-        raise StatementError(f"noise must be one distribution, or one per answer; got {len(penalties)} for {len(table)}")
-    kinds = noise if isinstance(noise, list | tuple) else [noise] * len(table)
-    whole = np.array([getattr(one.dist, "name", "") == "dlaplace" for one in kinds], dtype=bool)
+    kinds: list[Any] = list(noise) if isinstance(noise, list | tuple) else [noise] * len(table)
+    if len(kinds) != len(table):
+        raise StatementError(f"noise must be one distribution, or one per answer; got {len(kinds)} for {len(table)}")
+    # One object for all answers is read once.
+    penalty_of = {id(kind): noise_penalty(kind) for kind in kinds}
+    penalties = [penalty_of[id(kind)] for kind in kinds]
+    whole = np.array([kind.dist.name == "dlaplace" for kind in kinds])
     if (off := whole & (numbers != np.rint(numbers))).any():
         raise BadProbability(f"an answer with discrete noise must be an integer, got {numbers[off][0]:g}")
     row, column = _positions(names, who, "person (given in who)")
@@ -340,7 +346,9 @@ def _read(
 
 def _several(cell: object) -> list[Any]:
     """Read a label, or several."""
-    return list(cell) if isinstance(cell, list | tuple | set | frozenset | np.ndarray | pd.Index | pd.Series) else [cell]
+    return (
+        list(cell) if isinstance(cell, list | tuple | set | frozenset | np.ndarray | pd.Index | pd.Series) else [cell]
+    )
 
 
 def _labels(labels: Sequence[Any], what: str) -> pd.Index:
@@ -358,7 +366,8 @@ def _all_values(
 ) -> list[Any]:
     """The sensitive values, in the order in which they are named."""
     if prior is not None:
-        table = check_instance(prior, (pd.DataFrame, pd.Series), "prior", error=TableError)
+        kinds: tuple[type[Any], ...] = (pd.DataFrame, pd.Series)
+        table: Any = check_instance(prior, kinds, "prior", error=TableError)
         return list(table.columns if isinstance(table, pd.DataFrame) else table.index)
     named = [value for chosen in possible.values() for value in chosen]
     if not possible:
@@ -370,7 +379,7 @@ def _all_values(
 
 
 def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[Any, list[Any]]) -> np.ndarray:
-    """ln P(s | person) of everybody, given the values that are possible."""
+    """Logarithms of P(s | person) of everybody, given the values that are possible."""
     if isinstance(prior, pd.DataFrame):
         if prior.index.has_duplicates or len(missing := names.difference(prior.index, sort=False)):
             raise TableError(
@@ -388,7 +397,9 @@ def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[
     for i, name in enumerate(names if possible else ()):
         p[i, ~values.isin(possible[name])] = 0.0
     if (none := p.sum(axis=1) == 0).any():
-        raise BadProbability(f"no possible value is left of {short_repr(names[none][0])}; give one with a prior above 0")
+        raise BadProbability(
+            f"no possible value is left of {short_repr(names[none][0])}; give one with a prior above 0"
+        )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
@@ -401,8 +412,8 @@ def _positions(labels: pd.Index, cells: list[list[Any]], what: str) -> tuple[np.
         if unknown := [label for label in cell if not isinstance(label, Hashable) or label not in at]:
             raise unknown_name(what, unknown[0], labels)
         pairs += [(row, i) for i in dict.fromkeys(at[label] for label in cell)]
-    row, column = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return row, column
+    cell_of, position = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return cell_of, position
 
 
 # People whom answers and sentences link.
@@ -442,7 +453,7 @@ class _Component:
         self.plan.allow(self.published.limit)
 
     def posteriors(self) -> tuple[np.ndarray, np.ndarray]:
-        """ln P(s | person) given the sentences, and given the answers too."""
+        """Logarithms of P(s | person) given the sentences, and given the answers too."""
         return self.before[1], self.plan.run()[1]
 
     @cached_property
@@ -451,7 +462,7 @@ class _Component:
         return self._without(self.sentences) if self.sentences else (0.0, self.published.log_prior[self.people])
 
     def _without(self, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
-        """The logarithm of P(sentences), and ln P(s | person) given them alone."""
+        """The logarithm of P(sentences), and those of P(s | person) given them alone."""
         plan = _Plan.of(replace(self, sentences=sentences), with_answers=False)
         plan.allow(self.published.limit)
         return plan.run()
@@ -459,13 +470,20 @@ class _Component:
     def kinds(self, with_answers: bool) -> tuple[list[_Kind], list[np.ndarray]]:
         """People who are alike; and of every count, what it costs to be 0, 1, ..."""
         published = self.published
-        # Answers about the same people and values have one count.
-        same: dict[tuple[bytes, bytes], list[int]] = {}
+        # Answers about the same people and values have one count; those about all other values, what is left of it.
+        possible = np.isfinite(published.log_prior[self.people])
+        same: dict[tuple[bytes, bytes], list[tuple[int, bool]]] = {}
         for column, a in enumerate(self.answers if with_answers else ()):
-            same.setdefault((self.inside[:, column].tobytes(), published.counted[a].tobytes()), []).append(column)
-        first = [columns[0] for columns in same.values()]
-        inside = self.inside[:, first]
-        counted = published.counted[[self.answers[column] for column in first]]
+            among = possible[self.inside[:, column]].any(axis=0)
+            mask = published.counted[a] & among
+            other = bool(mask[among.argmax()])
+            mask = among & ~mask if other else mask
+            if mask.any():
+                same.setdefault((self.inside[:, column].tobytes(), mask.tobytes()), []).append((column, other))
+        inside = self.inside[:, np.array([columns[0][0] for columns in same.values()], dtype=np.int64)]
+        counted = np.array([np.frombuffer(mask, dtype=bool) for _, mask in same], dtype=bool).reshape(
+            len(same), possible.shape[1]
+        )
         known = published.known
         spoken = {atom for sentence in self.sentences for atom in atoms(sentence)}
         values_of: dict[int, set[int]] = {}
@@ -489,8 +507,10 @@ class _Component:
         costs = []
         for n, columns in zip(most.tolist(), same.values(), strict=True):
             cost = np.zeros(n + 1)
-            for a in (self.answers[column] for column in columns):
-                penalty, miss = published.penalties[a], np.abs(published.answers[a] - np.arange(n + 1))
+            for column, other in columns:
+                penalty = published.penalties[self.answers[column]]
+                count = n - np.arange(n + 1) if other else np.arange(n + 1)
+                miss = np.abs(published.answers[self.answers[column]] - count)
                 # Only differences matter: less the least first, since an answer far from all counts would lose digits.
                 more, least = miss - miss.min(), miss.min()
                 cost -= more * (more + 2 * least) / (2 * penalty.sd**2) if penalty.sd else more * penalty.weight
@@ -662,7 +682,7 @@ class _Plan:
         self._backward(moves, float(log_weight[0]), table)
         return float(log_weight[0]), table
 
-    def _backward(self, moves: list[tuple[np.ndarray, ...]], log_total: float, table: np.ndarray) -> None:
+    def _backward(self, moves: Sequence[tuple[np.ndarray, ...]], log_total: float, table: np.ndarray) -> None:
         """Write ln P(s | person) into a table."""
         log_share = [np.full(len(kind.log_prior), -np.inf) for kind in self.kinds]
         after = np.zeros(1)
