@@ -105,7 +105,7 @@ class NoisyResult(AttackResult):
         Notes
         -----
         Of everybody else the values are known, and no sentence ties them to the person. Dong, Roth and Su (2022),
-        Gaussian differential privacy, Definition 2.6, Proposition 2.5 and Theorem 2.7.
+        Gaussian differential privacy, section 2.
 
         Examples
         --------
