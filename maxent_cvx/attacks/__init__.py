@@ -11,6 +11,7 @@ from .definetti import definetti
 from .intersection import IntersectionResult, intersection
 from .membership import AggregatesResult, MembershipResult, aggregates, membership
 from .minimality import DowncodingResult, Minimal, MinimalityResult, downcoding, minimality
+from .noisy import NoisyResult, noisy
 from .reconstruction import Reconstruction, Statistic, reconstruct, tabulate
 from .result import AttackResult, Judgement
 from .worst_case import skyline, worst_case
@@ -24,6 +25,7 @@ __all__ = [
     "MembershipResult",
     "Minimal",
     "MinimalityResult",
+    "NoisyResult",
     "Reconstruction",
     "Statistic",
     "aggregates",
@@ -32,6 +34,7 @@ __all__ = [
     "intersection",
     "membership",
     "minimality",
+    "noisy",
     "reconstruct",
     "skyline",
     "tabulate",

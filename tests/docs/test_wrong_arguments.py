@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import maxent_cvx as mx
 from maxent_cvx import P
@@ -82,6 +83,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "attacks.worst_case": (mx.attacks.worst_case, {"release": RELEASE, "k": [0, 1], "sensitive": ["Flu"]}),
     "attacks.definetti": (mx.attacks.definetti, {"release": RELEASE, "iterations": 2, "smoothing": 1.0}),
+    "attacks.noisy": (
+        mx.attacks.noisy,
+        {"answers": pd.DataFrame({"who": [["a", "b"]], "values": [["x"]], "answer": [1]}), "people": ["a", "b"],
+         "noise": scipy.stats.laplace(scale=2), "prior": pd.Series({"x": 0.5, "y": 0.5}), "knowledge": ["a=x or b=x"],
+         "limit": 1e6},
+    ),
     "attacks.intersection": (mx.attacks.intersection, {"releases": [RELEASE, RELEASE]}),
     "worlds.posterior": (mx.worlds.posterior, {"group": GROUP, "values": ["x", "y", "y"], "knowledge": ["a=x or b=x"]}),
     "worlds.linkage": (

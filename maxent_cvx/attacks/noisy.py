@@ -1,0 +1,730 @@
+"""Noisy counts: what answers with noise of a known distribution, and sentences, say of each person; exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.special import gammaln, logsumexp, ndtr, ndtri
+
+from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
+from .._utils.tables import as_numbers
+from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
+from ..sources.queries import noise_penalty
+from ..terms.rows import Penalty
+from ..worlds.conditioning import TRANSITION, contradiction, parts
+from ..worlds.groups import STEPS
+from ..worlds.sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence, atoms, listed
+from .result import AttackResult
+
+__all__ = [
+    "NoisyResult",
+    "noisy",
+]
+
+#: Rounding that a row of a prior is forgiven, whose sum is 1.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoisyResult(AttackResult):
+    """P(s | person) given noisy counts and sentences, beside what the noise promises.
+
+    Attributes
+    ----------
+    table, baseline : DataFrame
+        Probabilities, one row per person, one column per value; the baseline is given the sentences alone.
+    records : Series
+        1 for every person.
+    error : float
+        0: exact up to rounding.
+    bayes_factors : Series
+        Per person the largest ln P(answers | s) - ln P(answers | s') over pairs of values that the sentences leave
+        possible, nats; 0 for a person of one possible value.
+    epsilon : float or None
+        The largest of the sums, over the answers that change when one person's value does, of 1 / scale (Laplace) or a
+        (discrete Laplace), nats. None with Gaussian noise, which has none.
+    mu : float or None
+        For Gaussian noise alone: the root of the largest sum of 1 / scale ** 2 over the answers that change. None with
+        other noise.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+    >>> answers = pd.DataFrame({"who": [["Ann", "Bob"]], "values": [["HIV"]], "answer": [2.4]})
+    >>> people = {"Ann": ["HIV", "Flu"], "Bob": ["HIV", "Flu"]}
+    >>> tied = ["Ann=HIV -> Bob=HIV", "Bob=HIV -> Ann=HIV"]
+    >>> result = mx.attacks.noisy(answers, people, noise=scipy.stats.laplace(scale=2), knowledge=tied)
+    >>> print(result)
+    noisy counts of 2 people: the largest Bayes factor is exp(1), 2.0 times epsilon = 0.5
+    """
+
+    bayes_factors: pd.Series
+    epsilon: float | None
+    mu: float | None
+
+    title: ClassVar[str | None] = "noisy counts"
+
+    @property
+    def sentence(self) -> str:
+        """The result as a sentence."""
+        largest = float(self.bayes_factors.max())
+        beside = "Gaussian noise has no epsilon" if self.epsilon is None else f"epsilon = {self.epsilon:.4g}"
+        if self.epsilon:
+            beside = f"{largest / self.epsilon:.1f} times {beside}"
+        return f"noisy counts of {len(self.table)} people: the largest Bayes factor is exp({largest:.4g}), {beside}"
+
+    def trade_off(self, level: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The least error of the second kind of a test of one person's value against another, by the error of the first kind.
+
+        Parameters
+        ----------
+        level : list of float
+            Errors of the first kind, probabilities.
+
+        Returns
+        -------
+        ndarray
+            With Gaussian noise the curve of the pair of values that moves the answers most,
+            Phi(Phi^-1(1 - level) - mu). With other noise max(0, 1 - exp(epsilon) level, exp(-epsilon) (1 - level)), which
+            no test is below, but which need not be attained.
+
+        Raises
+        ------
+        BadProbability
+            If a level is not a probability.
+        StatementError
+            If some of the noise is Gaussian and some is not: there is no such formula.
+
+        Notes
+        -----
+        Of everybody else the values are known, and no sentence ties them to the person. Dong, Roth and Su (2022),
+        Gaussian differential privacy, section 2.
+
+        Examples
+        --------
+        >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+        >>> answers = pd.DataFrame({"who": [["Ann", "Bob"]], "values": [["HIV"]], "answer": [2.4]})
+        >>> people = {"Ann": ["HIV", "Flu"], "Bob": ["HIV", "Flu"]}
+        >>> result = mx.attacks.noisy(answers, people, noise=scipy.stats.norm(scale=1))
+        >>> result.trade_off([0, 0.05, 0.5, 1]).round(3).tolist()
+        [1.0, 0.74, 0.159, 0.0]
+        """
+        alpha = check_array(level, "level")
+        if ((alpha < 0) | (alpha > 1)).any():
+            raise BadProbability(
+                f"level must be probabilities, from 0 to 1, got {alpha[(alpha < 0) | (alpha > 1)][0]:g}"
+            )
+        if self.mu is not None:
+            return np.asarray(ndtr(ndtri(1 - alpha) - self.mu))
+        if self.epsilon is None:
+            raise StatementError("a trade-off curve needs Gaussian noise in all answers, or in none")
+        # exp(epsilon) may overflow, and then 1 - exp(epsilon) level is -inf, or 1 at level 0.
+        slope = np.exp(np.minimum(self.epsilon, 700.0))
+        return np.asarray(np.maximum.reduce([np.zeros(len(alpha)), 1 - slope * alpha, (1 - alpha) / slope]))
+
+
+def noisy(
+    answers: pd.DataFrame,
+    people: Iterable[Hashable] | Mapping[Hashable, Sequence[Hashable]],
+    noise: Any,
+    prior: pd.DataFrame | pd.Series | None = None,
+    knowledge: Iterable[Sentence | str] = (),
+    *,
+    limit: float = STEPS,
+) -> NoisyResult:
+    """P(s | person, answers, sentences), proportional to the sum over worlds of prod P(s_i) prod f(answer - count).
+
+    A world gives every person a value; those in which a sentence is false do not count. People are independent before
+    the sentences. The sums are computed by dynamic programming over counts: people whom no sentence mentions, who are
+    in the same answers and have the same prior, are only counted, and a count is forgotten after the last people of
+    its answer.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        A row per answer: `who` (a list of names), `values` (a list of sensitive values), `answer`, the number of people of
+        `who` whose value is in `values`, with independent noise.
+    people : list, or dict of lists
+        All names; or the possible values of each.
+    noise : frozen distribution of scipy.stats, or list of them
+        ``laplace(scale=...)``, ``dlaplace(a)`` or ``norm(scale=...)``, around 0; a list has one per answer.
+    prior : DataFrame or Series, optional
+        P(s | person), one row per person, one column per value; or P(s) for everybody. By default all possible values are
+        equally likely. Without a prior or a dict of people, the values are those of the answers and sentences.
+    knowledge : list of Sentence or str, optional
+        Knowledge about the people: ``"Ann=HIV or Bob=HIV"``, see :func:`maxent_cvx.worlds.read_sentence`.
+    limit : float
+        The number of steps allowed (2e7 a second) for people whom answers and sentences link.
+
+    Returns
+    -------
+    NoisyResult
+
+    Raises
+    ------
+    TableError
+        If `answers` or `prior` is not such a table.
+    BadProbability
+        If a prior is not a distribution; or an answer with discrete noise is not an integer.
+    StatementError
+        If the noise or a sentence is invalid; or only one value is known.
+    UnknownName
+        If an answer or a sentence contains an unknown person or value.
+    Infeasible
+        If the sentences contradict each other or the prior; an irreducible set is named.
+    GroupTooLarge
+        If a bound on the number of steps exceeds the limit; found before any sum is computed.
+
+    Notes
+    -----
+    For independent people the Bayes factor is at most exp(epsilon); for c people tied by sentences at most
+    exp(c epsilon), which is attained (Kifer and Machanavajjhala, 2011, No free lunch in data privacy). Answers of
+    any size are used: weights are added up as logarithms.
+
+    Examples
+    --------
+    Three friends are known to have all the same disease, and one noisy number of people with HIV is published:
+
+    >>> import maxent_cvx as mx, pandas as pd, scipy.stats
+    >>> names = ["Ann", "Bob", "Cid"]
+    >>> answers = pd.DataFrame({"who": [names], "values": [["HIV"]], "answer": [3.0]})
+    >>> noise = scipy.stats.laplace(scale=2)
+    >>> alone = mx.attacks.noisy(answers, {name: ["HIV", "Flu"] for name in names}, noise)
+    >>> alone.table["HIV"].round(3).to_dict()
+    {'Ann': 0.622, 'Bob': 0.622, 'Cid': 0.622}
+    >>> same = ["Ann=HIV -> Bob=HIV", "Bob=HIV -> Cid=HIV", "Cid=HIV -> Ann=HIV"]
+    >>> tied = mx.attacks.noisy(answers, {name: ["HIV", "Flu"] for name in names}, noise, knowledge=same)
+    >>> tied.table["HIV"].round(3).to_dict()
+    {'Ann': 0.818, 'Bob': 0.818, 'Cid': 0.818}
+    >>> alone.epsilon, alone.bayes_factors["Ann"].round(3).item(), tied.bayes_factors["Ann"].round(3).item()
+    (0.5, 0.5, 1.5)
+    """
+    published = _read(answers, people, noise, prior, listed(knowledge), check_positive(limit, "limit"))
+    log_prior = published.log_prior
+    before, after = log_prior.copy(), log_prior.copy()
+    every = published.components()
+    for component in every:  # before any work, so that a large component does not stop the others half-way
+        component.check()
+    for component in every:
+        before[component.people], after[component.people] = component.posteriors()
+    with np.errstate(invalid="ignore"):
+        gain = np.where(np.isfinite(before), after - before, np.nan)
+    factors = np.nanmax(gain, axis=1) - np.nanmin(gain, axis=1)
+    names, values = published.names, published.values
+    weights: list[Any] = [penalty.weight for penalty in published.penalties]
+    sds: list[Any] = [penalty.sd for penalty in published.penalties]
+    return NoisyResult(
+        table=pd.DataFrame(np.exp(after), names, values),
+        baseline=pd.DataFrame(np.exp(before), names, values),
+        records=pd.Series(1, names),
+        error=0.0,
+        bayes_factors=pd.Series(factors, names, name="ln BF"),
+        epsilon=published.largest(weights),
+        mu=_root(published.largest([sd and 1 / sd**2 for sd in sds])),
+    )
+
+
+def _root(square: float | None) -> float | None:
+    """The root of a number, if there is one."""
+    return None if square is None else math.sqrt(square)
+
+
+# What is published, and known.
+
+
+@dataclass(frozen=True, eq=False)
+class _Published:
+    """Answers about people, by positions."""
+
+    names: pd.Index
+    values: pd.Index
+    member: sp.csr_array  # (people, answers)
+    counted: np.ndarray  # (answers, values), bool
+    answers: np.ndarray
+    penalties: list[Penalty]
+    log_prior: np.ndarray  # (people, values)
+    known: PersonKnowledge
+    limit: float
+
+    def largest(self, rates: Sequence[float | None]) -> float | None:
+        """The largest sum of the rates of the answers that one person's change of value moves; None if a rate is."""
+        if any(rate is None for rate in rates):
+            return None
+        largest = 0.0
+        member = self.member.tolil().rows  # the answers of each person
+        for mine in {tuple(row) for row in member}:
+            counted = self.counted[list(mine)].astype(float)
+            rate = np.array([rates[a] for a in mine], dtype=float)
+            # Answers moved by a change from s to s' are those that count exactly one of the two.
+            both = counted.T @ (rate[:, None] * counted)
+            alone = np.diag(both)
+            largest = max(largest, float((alone[:, None] + alone - 2 * both).max()))
+        return largest
+
+    def components(self) -> list[_Component]:
+        """People whom answers or sentences link, and what links them."""
+        sentences = self.known.sentences
+        about = [(person, n) for n, sentence in enumerate(sentences) for person in self.known.about(sentence)]
+        person, n = np.array(about, dtype=np.int64).reshape(-1, 2).T
+        shape = (len(self.names), len(sentences))
+        links = sp.csr_array(sp.hstack([self.member, sp.csr_array((np.ones(len(n)), (person, n)), shape=shape)]))
+        of_person, of_link = parts(links)
+        linked = np.flatnonzero(np.diff(links.indptr))
+        order = linked[np.argsort(of_person[linked], kind="stable")]
+        groups = np.split(order, np.flatnonzero(np.diff(of_person[order])) + 1) if len(order) else []
+        by_part: dict[int, list[int]] = {}
+        for column, part in enumerate(of_link.tolist()):
+            by_part.setdefault(part, []).append(column)
+        n_answers = self.member.shape[1]
+        every = []
+        for members in groups:
+            columns = by_part[int(of_person[members[0]])]
+            mine = [column for column in columns if column < n_answers]
+            known = [sentences[column - n_answers] for column in columns if column >= n_answers]
+            inside = self.member[members][:, mine].toarray()
+            every.append(_Component(self, members, mine, inside, known))
+        return every
+
+
+def _read(
+    answers: object, people: Any, noise: object, prior: object, sentences: list[Sentence], limit: float
+) -> _Published:
+    """Check all arguments, and find everybody and everything by position."""
+    table = check_dataframe(answers, "answers")
+    for name in ("who", "values", "answer"):
+        if list(table.columns).count(name) != 1:
+            raise TableError(
+                f"answers must have one column {name!r}; `who` and `values` hold lists, and `answer` numbers; got columns "
+                f"{short_repr(list(table.columns))}"
+            )
+    if not len(table):
+        raise TableError("answers must have at least one row")
+    numbers = as_numbers(table["answer"], "answer").astype(float)
+    who, counted = ([_several(cell) for cell in table[column]] for column in ("who", "values"))
+    if isinstance(people, pd.DataFrame):
+        people = people.index
+    given = check_list(list(people) if isinstance(people, Mapping) else people, "people", "names")
+    names = _labels(given, "people")
+    if isinstance(people, pd.Index):
+        names = names.rename(people.name)
+    possible = (
+        {name: check_list(chosen, "values of a person", "values") for name, chosen in people.items()}
+        if isinstance(people, Mapping)
+        else {}
+    )
+    values = _labels(_all_values(prior, possible, counted, sentences), "values")
+    if len(values) < 2:
+        raise StatementError(
+            f"only the value {short_repr(values[0]) if len(values) else ''} is known, so that nothing can be inferred; give "
+            "the possible values of everybody, people={name: [value, ...]}, or a prior"
+        )
+    log_prior = _log_prior(prior, names, values, possible)
+    kinds: list[Any] = list(noise) if isinstance(noise, list | tuple) else [noise] * len(table)
+    if len(kinds) != len(table):
+        raise StatementError(f"noise must be one distribution, or one per answer; got {len(kinds)} for {len(table)}")
+    # One object for all answers is read once.
+    penalty_of = {id(kind): noise_penalty(kind) for kind in kinds}
+    penalties = [penalty_of[id(kind)] for kind in kinds]
+    whole = np.array([kind.dist.name == "dlaplace" for kind in kinds])
+    if (off := whole & (numbers != np.rint(numbers))).any():
+        raise BadProbability(f"an answer with discrete noise must be an integer, got {numbers[off][0]:g}")
+    row, column = _positions(names, who, "person (given in who)")
+    member = sp.csr_array((np.ones(len(row), dtype=bool), (column, row)), shape=(len(names), len(table)))
+    at, value = _positions(values, counted, "sensitive value (given in values)")
+    mask = np.zeros((len(table), len(values)), dtype=bool)
+    mask[at, value] = True
+    known = PersonKnowledge.of(sentences, names, values, "person")
+    return _Published(names, values, member, mask, numbers, penalties, log_prior, known, limit)
+
+
+def _several(cell: object) -> list[Any]:
+    """Read a label, or several."""
+    return (
+        list(cell) if isinstance(cell, list | tuple | set | frozenset | np.ndarray | pd.Index | pd.Series) else [cell]
+    )
+
+
+def _labels(labels: Sequence[Any], what: str) -> pd.Index:
+    """An index of distinct labels."""
+    if strange := [label for label in labels if not isinstance(label, Hashable)]:
+        raise TableError(f"{what} must be labels, such as strings or numbers, not {short_repr(strange[0])}")
+    index = pd.Index(labels, tupleize_cols=False)
+    if not len(index) or index.has_duplicates or index.hasnans:
+        raise TableError(f"{what} must be distinct labels, at least one; one is missing or occurs twice")
+    return index.rename({"people": "person", "values": "value"}[what])
+
+
+def _all_values(
+    prior: object, possible: Mapping[Any, list[Any]], counted: list[list[Any]], sentences: list[Sentence]
+) -> list[Any]:
+    """The sensitive values, in the order in which they are named."""
+    if prior is not None:
+        kinds: tuple[type[Any], ...] = (pd.DataFrame, pd.Series)
+        table: Any = check_instance(prior, kinds, "prior", error=TableError)
+        return list(table.columns if isinstance(table, pd.DataFrame) else table.index)
+    named = [value for chosen in possible.values() for value in chosen]
+    if not possible:
+        named = [value for chosen in counted for value in chosen]
+        named += [atom.value for sentence in sentences for atom in atoms(sentence)]
+    if strange := [value for value in named if not isinstance(value, Hashable)]:
+        raise TableError(f"values must be labels, such as strings or numbers, not {short_repr(strange[0])}")
+    return list(dict.fromkeys(named))
+
+
+def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[Any, list[Any]]) -> np.ndarray:
+    """Logarithms of P(s | person) of everybody, given the values that are possible."""
+    if isinstance(prior, pd.DataFrame):
+        if prior.index.has_duplicates or len(missing := names.difference(prior.index, sort=False)):
+            raise TableError(
+                "prior must have one row per person; "
+                + ("a person occurs twice" if prior.index.has_duplicates else f"{short_repr(missing[0])} is missing")
+            )
+        prior = prior.loc[names]
+    try:
+        p = np.ones((1, len(values))) / len(values) if prior is None else np.atleast_2d(prior.to_numpy(dtype=float))
+    except (OverflowError, TypeError, ValueError):
+        raise TableError("prior must contain probabilities only") from None
+    if not (p >= 0).all() or (np.abs(p.sum(axis=1) - 1) > ROUNDING).any():
+        raise BadProbability("prior must have rows of probabilities that sum to 1")
+    p = np.broadcast_to(p, (len(names), len(values))).copy()
+    for i, name in enumerate(names if possible else ()):
+        p[i, ~values.isin(possible[name])] = 0.0
+    if (none := p.sum(axis=1) == 0).any():
+        raise BadProbability(
+            f"no possible value is left of {short_repr(names[none][0])}; give one with a prior above 0"
+        )
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
+
+
+def _positions(labels: pd.Index, cells: list[list[Any]], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Of every cell, where its labels are; each once."""
+    at = {label: i for i, label in enumerate(labels)}
+    pairs = []
+    for row, cell in enumerate(cells):
+        if unknown := [label for label in cell if not isinstance(label, Hashable) or label not in at]:
+            raise unknown_name(what, unknown[0], labels)
+        pairs += [(row, i) for i in dict.fromkeys(at[label] for label in cell)]
+    cell_of, position = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return cell_of, position
+
+
+# People whom answers and sentences link.
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """People who are alike: values are in types, which the same answers count (and which no sentence tells apart)."""
+
+    people: np.ndarray  # positions in the component
+    position: int  # the person, where a sentence mentions them; -1 otherwise
+    step: np.ndarray  # (types, counts): which counts a person of each type adds 1 to
+    log_prior: np.ndarray  # (types,)
+    type_of: np.ndarray  # (values,); -1 where the prior is 0
+    mentioned: np.ndarray  # (types,): the value of a type that sentences mention, -1 for others
+
+
+@dataclass(frozen=True, eq=False)
+class _Component:
+    """People whom answers and sentences link."""
+
+    published: _Published
+    people: np.ndarray
+    answers: list[int]
+    inside: np.ndarray  # (people, answers)
+    sentences: list[Sentence]
+
+    @cached_property
+    def plan(self) -> _Plan:
+        """The order of the work, with the answers."""
+        return _Plan.of(self, with_answers=True)
+
+    def check(self) -> None:
+        """Refuse what takes longer than is allowed, or cannot be true."""
+        if np.isinf(self.before[0]):
+            raise contradiction(self.sentences, lambda some: bool(np.isfinite(self._without(some)[0])))
+        self.plan.allow(self.published.limit)
+
+    def posteriors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Logarithms of P(s | person) given the sentences, and given the answers too."""
+        return self.before[1], self.plan.run()[1]
+
+    @cached_property
+    def before(self) -> tuple[float, np.ndarray]:
+        """The logarithm of P(sentences), and ln P(s | person) given the sentences alone."""
+        return self._without(self.sentences) if self.sentences else (0.0, self.published.log_prior[self.people])
+
+    def _without(self, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
+        """The logarithm of P(sentences), and those of P(s | person) given them alone."""
+        plan = _Plan.of(replace(self, sentences=sentences), with_answers=False)
+        plan.allow(self.published.limit)
+        return plan.run()
+
+    def kinds(self, with_answers: bool) -> tuple[list[_Kind], list[np.ndarray]]:
+        """People who are alike; and of every count, what it costs to be 0, 1, ..."""
+        published = self.published
+        # Answers about the same people and values have one count; those about all other values, what is left of it.
+        possible = np.isfinite(published.log_prior[self.people])
+        same: dict[tuple[bytes, bytes], list[tuple[int, bool]]] = {}
+        for column, a in enumerate(self.answers if with_answers else ()):
+            among = possible[self.inside[:, column]].any(axis=0)
+            mask = published.counted[a] & among
+            other = bool(mask[among.argmax()])
+            mask = among & ~mask if other else mask
+            if mask.any():
+                same.setdefault((self.inside[:, column].tobytes(), mask.tobytes()), []).append((column, other))
+        inside = self.inside[:, np.array([columns[0][0] for columns in same.values()], dtype=np.int64)]
+        counted = np.array([np.frombuffer(mask, dtype=bool) for _, mask in same], dtype=bool).reshape(
+            len(same), possible.shape[1]
+        )
+        known = published.known
+        spoken = {atom for sentence in self.sentences for atom in atoms(sentence)}
+        values_of: dict[int, set[int]] = {}
+        for person, value in (known.positions[atom] for atom in spoken):
+            values_of.setdefault(person, set()).add(value)
+        groups: dict[tuple[bytes, bytes, int], list[int]] = {}
+        typed: dict[tuple[bytes, bytes, int], _Kind] = {}
+        described: dict[tuple[bytes, bytes, int], tuple[_Kind, tuple[bytes, bytes, int]]] = {}
+        for i, person in enumerate(self.people.tolist()):
+            position = person if person in values_of else -1
+            raw = (inside[i].tobytes(), published.log_prior[person].tobytes(), position)
+            if raw not in described:
+                kind = _kind(inside[i], counted, published.log_prior[person], position, values_of.get(person, set()))
+                key = (inside[i].tobytes(), np.round(kind.log_prior, 12).tobytes() + kind.type_of.tobytes(), position)
+                described[raw] = kind, key
+            kind, key = described[raw]
+            typed.setdefault(key, kind)
+            groups.setdefault(key, []).append(i)
+        kinds = [replace(typed[key], people=np.array(members)) for key, members in groups.items()]
+        most = inside.sum(axis=0)
+        costs = []
+        for n, columns in zip(most.tolist(), same.values(), strict=True):
+            cost = np.zeros(n + 1)
+            for column, other in columns:
+                penalty = published.penalties[self.answers[column]]
+                count = n - np.arange(n + 1) if other else np.arange(n + 1)
+                miss = np.abs(published.answers[self.answers[column]] - count)
+                # Only differences matter: less the least first, since an answer far from all counts would lose digits.
+                more, least = miss - miss.min(), miss.min()
+                cost -= more * (more + 2 * least) / (2 * penalty.sd**2) if penalty.sd else more * penalty.weight
+            costs.append(cost)
+        return kinds, costs
+
+
+def _kind(inside: np.ndarray, counted: np.ndarray, log_prior: np.ndarray, position: int, spoken: set[int]) -> _Kind:
+    """The types of values of a person."""
+    possible = np.flatnonzero(np.isfinite(log_prior))
+    adds = (counted & inside[:, None]).T[possible]
+    mention = np.array([value if value in spoken else -1 for value in possible.tolist()])
+    rows, which = np.unique(np.column_stack([adds, mention]).astype(np.int64), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    type_of = np.full(len(log_prior), -1)
+    type_of[possible] = which
+    of_type = np.array([logsumexp(log_prior[possible[which == t]]) for t in range(len(rows))])
+    return _Kind(np.empty(0, dtype=np.int64), position, rows[:, :-1], of_type, type_of, rows[:, -1])
+
+
+# The dynamic program.
+#
+# A step gives one person a value, or says how many people of a kind have a type. A state is what is left of the sentences,
+# the counts so far of the answers that are begun and not finished, and how many people of each kind begun have their
+# type already. A count whose last step is done is weighed with the density of its noise, and forgotten.
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Steps, each a kind and a type (-1 for all types of one person), with a bound on what they cost."""
+
+    component: _Component
+    kinds: list[_Kind]
+    costs: list[np.ndarray]
+    steps: list[tuple[int, int]]
+    touched: np.ndarray  # (steps, counts and kinds): what each step changes
+    residuals: Residuals
+    root: int
+    transitions: float
+
+    @classmethod
+    def of(cls, component: _Component, *, with_answers: bool) -> _Plan:
+        """Find an order in which few counts are open at a time."""
+        kinds, costs = component.kinds(with_answers)
+        if not with_answers:
+            kinds = [kind for kind in kinds if kind.position >= 0]
+        known, residuals = component.published.known, Residuals()
+        root = residuals.every(residuals.of(sentence, known.positions) for sentence in component.sentences)
+        steps = [
+            (k, t)
+            for k, kind in enumerate(kinds)
+            for t in ([-1] if len(kind.people) == 1 else range(len(kind.log_prior)))
+        ]
+        touched = np.zeros((len(steps), len(costs) + len(kinds)), dtype=bool)
+        about = [known.about(sentence) for sentence in component.sentences]
+        linked = np.zeros((len(steps), len(about)), dtype=bool)
+        for i, (k, t) in enumerate(steps):
+            kind = kinds[k]
+            touched[i, : len(costs)] = kind.step.any(axis=0) if t < 0 else kind.step[t] > 0
+            touched[i, len(costs) + k] = t >= 0
+            linked[i] = [kind.position in people for people in about]
+        capacity = np.array([len(cost) for cost in costs] + [len(kind.people) + 1 for kind in kinds], dtype=float)
+        greedy = _greedy(np.hstack([touched, linked]), np.log(np.concatenate([capacity, np.full(len(about), 2.0)])))
+        by_type = np.argsort([t for _, t in steps], kind="stable")
+        plans = []
+        for order in (greedy, np.arange(len(steps)), by_type):
+            plan = cls(
+                component, kinds, costs, [steps[i] for i in order], touched[order], residuals, root, transitions=0.0
+            )
+            plans.append(replace(plan, transitions=plan.bound()))
+        return min(plans, key=lambda plan: plan.transitions)
+
+    @cached_property
+    def last(self) -> np.ndarray:
+        """The last step of every count and kind; -1 if there is none."""
+        last = len(self.steps) - 1 - np.argmax(self.touched[::-1], axis=0)
+        return np.where(self.touched.any(axis=0), last, -1)
+
+    def bound(self) -> float:
+        """No fewer transitions than there are, from the sentences and the numbers of people alone."""
+        allowed = self.component.published.limit / TRANSITION
+        left, states, total = np.array([self.root]), 1.0, 0.0
+        capacity = np.ones(self.touched.shape[1])
+        for i, (k, t) in enumerate(self.steps):
+            kind, n_counts = self.kinds[k], len(self.costs)
+            n = len(kind.people)
+            final = t >= 0 and self.last[n_counts + k] == i
+            choices = len(kind.log_prior) if t < 0 else 1 if final else n + 1
+            total += states * choices
+            if kind.position >= 0:
+                left = np.unique(self.residuals.table(left, kind.position, kind.mentioned))
+                left = left[left != FALSE]
+            if total > allowed or len(left) > allowed:
+                return math.inf if len(left) > allowed else total
+            capacity[self.touched[i]] += n
+            # A kind's own column, and a count that several steps of one kind change, grow by its people once.
+            full = np.array([len(cost) for cost in self.costs] + [len(other.people) + 1 for other in self.kinds])
+            open_ = np.where(self.last > i, np.minimum(capacity, full), 1.0)
+            states = min(states * choices, max(len(left), 1) * math.exp(min(float(np.log(open_).sum()), 700.0)))
+        return total
+
+    def allow(self, limit: float) -> None:
+        """Refuse what takes longer than is allowed."""
+        if TRANSITION * self.transitions > limit:
+            raise GroupTooLarge(
+                f"answers and sentences link {len(self.component.people)} people by {len(self.costs)} different counts "
+                f"too closely for an exact answer: at least {TRANSITION * self.transitions:.1g} steps (2e7 a second) may be "
+                f"needed, and {limit:.0e} are allowed; allow more with limit=, leave out answers that overlap, write "
+                'sentences about fewer people, or use NoisyMarginal(how="likelihood")'
+            )
+
+    def run(self) -> tuple[float, np.ndarray]:
+        """The logarithm of what all worlds count, and ln P(s | person)."""
+        n_counts = len(self.costs)
+        rows = np.zeros((1, self.touched.shape[1]), dtype=np.int64)
+        residual, log_weight = np.array([self.root]), np.zeros(1)
+        moves = []
+        for i, (k, t) in enumerate(self.steps):
+            kind = self.kinds[k]
+            used = n_counts + k
+            if t < 0:
+                source, chosen = (
+                    part.reshape(-1) for part in np.indices((len(residual), len(kind.log_prior)), dtype=np.int64)
+                )
+                log_factor, step = kind.log_prior[chosen], kind.step[chosen]
+                after = residual[source]
+                if kind.position >= 0:
+                    after = self.residuals.table(residual, kind.position, kind.mentioned).reshape(-1)
+            else:
+                # The people left of the last type of a kind are all of it.
+                left = len(kind.people) - rows[:, used]
+                final = self.last[used] == i
+                source = np.arange(len(rows)) if final else np.repeat(np.arange(len(rows)), left + 1)
+                begin = np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
+                chosen = left if final else np.arange(len(source)) - begin
+                log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
+                if final:  # n! ways to say who is who, once per kind
+                    log_factor = log_factor + gammaln(len(kind.people) + 1)
+                after, step = residual[source], chosen[:, None] * kind.step[t]
+            true = after != FALSE
+            source, chosen, after, step = source[true], chosen[true], after[true], step[true]
+            log_factor = log_factor[true].copy()
+            code = np.unique(after, return_inverse=True)[1].reshape(-1)
+            columns = {}
+            # Only what an earlier step has changed, or this one does, is not 0.
+            for column in np.flatnonzero(self.touched[: i + 1].any(axis=0) & (self.last >= i)).tolist():
+                now = rows[source, column]
+                if column < n_counts:
+                    now = now + step[:, column]
+                elif column == used:
+                    now = now + chosen
+                if self.last[column] == i:
+                    if column < n_counts:
+                        log_factor += self.costs[column][now]
+                    continue
+                columns[column] = now
+                code = np.unique(code * (int(now.max(initial=0)) + 1) + now, return_inverse=True)[1].reshape(-1)
+            first = np.unique(code, return_index=True)[1]
+            rows = np.zeros((len(first), rows.shape[1]), dtype=np.int64)
+            for column, now in columns.items():
+                rows[:, column] = now[first]
+            residual = after[first]
+            moves.append((source, code, log_factor, chosen, log_weight))
+            log_weight = _log_sums(code, log_weight[source] + log_factor, len(first))
+        table = self.component.published.log_prior[self.component.people].copy()
+        if not len(residual):
+            return -math.inf, table
+        assert (residual == TRUE).all()
+        self._backward(moves, float(log_weight[0]), table)
+        return float(log_weight[0]), table
+
+    def _backward(self, moves: Sequence[tuple[np.ndarray, ...]], log_total: float, table: np.ndarray) -> None:
+        """Write ln P(s | person) into a table."""
+        log_share = [np.full(len(kind.log_prior), -np.inf) for kind in self.kinds]
+        after = np.zeros(1)
+        for (k, t), (source, code, log_factor, chosen, before) in zip(
+            reversed(self.steps), reversed(moves), strict=True
+        ):
+            on = log_factor + after[code]
+            share = before[source] + on - log_total
+            if t < 0:
+                log_share[k] = _log_sums(chosen, share, len(log_share[k]))
+            else:  # the expected share of the people of the kind
+                some = chosen > 0
+                log_share[k][t] = logsumexp(share[some] + np.log(chosen[some])) if some.any() else -np.inf
+                log_share[k][t] -= np.log(len(self.kinds[k].people))
+            after = _log_sums(source, on, len(before))
+        for kind, of_type in zip(self.kinds, log_share, strict=True):
+            possible = np.flatnonzero(kind.type_of >= 0)
+            type_of = kind.type_of[possible]
+            # In a type the answers say nothing: values are as likely as before.
+            table[np.ix_(kind.people, possible)] += (of_type - kind.log_prior)[type_of]
+
+
+def _greedy(touched: np.ndarray, log_capacity: np.ndarray) -> np.ndarray:
+    """An order of steps: next is always one after which the product of the open counts is smallest."""
+    left, begun = touched.sum(axis=0), np.zeros(touched.shape[1], dtype=bool)
+    remaining, order = np.arange(len(touched)), []
+    while len(remaining):
+        mine = touched[remaining]
+        is_open = (begun | mine) & (left > mine)
+        best = int(np.argmin(is_open @ log_capacity))
+        at = remaining[best]
+        order.append(int(at))
+        begun |= touched[at]
+        left = left - touched[at]
+        remaining = np.delete(remaining, best)
+    return np.array(order, dtype=np.int64)
+
+
+def _log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
+    """log(sum(exp(x))) over the entries of each index from 0 to n - 1."""
+    top = np.full(n, -np.inf)
+    np.maximum.at(top, index, x)
+    finite = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(finite + np.log(np.bincount(index, np.exp(x - finite[index]), n)))

@@ -1,0 +1,192 @@
+"""Noisy counts: equal to enumeration of all worlds, bounded by epsilon, and attained where people are tied."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from scipy.special import logsumexp
+
+import maxent_cvx as mx
+from support.sentences import random_sentence
+
+NAMES, VALUES = list("abcde"), ["x", "y", "z"]
+#: A noise of each kind, and its log-density, written out.
+NOISES = {
+    "laplace": (scipy.stats.laplace(scale=0.7), lambda miss: -np.abs(miss) / 0.7),
+    "geometric": (scipy.stats.dlaplace(0.9), lambda miss: -0.9 * np.abs(miss)),
+    "gaussian": (scipy.stats.norm(scale=1.3), lambda miss: -(miss**2) / (2 * 1.3**2)),
+}
+
+
+def enumerated(answers, names, prior, log_density, truths):
+    """P(s | person), and the largest ln P(answers | s) - ln P(answers | s'), over all worlds; None if there are none."""
+    logs = {(i, v, given): [] for i in names for v in VALUES for given in (False, True)}
+    for dealt in itertools.product(VALUES, repeat=len(names)):
+        world = dict(zip(names, dealt, strict=True))
+        weight = np.prod([prior.loc[who, v] for who, v in world.items()])
+        if weight == 0 or not all(truth(world) for truth in truths):
+            continue
+        density = 0.0
+        for who, values, answer in answers.itertuples(index=False):
+            density += log_density(answer - sum(world[person] in values for person in who))
+        for who, v in world.items():
+            logs[who, v, False].append(np.log(weight))
+            logs[who, v, True].append(np.log(weight) + density)
+    before, after = (
+        pd.DataFrame(
+            {v: {i: logsumexp(logs[i, v, given]) if logs[i, v, given] else -np.inf for i in names} for v in VALUES}
+        )
+        for given in (False, True)
+    )
+    if np.isinf(before).all(axis=None):
+        return None
+    gain = (after - before).where(np.isfinite(before))
+    table = np.exp(after.sub(logsumexp(after, axis=1), axis=0))
+    return table, gain.max(axis=1) - gain.min(axis=1)
+
+
+def drawn(rng, kind):
+    """Random answers, some of them nested or the same; a prior with zeros and people who are alike; and sentences."""
+    n = int(rng.integers(2, 6))
+    names = NAMES[:n]
+    sizes = rng.integers(0, n + 1, rng.integers(1, 6))
+    answers = pd.DataFrame(
+        {
+            "who": [list(rng.permutation(names)[:size]) for size in sizes],
+            "values": [list(rng.permutation(VALUES)[: rng.integers(0, 4)]) for _ in sizes],
+            "answer": np.round(rng.normal(n / 2, 3, len(sizes)), 0 if kind == "geometric" else 2),
+        }
+    )
+    rows = rng.dirichlet(np.ones(3), 2) * (rng.random((2, 3)) < 0.85)
+    rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, 1.0)
+    rows /= rows.sum(axis=1, keepdims=True)
+    prior = pd.DataFrame(rows[rng.integers(0, 2, n)], names, VALUES)
+    pairs = [random_sentence(rng, names, VALUES) for _ in range(rng.integers(0, 3))]
+    return names, answers, prior, [sentence for sentence, _ in pairs], [truth for _, truth in pairs]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_equals_enumeration(seed):
+    """The posterior and the Bayes factors are those of all worlds; contradictory sentences are refused."""
+    rng = np.random.default_rng(seed)
+    kind = list(NOISES)[seed % 3]
+    noise, log_density = NOISES[kind]
+    names, answers, prior, sentences, truths = drawn(rng, kind)
+    if seed % 4 == 0:
+        prior = pd.DataFrame(1 / 3, names, VALUES)
+    expected = enumerated(answers, names, prior, log_density, truths)
+    if expected is None:
+        with pytest.raises(mx.Infeasible):
+            mx.attacks.noisy(answers, names, noise=noise, prior=prior, knowledge=sentences)
+        return
+    people = dict.fromkeys(names, VALUES) if seed % 4 == 0 else names
+    given = None if seed % 4 == 0 else prior
+    result = mx.attacks.noisy(answers, people, noise=noise, prior=given, knowledge=sentences)
+    np.testing.assert_allclose(result.table, expected[0], atol=1e-10)
+    np.testing.assert_allclose(result.bayes_factors, expected[1], atol=1e-9)
+    if not sentences and kind != "gaussian":
+        assert result.bayes_factors.max() <= result.epsilon + 1e-9
+    elif kind != "gaussian":
+        assert result.bayes_factors.max() <= len(names) * result.epsilon + 1e-9
+
+
+@pytest.mark.parametrize("tied", [1, 2, 5])
+@pytest.mark.parametrize("noise", [scipy.stats.laplace(scale=1 / 0.3), scipy.stats.dlaplace(0.3)])
+def test_tied_people(tied, noise):
+    """If c people are known to have the same value: exactly c epsilon (Kifer and Machanavajjhala, 2011)."""
+    names = [f"p{i}" for i in range(8)]
+    same = [f"p{i}=HIV -> p{(i + 1) % tied}=HIV" for i in range(tied)]
+    answers = pd.DataFrame({"who": [names], "values": [["HIV"]], "answer": [20]})
+    result = mx.attacks.noisy(answers, {name: ["HIV", "Flu"] for name in names}, noise=noise, knowledge=same)
+    assert result.epsilon == pytest.approx(0.3)
+    assert result.bayes_factors.iloc[:tied].to_numpy() == pytest.approx(np.full(tied, tied * 0.3))
+    assert result.bayes_factors.iloc[tied:].to_numpy() == pytest.approx(np.full(8 - tied, 0.3))
+
+
+def test_histogram_is_two_moves():
+    """A changed value moves two cells of a histogram, and a total over both none."""
+    names, noise = list("ab"), scipy.stats.laplace(scale=2)
+    answers = pd.DataFrame({"who": [names] * 3, "values": [["x"], ["y"], ["x", "y"]], "answer": [5.0, -5.0, 9.0]})
+    result = mx.attacks.noisy(answers, names, noise=noise)
+    assert result.epsilon == pytest.approx(1.0)
+    assert result.bayes_factors.to_numpy() == pytest.approx([1.0, 1.0])
+
+
+def test_answers_far_from_all_counts():
+    """An answer a million scales away, and almost no noise, neither overflow nor underflow."""
+    names = [f"p{i}" for i in range(40)]
+    answers = pd.DataFrame({"who": [names, names[:20]], "values": [["x"]] * 2, "answer": [1e6, 30.0]})
+    result = mx.attacks.noisy(answers, {name: ["x", "y"] for name in names}, noise=scipy.stats.laplace(scale=1e-3))
+    assert result.bayes_factors.to_numpy() == pytest.approx(np.repeat([2000.0, 1000.0], 20), rel=1e-9)
+    assert result.table["x"].to_numpy() == pytest.approx(np.ones(40))
+    assert np.isfinite(result.bayes_factors).all()
+
+
+def test_many_people_in_a_hierarchy():
+    """2,000 people by city, by region and in all: people who are alike are counted, and the answer is that of each city.
+
+    With one region per city, and the total answered without information, cities are independent binomials.
+    """
+    names = np.arange(2_000)
+    cities = np.split(names, 20)
+    rng = np.random.default_rng(0)
+    counted = rng.integers(20, 60, 20) + 0.25
+    answers = pd.DataFrame(
+        {"who": [*map(list, cities), names.tolist()], "values": [["x"]] * 21, "answer": [*counted, 900.0]}
+    )
+    noise = [scipy.stats.laplace(scale=2.0)] * 20 + [scipy.stats.norm(scale=1e6)]
+    result = mx.attacks.noisy(answers, {name: ["x", "y"] for name in names.tolist()}, noise=noise)
+    k = np.arange(101)
+    for city, answer in zip(cities, counted, strict=True):
+        weight = scipy.stats.binom(100, 0.5).pmf(k) * np.exp(-np.abs(answer - k) / 2)
+        assert result.table.loc[city[0], "x"] == pytest.approx(weight @ k / weight.sum() / 100, abs=1e-7)
+
+
+def test_too_large():
+    """What would take too long is refused, with what to do."""
+    rng = np.random.default_rng(0)
+    names = [f"p{i}" for i in range(60)]
+    answers = pd.DataFrame(
+        {"who": [list(rng.permutation(names)[:30]) for _ in range(30)], "values": [["x"]] * 30, "answer": 15.0}
+    )
+    with pytest.raises(mx.GroupTooLarge, match="limit="):
+        mx.attacks.noisy(answers, {name: ["x", "y"] for name in names}, noise=scipy.stats.laplace(scale=1))
+
+
+def test_trade_off():
+    """The Gaussian curve is attained by the test of the count; that of Laplace is below that of every threshold."""
+    answers = pd.DataFrame({"who": [["a", "b"]] * 2, "values": [["x"], ["y"]], "answer": [1.0, 1.0]})
+    level = np.linspace(0, 1, 11)
+    gaussian = mx.attacks.noisy(answers, ["a", "b"], noise=scipy.stats.norm(scale=3))
+    # Between x and y both counts move by 1: their difference by 2, with a standard deviation of 3 sqrt(2).
+    normal = scipy.stats.norm
+    np.testing.assert_allclose(
+        gaussian.trade_off(level), normal.cdf(normal.isf(level) - 2 / (3 * np.sqrt(2))), atol=1e-12
+    )
+    laplace = mx.attacks.noisy(answers.iloc[:1], {"a": ["x", "y"], "b": ["x", "y"]}, noise=scipy.stats.laplace(scale=3))
+    threshold = scipy.stats.laplace(scale=3).isf(level)
+    second = scipy.stats.laplace(loc=1, scale=3).cdf(threshold)
+    assert (laplace.trade_off(level) <= second + 1e-12).all()
+    assert laplace.trade_off([0.9])[0] == pytest.approx(second[9])
+    assert gaussian.epsilon is None
+
+
+def test_wrong_arguments():
+    """Unknown people and values, other noise, fractions with discrete noise, and a single value are refused by name."""
+    names, noise = ["a", "b"], scipy.stats.dlaplace(1.0)
+    answers = pd.DataFrame({"who": [names], "values": [["x"]], "answer": [1]})
+    people = {name: ["x", "y"] for name in names}
+    with pytest.raises(mx.UnknownName, match="c"):
+        mx.attacks.noisy(answers.assign(who=[["a", "c"]]), people, noise=noise)
+    with pytest.raises(mx.UnknownName, match="w"):
+        mx.attacks.noisy(answers.assign(values=[["w"]]), people, noise=noise)
+    with pytest.raises(mx.BadProbability, match=r"1\.5"):
+        mx.attacks.noisy(answers.assign(answer=1.5), people, noise=noise)
+    with pytest.raises(mx.StatementError, match="uniform"):
+        mx.attacks.noisy(answers, people, noise=scipy.stats.uniform(scale=2))
+    with pytest.raises(mx.StatementError, match="only the value"):
+        mx.attacks.noisy(answers, names, noise=noise)
