@@ -9,12 +9,14 @@ from .mondrian import mondrian, mondrian_table
 from .randomize import randomize
 from .republish import republish
 from .rules import Sanitized, mine_rules, sanitize
+from .search import Search, search
 from .similar_linkage import similar_linkage, similar_linkage_groups
 
 __all__ = [
     "Channel",
     "Merging",
     "Sanitized",
+    "Search",
     "anatomy",
     "anatomy_buckets",
     "channel",
@@ -25,6 +27,7 @@ __all__ = [
     "randomize",
     "republish",
     "sanitize",
+    "search",
     "similar_linkage",
     "similar_linkage_groups",
 ]

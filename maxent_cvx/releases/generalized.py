@@ -481,6 +481,14 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     return parsed
 
 
+def hierarchy_table(hierarchy: pd.DataFrame | str | PathLike[str], attribute: str) -> pd.DataFrame:
+    """Read a hierarchy as a table of levels: a row per value, which is in the first column."""
+    if not isinstance(hierarchy, pd.DataFrame):
+        return _of_file(hierarchy, attribute)
+    _check_header(hierarchy, attribute)
+    return hierarchy
+
+
 def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
     """Read a hierarchy of ARX: one row per value, one column per level, between semicolons, and no header."""
     text = read_file_text(name, f"the hierarchy of {attribute!r}")

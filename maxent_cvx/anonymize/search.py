@@ -1,0 +1,631 @@
+"""The release with the least loss that exposes nobody: a search over generalisations, Mondrian's groups and Anatomy's.
+
+Full-domain generalisation gives every attribute one level of its hierarchy; the levels of all attributes are a node of a
+lattice. A release is safe if no sensitive value is inferred with the threshold's probability, by the rule of
+:func:`maxent_cvx.measures.exposed`. What makes the search exact:
+
+* NCP without suppression is a sum over attributes, so that all nodes are sorted by it without grouping any record. The
+  first safe node is the best one. With suppression it is a lower bound, and the search ends where that reaches the best loss.
+* Without knowledge and suppression a node that is not safe rules out every finer one: the groups of the finer node are
+  parts of its groups, and a share of a group is a mean of those of its parts.
+
+With knowledge neither the probabilities nor the promise are monotone; every node that could be better is solved.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._utils.errors import MaxEntError, NotDecided, TableError, pluralize, unknown_name
+from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.progress import progress_bar
+from .._utils.tables import Microdata, densely, group_codes, names
+from .._utils.validation import check_float, check_in, check_list, check_mapping, check_optional_bool, check_seconds
+from ..measures.exposure import Baseline, ExposureRule, exposed, read_events
+from ..measures.utility import query_error
+from ..model.maxent import MaxEnt
+from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
+from ..releases.generalized import hierarchy_table
+from ..releases.release import Release
+from .anatomy import anatomy
+from .mondrian import mondrian_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "Search",
+    "search",
+]
+
+#: What can be searched, and by what losses releases are compared.
+METHODS, LOSSES = ("full-domain", "mondrian", "anatomy"), ("ncp", "discernibility", "classification", "queries")
+#: Widths of the finest ranges that are made for numbers: about so many of them, of 1, 2 or 5 times a power of ten.
+RANGES = 32
+#: Group sizes of Mondrian that are tried: these times each power of ten, and values in Anatomy's buckets, up to these.
+SIZES, MOST_VALUES = (1, 2, 3, 5), 10
+
+
+@dataclass(frozen=True, eq=False)
+class Search(ReprMixin):
+    """The safe release of least loss, and all releases that were judged.
+
+    Attributes
+    ----------
+    release : Release
+        The best one. It exposes nobody to an adversary who knows the release and the knowledge.
+    loss : float
+        Its loss, between 0 and 1; for "queries" the mean relative error.
+    nodes : int
+        Number of releases that were judged.
+    optimal : bool
+        Whether it is proved that nothing that was searched is safe and has less loss.
+    method : str
+        "full-domain", "mondrian" or "anatomy".
+    levels : dict of str to int
+        The level of every attribute, 0 for exact values; empty for other methods.
+    suppressed : int
+        Number of records that are left out.
+    candidates : DataFrame
+        A row for each release that was judged: `method`, `parameters`, `loss`, `largest`, the largest probability of an
+        event that counts (NaN if it was not solved), and whether it is `safe`.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> found = mx.anonymize.search(hospital, qi=["Gender", "Degree"], sa="Disease", methods=["full-domain"])
+    >>> found.levels, round(found.loss, 3), found.optimal
+    ({'Gender': 0, 'Degree': 1}, 0.5, True)
+    """
+
+    release: Release
+    loss: float
+    nodes: int
+    optimal: bool
+    method: str
+    levels: dict[str, int]
+    suppressed: int
+    candidates: pd.DataFrame
+    threshold: float
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the loss of every release against its largest probability; those that no other improves are joined.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        table = self.candidates.dropna(subset=["loss", "largest"])
+        with axes_for(ax, *LINES) as drawn:
+            for number, (method, part) in enumerate(table.groupby("method", sort=False)):
+                for is_safe, points in part.groupby("safe"):
+                    drawn.plot(
+                        points["largest"], points["loss"], MARKERS[number], linestyle="", markersize=5,
+                        color=COLOURS[number] if is_safe else FAINT, label=method if is_safe else f"{method}, not safe",
+                    )  # fmt: skip
+            best = table.sort_values(["largest", "loss"])
+            best = best[best["loss"] < best["loss"].cummin().shift(fill_value=np.inf)]
+            drawn.step(best["largest"], best["loss"], where="post", color=AGAINST, linewidth=1, label="none is better")
+            drawn.axvline(self.threshold, color="0.3", linewidth=1, linestyle=":")
+            drawn.set(xlabel="largest probability that counts", ylabel="loss")
+            drawn.set_xlim(right=1.02)
+            legend_beside(drawn)
+        return drawn
+
+    def __repr__(self) -> str:
+        best = "least loss" if self.optimal else "least loss so far"
+        return f"<Search: {self.method}, {best} {self.loss:.4g}, of {pluralize(self.nodes, 'release')} judged>"
+
+    def _tables(self) -> Iterable[TablePreview]:
+        return [TablePreview(self.candidates.sort_values("loss"), "releases")]
+
+
+def search(
+    table: pd.DataFrame,
+    qi: str | Iterable[str],
+    sa: str | Iterable[str],
+    hierarchies: Mapping[str, object] | None = None,
+    threshold: float = 0.8,
+    baseline: Any = None,
+    knowledge: Iterable[Any] = (),
+    loss: str = "ncp",
+    time_limit: float | None = None,
+    *,
+    methods: Iterable[str] = METHODS,
+    suppression: float = 0.0,
+    progress: bool | None = None,
+) -> Search:
+    """Find the release with the least loss of which nobody's value is inferred with the threshold's probability.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per person.
+    qi, sa : str or list of str
+        Column names.
+    hierarchies : dict, optional
+        For an attribute its hierarchy: ``{value: [level 1, level 2, ...]}``, a table with values in the first column and
+        their generalisations in the others, or the name of a hierarchy file of ARX. Attributes without one get ranges
+        that nest (numbers), months, years and decades (dates), or "*".
+    threshold, baseline
+        As in :func:`maxent_cvx.measures.exposed`.
+    knowledge : list
+        What the adversary is assumed to know, as :meth:`maxent_cvx.MaxEnt.add` takes it.
+    loss : {"ncp", "discernibility", "classification", "queries"}
+        "ncp": for a cell the share of the hierarchy's leaves below it, 0 for one leaf; the mean over records and
+        attributes. "discernibility": sum of squared group sizes, divided by n^2. "classification": share of records whose
+        value is not the most frequent of their group. "queries": mean relative error of random counting queries
+        (:func:`maxent_cvx.measures.query_error`). A record that is left out counts as 1.
+    time_limit : float, optional
+        Seconds, after which the best release so far is returned.
+    methods : list of str
+        What is searched: "full-domain", "mondrian", "anatomy". Anatomy publishes exact quasi-identifiers, so that its NCP
+        is 0.
+    suppression : float
+        The share of records that may be left out of a full-domain generalisation, by groups.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal or in a notebook.
+
+    Returns
+    -------
+    Search
+
+    Raises
+    ------
+    TableError
+        If no release exposes nobody; if a hierarchy lacks a value, or its levels do not nest.
+    NotDecided
+        If none was found within the time limit.
+    StatementError, UnknownName, BadProbability
+        If an argument cannot be read.
+    Infeasible
+        If the knowledge contradicts the table.
+
+    Notes
+    -----
+    El Emam et al. (2009) and Prasser et al. (Flash, 2012) search such lattices for k-anonymity and similar promises about
+    groups; here the promise is about what is inferred. Xu et al. (2006) define NCP; Bayardo and Agrawal (2005)
+    discernibility; Iyengar (2002) classification.
+
+    Without knowledge a full-domain search by NCP is exact. With knowledge every node is judged by a model for adversaries
+    who know exact quasi-identifiers. `optimal` says whether all releases with less loss were judged.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> hospital = mx.datasets.load_hospital()
+    >>> best = mx.anonymize.search(hospital, qi=["Gender", "Degree"], sa="Disease", threshold=0.6)
+    >>> best.method, best.loss
+    ('anatomy', 0.0)
+    >>> mx.measures.exposed(mx.MaxEnt(best.release).solve(), 0.6).people
+    0
+    """
+    check_float(threshold, "threshold", 0.0, 1.0)
+    check_in(loss, "loss", LOSSES)
+    chosen = [check_in(method, "a method", METHODS) for method in check_list(methods, "methods", "names")]
+    check_float(suppression, "suppression", 0.0, 1.0)
+    check_optional_bool(progress, "progress")
+    seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")
+    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    given = {} if hierarchies is None else check_mapping(hierarchies, "hierarchies", "{attribute: its hierarchy}")
+    if strangers := [name for name in given if name not in data.qi]:
+        raise unknown_name("quasi-identifier (given in hierarchies)", strangers[0], data.qi)
+    attributes = [Attribute.of(data.frame[name], given.get(name)) for name in data.qi]
+    judge = Judge.of(data, threshold, baseline, list(knowledge))
+    found = Best(data, attributes, judge, loss, suppression, time.monotonic() + seconds)
+    with progress_bar(None, "search", progress, unit="release") as bar:
+        found.bar = bar
+        # Methods with a few candidates first: a small loss of theirs ends the search over the lattice.
+        for method, candidates in (
+            ("anatomy", found.anatomy), ("mondrian", found.mondrian), ("full-domain", found.full_domain),
+        ):  # fmt: skip
+            if method in chosen:
+                candidates()
+    return found.result()
+
+
+# ----------------------------------------------------------------------------- attributes, their levels and their losses
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier: the node of every record at every level of its hierarchy."""
+
+    name: str
+    leaves: pd.Index  # all exact values of the hierarchy, also those that nobody has
+    codes: list[np.ndarray]  # of each level, the number of the node of every record
+    nodes: list[np.ndarray]  # of each level, what is published
+    below: list[np.ndarray]  # of each level, the number of leaves below every node
+
+    @classmethod
+    def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
+        """Read the hierarchy of a column, or make one."""
+        levels = _made_levels(column) if hierarchy is None else _read_levels(hierarchy, str(column.name))
+        leaves = pd.Index(levels.iloc[:, 0])
+        if leaves.has_duplicates:
+            raise TableError(f"the hierarchy of {column.name!r} has {leaves[leaves.duplicated()][0]!r} twice")
+        place = leaves.get_indexer(pd.Index(column))
+        if (place < 0).any():  # files have texts
+            as_text = leaves.get_indexer(pd.Index(column.astype(str)))
+            place = np.where(place < 0, as_text, place)
+        if (place < 0).any():
+            value = column.iloc[int((place < 0).argmax())]
+            raise TableError(f"the hierarchy of {column.name!r} lacks the value {value!r}; add it, with all its levels")
+        factors = [pd.factorize(levels.iloc[:, level]) for level in range(levels.shape[1])]
+        for (fine, _), (coarse, _) in itertools.pairwise(factors):
+            if len(np.unique(fine * np.int64(len(leaves)) + coarse)) != len(np.unique(fine)):
+                raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
+        nodes = [np.asarray(node, dtype=object) for _, node in factors]
+        nodes[0] = np.array([*leaves], dtype=object)
+        return cls(
+            str(column.name),
+            leaves,
+            [code[place] for code, _ in factors],
+            nodes,
+            [np.bincount(code) for code, _ in factors],
+        )
+
+    def ncp(self, level: int) -> float:
+        """The mean NCP of all cells at a level."""
+        below = self.below[level][self.codes[level]]
+        return float(np.where(below > 1, below / len(self.leaves), 0.0).mean())
+
+    def ncp_of_cells(self, level: int) -> np.ndarray:
+        """NCP of the cell of every record at a level."""
+        below = self.below[level][self.codes[level]]
+        return np.where(below > 1, below / len(self.leaves), 0.0)
+
+    def ncp_of(self, cells: pd.Series) -> np.ndarray:
+        """NCP of generalised cells: intervals, sets of values, "*" or exact values."""
+        distinct, code = np.unique(densely(pd.factorize(cells.map(str))[0]), return_inverse=True)
+        first = np.array([int((code == i).argmax()) for i in range(len(distinct))])
+        below = np.array([self._leaves_below(cells.iloc[at]) for at in first.tolist()])
+        return np.where(below > 1, below / len(self.leaves), 0.0)[code]
+
+    def _leaves_below(self, cell: object) -> int:
+        if isinstance(cell, pd.Interval):
+            numbers = pd.to_numeric(pd.Series(self.leaves), errors="coerce").to_numpy(float)
+            return int(((numbers >= cell.left) & (numbers <= cell.right)).sum())
+        if isinstance(cell, frozenset):
+            return len(cell)
+        return len(self.leaves) if isinstance(cell, str) and cell == "*" else 1
+
+
+def _read_levels(hierarchy: object, attribute: str) -> pd.DataFrame:
+    """Read {value: [level 1, ...]}, a table of levels, or a file of ARX."""
+    if isinstance(hierarchy, pd.DataFrame | str | PathLike):
+        return hierarchy_table(hierarchy, attribute)
+    levels = check_mapping(hierarchy, f"the hierarchy of {attribute!r}", "{value: [level 1, level 2, ...]}")
+    rows = [
+        [value, *(nodes if isinstance(nodes, Sequence) and not isinstance(nodes, str) else [nodes])]
+        for value, nodes in levels.items()
+    ]
+    if len({len(row) for row in rows}) > 1 or not rows:
+        raise TableError(f"every value of the hierarchy of {attribute!r} must have equally many levels")
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _made_levels(column: pd.Series) -> pd.DataFrame:
+    """Make a hierarchy: ranges that nest, months, years and decades, or "*" at once."""
+    values = pd.Index(column.unique()).sort_values() if not column.isna().any() else pd.Index(column.unique())
+    levels: list[Any] = [np.array([*values], dtype=object)]
+    if pd.api.types.is_datetime64_any_dtype(column):
+        times = pd.DatetimeIndex(values)
+        years = times.year.to_numpy()
+        levels += [times.strftime("%Y-%m").to_numpy(object), times.strftime("%Y").to_numpy(object)]
+        levels += [np.array([f"{year // 10 * 10}s" for year in years], dtype=object)]
+    elif pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and len(values) > 2:
+        numbers = values.to_numpy(float)
+        width = _round_width((numbers.max() - numbers.min()) / RANGES)
+        while True:
+            low = np.floor(numbers / width)
+            if low.max() == low.min():
+                break
+            if len(np.unique(low)) < len(values):
+                levels.append(
+                    np.array([pd.Interval(left * width, (left + 1) * width, "left") for left in low], dtype=object)
+                )
+            width *= 2
+            if -width < numbers.min() < 0 <= numbers.max() < width:  # the ranges beside 0 are never joined
+                break
+    levels.append(np.full(len(values), "*", dtype=object))
+    return pd.DataFrame(dict(enumerate(levels)))
+
+
+def _round_width(width: float) -> float:
+    """A width of 1, 2 or 5 times a power of ten, not below the given one."""
+    power = 10.0 ** np.floor(np.log10(width))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-12)))
+
+
+# ---------------------------------------------------------------------------------------- whether a release exposes anybody
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Whether somebody is exposed: by the shares of groups, or with knowledge by a model."""
+
+    data: Microdata
+    threshold: float
+    baseline: Any
+    knowledge: list[Any]
+    s: np.ndarray  # the value of every record
+    values: pd.Index
+    rule: ExposureRule | None  # None if models judge
+
+    @classmethod
+    def of(cls, data: Microdata, threshold: float, baseline: Any, knowledge: list[Any]) -> Judge:
+        """Read the promise."""
+        s, values = data.values()
+        rule = None
+        if not knowledge and (baseline is None or (isinstance(baseline, str) and baseline == "overall")):
+            events, intervals = read_events(values, None, None)
+            rule = ExposureRule(threshold, 0.0, values, events, None, intervals)
+            if baseline is not None:
+                overall = rule.units.of(np.bincount(s, minlength=len(values))[None] / len(s))
+                before = Baseline(overall, np.zeros_like(overall), "overall")
+                rule = ExposureRule(threshold, 0.0, values, events, before, intervals)
+        return cls(data, threshold, baseline, knowledge, s, values, rule)
+
+    def counts(self, group: np.ndarray) -> np.ndarray:
+        """Number of records with each value in each group."""
+        n = len(self.values)
+        return np.bincount(group * n + self.s, minlength=(int(group.max()) + 1) * n).reshape(-1, n)
+
+    def largest(self, counts: np.ndarray) -> np.ndarray:
+        """The largest probability of an event that counts, of every group."""
+        assert self.rule is not None
+        return np.asarray(self.rule.surest(counts / counts.sum(axis=1, keepdims=True))[0])
+
+    def of_release(self, release: Release) -> tuple[float, bool]:
+        """The largest probability of a release, and whether it exposes nobody, by a model."""
+        post = MaxEnt(release).add(*self.knowledge).solve()
+        result = exposed(post, self.threshold, baseline=self.baseline)
+        surest = float(result.who["P"].max()) if result.people else float(post.conditional().to_numpy().max())
+        return surest, result.people == 0
+
+    def of_groups(self, group: np.ndarray) -> tuple[float, bool]:
+        """The same of groups of records, for an adversary with exact quasi-identifiers."""
+        if self.rule is not None:
+            largest = self.largest(self.counts(group))
+            return float(largest.max()), not self.rule.reaches(largest).any()
+        columns = [*self.data.qi, *self.data.sa]
+        bucket = "group" + "_" * sum(name.startswith("group") for name in columns)
+        table = self.data.frame[columns].assign(**{bucket: group})
+        return self.of_release(Release.from_buckets(table, qi=list(self.data.qi), sa=list(self.data.sa), bucket=bucket))
+
+
+# -------------------------------------------------------------------------------------------------------- the search itself
+
+
+@dataclass(eq=False)
+class Best:
+    """The best release so far, and everything that was judged."""
+
+    data: Microdata
+    attributes: list[Attribute]
+    judge: Judge
+    loss_name: str
+    suppression: float
+    until: float
+    bar: Any = None
+    loss: float = np.inf
+    release: Callable[[], Release] | None = None
+    about: tuple[str, dict[str, int], int] = ("", {}, 0)  # the method, the levels, and the suppressed records
+    is_complete: bool = True  # whether everything with less loss was judged
+    candidates: list[tuple[str, str, float, float, bool]] = field(default_factory=list)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over; then something was not judged."""
+        if time.monotonic() > self.until:
+            self.is_complete = False
+            return True
+        return False
+
+    def anatomy(self) -> None:
+        """Anatomy's buckets of 2, 3, ... different values; the first safe ones are the smallest."""
+        frequency = np.sort(np.bincount(self.judge.s))[::-1]
+        for l in range(2, min(MOST_VALUES, len(frequency)) + 1):
+            if self.is_over:
+                return
+            exempt = int((frequency > len(self.data) // l).sum())
+            try:
+                release = anatomy(self.data.frame, qi=list(self.data.qi), sa=list(self.data.sa), l=l, exempt=exempt)
+            except TableError:  # too few records, or too few values that are rare enough
+                continue
+            loss = self._loss_of_anatomy(release)
+            largest, is_safe = self.judge.of_release(release)
+            self._add("anatomy", f"l={l}, exempt={exempt}", loss, largest, is_safe, partial(_same, release))
+
+    def mondrian(self) -> None:
+        """Mondrian's groups that keep the promise when they are cut, and those of k records."""
+        data = self.data
+        sizes = [size * 10**power for power in range(7) for size in SIZES if size * 10**power <= len(data)]
+        limit = self.judge.threshold
+        settings: list[dict[str, Any]] = [{"k": 1, "safe": (limit, 0)}] if 0 < limit < 1 else []
+        for setting in [*settings, *({"k": k} for k in sizes)]:
+            if self.is_over:
+                return
+            try:
+                cells = mondrian_table(data.frame, qi=list(data.qi), sa=list(data.sa), **setting)
+            except TableError:  # the whole table is not safe
+                continue
+            group = group_codes(
+                [pd.factorize(cells[name].map(str))[0] for name in data.qi], [len(cells)] * len(data.qi)
+            )
+            published = partial(_generalized, cells, data)
+            ncp = np.mean([a.ncp_of(cells[a.name]) for a in self.attributes], axis=0)
+            loss = self._loss_of_groups(group, ncp, published)
+            largest, is_safe = self.judge.of_groups(group)
+            text = ", ".join(f"{name}={value}" for name, value in setting.items())
+            self._add("mondrian", text, loss, largest, is_safe, published)
+            if is_safe and "safe" not in setting:
+                return  # larger groups lose more
+
+    def full_domain(self) -> None:
+        """The lattice of levels, in the order of a lower bound on the loss."""
+        heights = [len(attribute.codes) for attribute in self.attributes]
+        lattice = np.array(list(itertools.product(*map(range, heights))))
+        ncp = sum(
+            np.array([attribute.ncp(level) for level in range(height)])[lattice[:, a]]
+            for a, (attribute, height) in enumerate(zip(self.attributes, heights, strict=True))
+        ) / len(heights)
+        is_exact = self.judge.rule is not None
+        prunes = is_exact and self.suppression == 0
+        is_unsafe = np.zeros(len(lattice), dtype=bool)
+        for at in np.argsort(ncp, kind="stable").tolist():
+            if self.loss_name == "ncp" and ncp[at] >= self.loss:
+                return
+            if is_unsafe[at]:
+                continue
+            if self.is_over:
+                return
+            if self._judge_node(lattice[at], float(ncp[at])) is False and prunes:
+                is_unsafe |= (lattice <= lattice[at]).all(axis=1)
+
+    def _judge_node(self, node: np.ndarray, ncp: float) -> bool | None:
+        """Judge one node of the lattice; False if its groups are not safe, without suppression."""
+        attributes, judge = self.attributes, self.judge
+        columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
+        group = group_codes(columns, [len(a.nodes[level]) for a, level in zip(attributes, node, strict=True)])
+        kept = np.ones(len(group), dtype=bool)
+        if judge.rule is not None:
+            largest = judge.largest(judge.counts(group))
+            reaches = judge.rule.reaches(largest)
+            surest, is_safe = float(largest.max()), not reaches.any()
+            if not is_safe and self.suppression > 0:
+                kept = ~reaches[group]
+                if 0 < (~kept).sum() <= self.suppression * len(group) + 1e-9 and kept.any():
+                    surest, is_safe = float(largest[~reaches].max()), True
+                else:
+                    kept[:] = True
+        else:
+            try:
+                surest, is_safe = judge.of_groups(group)
+            except NotDecided:
+                raise
+            except MaxEntError as error:
+                if isinstance(error, TableError) or (not self.candidates and error.__class__.__name__ == "Infeasible"):
+                    raise
+                self.is_complete = False  # a model that is not certified says nothing about its release
+                surest, is_safe = np.nan, False
+
+        def published() -> Release:
+            cells = {a.name: a.nodes[level][a.codes[level]] for a, level in zip(attributes, node, strict=True)}
+            return _generalized(pd.DataFrame(cells, self.data.frame.index)[kept], self.data)
+
+        n_suppressed = int((~kept).sum())
+        if self.loss_name == "ncp":
+            loss = ncp
+            if n_suppressed:
+                cells = np.mean([a.ncp_of_cells(level) for a, level in zip(attributes, node, strict=True)], axis=0)
+                loss = float(np.where(kept, cells, 1.0).mean())
+        else:
+            loss = self._loss_of_groups(group, None, published, kept, needed=is_safe)
+        levels = {a.name: int(level) for a, level in zip(attributes, node, strict=True)}
+        if n_suppressed and is_safe and loss < self.loss and judge.baseline is not None:
+            # Shares of all people are others without the records that are left out.
+            is_safe = exposed(MaxEnt(published()).solve(), judge.threshold, baseline=judge.baseline).people == 0
+        self._add("full-domain", str(levels), loss, surest, is_safe, published, levels, n_suppressed)
+        return is_safe
+
+    def _loss_of_groups(
+        self,
+        group: np.ndarray,
+        ncp: np.ndarray | None,
+        published: Callable[[], Release],
+        kept: np.ndarray | None = None,
+        *,
+        needed: bool = True,
+    ) -> float:
+        """The loss of a release in groups, of whose records some are kept."""
+        n = len(group)
+        kept = np.ones(n, dtype=bool) if kept is None else kept
+        lost = n - int(kept.sum())
+        if self.loss_name == "ncp":
+            assert ncp is not None
+            return float(np.where(kept, ncp, 1.0).mean())
+        if self.loss_name == "discernibility":
+            return float((np.bincount(group[kept]).astype(float) ** 2).sum() + n * lost) / n**2
+        if self.loss_name == "classification":
+            counts = self.judge.counts(group)[np.unique(group[kept])]
+            return float((counts.sum() - counts.max(axis=1).sum()) + lost) / n
+        if not needed:
+            return np.nan
+        return float(query_error(published(), self.data.frame[kept])["error"].mean()) * (n - lost) / n + lost / n
+
+    def _loss_of_anatomy(self, release: Release) -> float:
+        """The loss of buckets with exact quasi-identifiers."""
+        sizes, n = np.asarray(release.n_qb.sum(axis=0)).ravel(), len(self.data)
+        if self.loss_name == "ncp":
+            return 0.0
+        if self.loss_name == "discernibility":
+            return float((sizes.astype(float) ** 2).sum()) / n**2
+        if self.loss_name == "classification":
+            return float(n - release.n_sb.max(axis=0).toarray().sum()) / n
+        return float(query_error(release, self.data.frame)["error"].mean())
+
+    def _add(
+        self,
+        method: str,
+        parameters: str,
+        loss: float,
+        largest: float,
+        is_safe: bool,
+        release: Callable[[], Release],
+        levels: dict[str, int] | None = None,
+        suppressed: int = 0,
+    ) -> None:
+        """Note a release, and keep it if it is the best one so far."""
+        self.candidates.append((method, parameters, loss, largest, is_safe))
+        if is_safe and loss < self.loss:
+            self.loss, self.release, self.about = loss, release, (method, levels or {}, suppressed)
+        self.bar.update()
+        self.bar.set_postfix_str("none is safe so far" if self.release is None else f"least loss {self.loss:.4g}")
+
+    def result(self) -> Search:
+        """The best release."""
+        if self.release is None:
+            if not self.is_complete:
+                raise NotDecided(
+                    f"no safe release was found among {pluralize(len(self.candidates), 'release')} judged; give more time, "
+                    "time_limit=..., or a larger threshold"
+                )
+            raise TableError(
+                f"no release of those searched exposes nobody at P >= {self.judge.threshold:g}; choose a larger threshold, "
+                "coarser hierarchies, or suppression"
+            )
+        method, levels, suppressed = self.about
+        candidates = pd.DataFrame(self.candidates, columns=["method", "parameters", "loss", "largest", "safe"])
+        return Search(
+            self.release(), self.loss, len(candidates), self.is_complete or self.loss == 0, method, levels, suppressed,
+            candidates, self.judge.threshold,
+        )  # fmt: skip
+
+
+def _same(release: Release) -> Release:
+    return release
+
+
+def _generalized(cells: pd.DataFrame, data: Microdata) -> Release:
+    """The release of generalised cells with the sensitive values of their records."""
+    table = cells[list(data.qi)].assign(**{name: data.frame.loc[cells.index, name] for name in data.sa})
+    release = Release.from_generalized(table, qi=list(data.qi), sa=list(data.sa))
+    assert isinstance(release, Release)
+    return release

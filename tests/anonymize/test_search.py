@@ -1,0 +1,173 @@
+"""The search is equal to trying everything, and what it publishes exposes nobody."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx.anonymize.search import _made_levels
+from support.helpers import refused
+
+AGE = {i: [f"a{i // 2}", f"b{i // 4}", "*"] for i in range(8)}
+SEX = {"f": ["*"], "m": ["*"]}
+LEVELS = {"age": AGE, "sex": SEX}
+
+
+def random_table(rng):
+    n = int(rng.integers(6, 30))
+    return pd.DataFrame(
+        {
+            "age": rng.integers(0, 8, n),
+            "sex": rng.choice(["f", "m"], n),
+            "S": rng.choice(list("xyz"), n, p=[0.6, 0.25, 0.15]),
+        }
+    )
+
+
+def every_node(table):
+    """The cells of every node of the lattice, and NCP of each cell."""
+    for i, j in itertools.product(range(4), range(2)):
+        age = table["age"].map(lambda v, i=i: [v, *AGE[v]][i])
+        sex = table["sex"].map(lambda v, j=j: [v, *SEX[v]][j])
+        ncp = (np.full(len(table), [0, 2 / 8, 4 / 8, 1][i]) + np.full(len(table), [0.0, 1.0][j])) / 2
+        yield table.assign(age=age, sex=sex), ncp
+
+
+def loss_of(cells, ncp, loss, n, kept):
+    """The definition of each loss."""
+    sizes = cells[kept].groupby(["age", "sex"])["S"].size()
+    lost = n - int(kept.sum())
+    if loss == "ncp":
+        return float((ncp[kept].sum() + lost) / n)
+    if loss == "discernibility":
+        return float(((sizes**2).sum() + n * lost) / n**2)
+    most = cells[kept].groupby(["age", "sex"])["S"].agg(lambda s: s.value_counts().iloc[0])
+    return float((sizes.sum() - most.sum() + lost) / n)
+
+
+@pytest.mark.parametrize(
+    ("loss", "suppression"), [("ncp", 0.0), ("ncp", 0.3), ("discernibility", 0.0), ("classification", 0.2)]
+)
+def test_it_is_equal_to_trying_everything(loss, suppression):
+    """The loss of 25 random tables is that of the best node, by brute force, with groups left out."""
+    for seed in range(25):
+        table = random_table(np.random.default_rng(seed))
+        n, best = len(table), np.inf
+        for cells, ncp in every_node(table):
+            share = cells.groupby(["age", "sex"])["S"].transform(lambda s: s.value_counts(normalize=True).iloc[0])
+            is_unsafe = (share >= 0.7 - 1e-12).to_numpy()
+            if is_unsafe.sum() <= suppression * n and not is_unsafe.all():
+                best = min(best, loss_of(cells, ncp, loss, n, ~is_unsafe))
+        settings = {"hierarchies": LEVELS, "threshold": 0.7, "methods": ["full-domain"]}
+        try:
+            found = mx.anonymize.search(
+                table, ["age", "sex"], "S", loss=loss, suppression=suppression, **settings, progress=False
+            )
+        except mx.TableError:
+            assert best == np.inf
+            continue
+        assert found.loss == pytest.approx(best)
+        assert found.optimal
+        assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.7).people == 0
+        assert found.release.n_records == n - found.suppressed
+
+
+def test_with_knowledge_every_node_is_solved():
+    """With a statement, the loss is that of the best node for which the model exposes nobody."""
+    for seed in range(12):
+        table = random_table(np.random.default_rng(100 + seed))
+        share = float((table.loc[table["sex"] == "f", "S"] == "x").mean()) if (table["sex"] == "f").any() else 0.0
+        know = mx.P("x", given={"sex": "f"}) == share
+        if not (table["sex"] == "f").any():
+            continue
+        best = np.inf
+        for cells, ncp in every_node(table):
+            group = cells.groupby(["age", "sex"]).ngroup()
+            release = mx.Release.from_buckets(table.assign(b=group), qi=["age", "sex"], sa="S", bucket="b")
+            if mx.measures.exposed(mx.MaxEnt(release).add(know).solve(), 0.7, baseline="overall").people == 0:
+                best = min(best, float(ncp.mean()))
+        settings = {"hierarchies": LEVELS, "threshold": 0.7, "baseline": "overall", "methods": ["full-domain"]}
+        try:
+            found = mx.anonymize.search(table, ["age", "sex"], "S", knowledge=[know], **settings, progress=False)
+        except mx.TableError:
+            assert best == np.inf
+        else:
+            assert found.loss == pytest.approx(best)
+
+
+def test_all_methods_are_no_worse_than_each():
+    """The best of all methods has the least loss of those of each; a release of each exposes nobody."""
+    table = mx.datasets.load_adult().head(800)
+    roles = {"qi": ["age", "sex", "race"], "sa": "education", "threshold": 0.5, "progress": False}
+    each = {
+        method: mx.anonymize.search(table, **roles, loss="discernibility", methods=[method])
+        for method in ("full-domain", "mondrian", "anatomy")
+    }
+    best = mx.anonymize.search(table, **roles, loss="discernibility")
+    assert best.loss == pytest.approx(min(found.loss for found in each.values()))
+    for found in (best, *each.values()):
+        assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.5).people == 0
+        assert len(found.candidates) == found.nodes
+    assert each["anatomy"].method == "anatomy"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(range(18, 91)), pd.Series([-7.5, -1.0, 0.0, 0.25, 12.0, 80.0]), pd.Series(["a", "b"]),
+        pd.Series(pd.date_range("1999-11-03", periods=50, freq="17D")), pd.Series([True, False]), pd.Series([3, 3]),
+    ],
+)  # fmt: skip
+def test_made_hierarchies_nest(values):
+    """Every node of a level is below one node of the next, and the last level is one node."""
+    levels = _made_levels(values)
+    for fine, coarse in itertools.pairwise(levels.columns):
+        assert levels.groupby(levels[fine].map(str))[coarse].agg(lambda nodes: len({str(n) for n in nodes})).max() == 1
+    assert levels.iloc[:, -1].nunique() == 1
+    assert set(levels[0]) == set(values)
+
+
+def test_hierarchies_of_arx(tmp_path):
+    """A file of ARX is the same as a dictionary and as a table."""
+    path = tmp_path / "age.csv"
+    path.write_text("".join(f"{value};{';'.join(levels)}\n" for value, levels in AGE.items()), encoding="utf-8")
+    frame = pd.DataFrame([[value, *levels] for value, levels in AGE.items()])
+    table = random_table(np.random.default_rng(3))
+    losses = [
+        mx.anonymize.search(table, "age", "S", {"age": hierarchy}, 0.9, methods=["full-domain"], progress=False).loss
+        for hierarchy in (AGE, frame, str(path))
+    ]
+    assert losses[0] == losses[1] == losses[2]
+
+
+def test_what_cannot_be_searched_is_refused():
+    table = random_table(np.random.default_rng(4))
+    with refused(mx.TableError, "exposes nobody"):
+        mx.anonymize.search(table.assign(S="x"), "age", "S", progress=False)
+    with refused(mx.NotDecided, "time_limit"):
+        mx.anonymize.search(table.assign(S="x"), "age", "S", time_limit=0, progress=False)
+    with refused(mx.TableError, "lacks the value"):
+        mx.anonymize.search(table, "age", "S", {"age": {0: ["*"]}}, progress=False)
+    with refused(mx.TableError, "do not nest"):
+        crossed = {value: [f"a{value % 2}", f"b{value // 4}"] for value in range(8)}
+        mx.anonymize.search(table, "age", "S", {"age": crossed}, progress=False)
+    with refused(mx.UnknownName, "'agee'"):
+        mx.anonymize.search(table, "age", "S", {"agee": AGE}, progress=False)
+    with refused(mx.StatementError, "'entropy'"):
+        mx.anonymize.search(table, "age", "S", loss="entropy", progress=False)
+
+
+def test_the_picture_has_every_release(tmp_path):
+    from matplotlib.figure import Figure
+
+    found = mx.anonymize.search(
+        random_table(np.random.default_rng(5)), ["age", "sex"], "S", LEVELS, 0.9, progress=False
+    )
+    ax = found.plot(Figure().subplots())
+    assert ax.get_ylabel() == "loss"
+    drawn = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
+    assert drawn == len(found.candidates.dropna(subset=["loss", "largest"]))
