@@ -141,6 +141,12 @@ class ReportData:
             "baseline": settings.baseline if self.is_compared else None,
         }  # fmt: skip
 
+    @property
+    def is_judged_plainly(self) -> bool:
+        """Whether all values count, by the default distance, and the baseline is one of the whole release."""
+        settings = self.settings
+        return settings.sensitive is None and settings.within is None and settings.baseline in (None, "overall")
+
     @cached_property
     def exposure(self) -> Exposure:
         """Who is exposed."""

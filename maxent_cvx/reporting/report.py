@@ -43,6 +43,7 @@ from ..attacks.definetti import definetti
 from ..attacks.result import AttackResult
 from ..attacks.worst_case import worst_case
 from ..measures.exposure import Exposure
+from ..measures.uncertainty import uncertain
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.generalized import GroupedRelease
@@ -67,6 +68,8 @@ NAMED = 3
 ROUNDS, LARGEST = 3, 200_000
 #: Exposure is attributed to statements if their number times that of the terms is at most this.
 MOST_WORK = 300_000
+#: Statements, each of which may be known with this probability, up to which all subsets are solved.
+MOST_UNCERTAIN, ONE_IN_TEN = 8, 0.1
 #: The longest description that can be read in half the width of a page, in characters.
 LONGEST = 60
 #: The first measures of inference count the exposed people, which stands above already.
@@ -121,12 +124,26 @@ def _changes(data: ReportData) -> dict[str, Any]:
             if attributed is not None:
                 needed = attributed[attributed["people"] > 0].head(NAMED)
                 context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
+        if (
+            0 < len(model.knowledge) <= MOST_UNCERTAIN
+            and 2**n * len(model.space) <= MOST_WORK
+            and data.is_judged_plainly
+        ):
+            context["uncertain"] = Attempt.of(lambda: _if_one_in_ten_knows(data)).value
     release = data.view
     can_merge = isinstance(release, Release) and release.persons is None and model is not None
     can_merge = can_merge and not data.is_without_her  # the original records have the buckets of the release
     if can_merge and len(model.space) <= LARGEST:
         context["merging"] = Attempt.of(lambda: _try_merging(data, release))
     return context
+
+
+def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
+    """How many people are exposed if each statement is known with a probability of one in ten."""
+    baseline = data.settings.baseline if data.is_compared else None
+    known = dict.fromkeys(data.model.knowledge, ONE_IN_TEN)
+    result = uncertain(data.model, known, threshold=data.settings.threshold, baseline=baseline, progress=False)
+    return {"expected": result.expected, "nobody": float(result.distribution.get(0, 0.0))}
 
 
 def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:

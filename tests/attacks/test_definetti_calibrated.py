@@ -30,7 +30,7 @@ def enumerated(people, values, p, t):
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 200))])
 def test_evidence_is_that_of_enumeration(seed):
     """Mean over pairs of log2 of L_aa L_bb over the mean of it and L_ab L_ba, and t is where that is largest."""
     rng = np.random.default_rng(seed)

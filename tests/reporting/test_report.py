@@ -304,3 +304,11 @@ def test_the_file_is_whole_or_as_it_was(release, tmp_path, monkeypatch):
         mx.report(mx.MaxEnt(release).add("P(HIV | Gender=male) <= 0.1").solve(), file)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_if_one_in_ten_knows(page, post):
+    """The sentence has the expected number of exposed people if each statement is known with a probability of .1."""
+    known = dict.fromkeys(post.model.knowledge, 0.1)
+    result = mx.uncertain(post.model, known, baseline="overall")
+    assert 0 < result.expected < 1
+    assert f"{result.expected:.2g} people are exposed on average" in page.text
