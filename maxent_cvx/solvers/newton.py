@@ -311,6 +311,9 @@ def descent(
     `find_zeros` turns a step, and `find_vanished` a point within the tolerance, into a proof that terms are zero.
     """
     point = dual.at(start)
+    if not np.isfinite(point.value):  # the counts overflow: multipliers of another problem, or of its terms that vanish
+        start = np.zeros(len(start))
+        point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
     status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0

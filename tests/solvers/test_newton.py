@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import maxent_cvx as mx
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual import Dual
 from maxent_cvx.solvers.form import LinearForm
@@ -211,3 +212,22 @@ def test_vanished_terms(held: float):
     if proof is not None:
         dual.remove_zeros(proof)
         np.testing.assert_array_equal(dual.removed, [False, False, True])
+
+
+def test_a_start_whose_counts_overflow_is_left():
+    """The multipliers of terms that vanish may be beyond exp(709): an answer is a start for its own model all the same."""
+    release = mx.Release.from_buckets(
+        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
+    )
+    statements = (
+        "P(HIV | Gender=male) = 0.166666666667", "P(Breast Cancer | Gender=male) = 0", "P(Flu | Degree=college) = 0.2",
+        "P(Flu | Degree=graduate) = 0.5",
+    )  # fmt: skip
+    model = mx.MaxEnt(release).add(*statements)
+    cold = model.solve()
+    for start in (cold, mx.MaxEnt(release).add(*statements[:3]).solve()):
+        warm = model.solve(warm_start=start)
+        np.testing.assert_allclose(warm.conditional(), cold.conditional(), atol=1e-6)
+    form = model.form
+    answer = newton(form, np.full(form.shape[0], 1e4))
+    assert answer.status.value == "optimal"
