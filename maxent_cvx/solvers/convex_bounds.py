@@ -153,11 +153,16 @@ class ConicProgram:
         return extended(self.form, added, self.form.weights)
 
     def minimum(self, cost: np.ndarray) -> float:
-        """The least value that was attained, up to the solver's precision; makes the rows that prove it, if it can."""
+        """The least value of a point that satisfies all constraints up to `GAP` records; makes the rows that prove it.
+
+        That is the conic solver's point or, where that violates a constraint, the point at which no tangent is left to
+        add; infinite if neither is one.
+        """
         x = self._solved(cost)
         if x is None:
             return math.inf
-        value, cuts, least = float(cost @ x), list(self.cuts), list[float]()
+        value = float(cost @ x) if self._is_feasible(x) else math.inf
+        cuts, least = list(self.cuts), list[float]()
         for _ in range(ROUNDS):
             check_time()
             extension = self.with_cuts(cuts)
@@ -171,6 +176,8 @@ class ConicProgram:
             ]
             least.append(float(cost @ optimum.x))
             stalls = len(least) > PATIENCE and least[-1] - least[-1 - PATIENCE] <= NARROW * GAP
+            if not new:  # the optimum over the rows satisfies the constraints
+                value = min(value, least[-1])
             if not new or stalls or value - least[-1] <= NARROW * GAP:
                 break
             cuts += new
@@ -178,6 +185,15 @@ class ConicProgram:
         used = [cut for i, cut in enumerate(cuts[:n_used]) if optimum.multipliers[extension.added[i]].any()]
         self.cuts += [cut for cut in used if not any(cut is other for other in self.cuts)]
         return value
+
+    def _is_feasible(self, x: np.ndarray) -> bool:
+        """Whether a point satisfies rows and convex constraints up to `GAP` records; a solver's word is not enough."""
+        if not self.form.residual(x).max(initial=0.0) <= GAP:
+            return False
+        try:
+            return not any(cuts_at(part, self.convex.variable, x, name, GAP) for name, part in self.parts)
+        except SolverError:  # violated where there is no gradient
+            return False
 
     def _solved(self, cost: np.ndarray) -> np.ndarray | None:
         """The point that a conic solver finds; also makes the rows that support the feasible set there."""
