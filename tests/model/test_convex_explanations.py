@@ -8,6 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 
 import maxent_cvx as mx
 from maxent_cvx import P
@@ -163,6 +164,30 @@ def test_bounds_beside_closed_forms():
     values = post.reindex(narrow.index.set_names(post.index.names)).to_numpy()
     assert (narrow["low"].to_numpy() <= values + 1e-9).all()
     assert (values <= narrow["high"].to_numpy() + 1e-9).all()
+
+
+@pytest.mark.parametrize("exponent", [0, 3, 6, 7, 8, 10])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_a_ball_around_tiny_targets(exponent, seed):
+    """Five people leave one count free, so that the ends are roots of the divergence, however small its targets are."""
+    people = pd.DataFrame({"g": list("mmmff"), "s": list("aabab"), "bucket": 0})
+    release = mx.Release.from_buckets(people, qi="g", sa="s", bucket="bucket")
+    rng = np.random.default_rng(seed)
+    target = rng.dirichlet(np.ones(4))  # of (f, a), (f, b), (m, a), (m, b)
+    target[rng.integers(4, size=2)] *= 10.0**-exponent
+
+    def divergence(p):
+        return scipy.special.kl_div([0.6 - p, p - 0.2, p, 0.6 - p], target).sum()
+
+    least = scipy.optimize.minimize_scalar(divergence, bounds=(0.2, 0.6), method="bounded", options={"xatol": 1e-12})
+    radius = least.fun * 1.02 + 1e-4
+    low, high = (
+        end if divergence(end) <= radius
+        else scipy.optimize.brentq(lambda p: divergence(p) - radius, end, least.x, xtol=1e-14)
+        for end in (0.2, 0.6)
+    )  # fmt: skip
+    model = mx.MaxEnt(release).add(lambda space: cp.sum(cp.kl_div(space.p, target)) <= radius, label="near")
+    assert np.allclose(model.bounds(P("a", given={"g": "m"})), (low / 0.6, high / 0.6), atol=1e-7)
 
 
 def test_bounds_of_contradictory_statements(view):
