@@ -155,8 +155,8 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
 
 
 def read_people(path: str) -> pd.DataFrame:
-    """Read a CSV file of people, whose names are in the first column."""
-    table = read_csv(path)
+    """Read a table of people, whose names are in the first column."""
+    table = read_table(path)
     return table.set_index(table.columns[0])
 
 
@@ -267,7 +267,7 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
         release = Release.from_tables(
-            table, read_csv(sa_table), **roles, bucket=options.bucket, count=options.count,
+            table, read_table(sa_table), **roles, bucket=options.bucket, count=options.count,
             counterfeits=options.counterfeits, **more,
         )  # fmt: skip
         return release, table
@@ -350,7 +350,7 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
     for name in hierarchies:
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
-    population = None if options.population is None else read_csv(options.population)
+    population = None if options.population is None else read_table(options.population)
     return Release.from_generalized(
         records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
         count=options.count, **more,
@@ -409,7 +409,7 @@ def _read_rules(options: ExposureOptions) -> CommandInput:
     else:
         rules = RuleSet.from_csv(options.table, **roles)
     qi, sa = list(rules.qi), list(rules.sensitive)
-    people = _without_gaps(read_csv(options.qi_table), options.qi_table, qi, sa, options)
+    people = _without_gaps(read_table(options.qi_table), options.qi_table, qi, sa, options)
     values, distribution = _sensitive_values(options, people, rules)
     view = QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count=options.count)
     scores = None if options.scores is None else list(options.scores)
@@ -423,7 +423,7 @@ def _sensitive_values(
     """The values that anybody may have, and how many people have each, if that is published."""
     sa = list(rules.sensitive)
     if options.distribution is not None:
-        table = read_csv(options.distribution)
+        table = read_table(options.distribution)
         return None, numbers_by_value(table, sa, options.distribution, "a column of numbers of people")
     if options.values is not None:
         return [value if len(sa) == 1 else tuple(value.split("|")) for value in options.values], None

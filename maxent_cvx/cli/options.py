@@ -464,7 +464,7 @@ def _release_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("the release", "If the table is a release already, in one of these forms:")
     group.add_argument("--bucket", metavar="B", help="column of the published buckets")
     group.add_argument(
-        "--sa-table", metavar="CSV", action="append", help="the sensitive values, if TABLE has only QI and bucket"
+        "--sa-table", metavar="FILE", action="append", help="the sensitive values, if TABLE has only QI and bucket"
     )
     group.add_argument("--count", metavar="N", help="column with the number of people that a row stands for")
     group.add_argument("--generalized", action="store_true", help="cells are 20-29, [20, 30), {a, b}, 130** or *")
@@ -474,7 +474,7 @@ def _release_options(command: argparse.ArgumentParser) -> None:
         "the others (repeatable)",
     )  # fmt: skip
     group.add_argument(
-        "--population", metavar="CSV", help="exact QI of everybody who may be in the release, such as a voter list"
+        "--population", metavar="FILE", help="exact QI of everybody who may be in the release, such as a voter list"
     )
     group.add_argument("--id", metavar="I", help="column of pseudonyms, which link the releases of a series")
     group.add_argument(
@@ -497,7 +497,7 @@ def _knowledge_options(command: argparse.ArgumentParser) -> argparse._ArgumentGr
         help="a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)",
     )  # fmt: skip
     group.add_argument("--knowledge", metavar="FILE", help="a text file with one statement per line")
-    group.add_argument("--people", metavar="CSV", help="people known by name: names first, then the QI columns")
+    group.add_argument("--people", metavar="FILE", help="people known by name: names first, then the QI columns")
     return group
 
 
@@ -538,9 +538,9 @@ def _rule_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group(
         "association rules", "If TABLE is a file of rules, and only rules are published:"
     )
-    group.add_argument("--qi-table", metavar="CSV", help="everybody's quasi-identifiers, one row per person")
+    group.add_argument("--qi-table", metavar="FILE", help="everybody's quasi-identifiers, one row per person")
     group.add_argument("--values", metavar="V,W,...", type=names, help="the possible values of the sensitive column")
-    group.add_argument("--distribution", metavar="CSV", help="number or share of people with each value: value, number")
+    group.add_argument("--distribution", metavar="FILE", help="number or share of people with each value: value, number")
     group.add_argument(
         "--scores", metavar="S,...", type=names, help="scores that are published too: confidence, support or both"
     )
@@ -681,8 +681,8 @@ def _add_publish(commands: Commands) -> None:
     group = command.add_argument_group("mondrian (and --l, distinct values per group)")
     group.add_argument("--k", type=int, help="least number of people per group")
     group = command.add_argument_group("republish (and --id, --l)")
-    group.add_argument("--before", metavar="CSV", help="the previous release: people with pseudonym, QI and bucket")
-    group.add_argument("--before-sa", metavar="CSV", help="its sensitive values by bucket")
+    group.add_argument("--before", metavar="FILE", help="the previous release: people with pseudonym, QI and bucket")
+    group.add_argument("--before-sa", metavar="FILE", help="its sensitive values by bucket")
     group.add_argument("--bucket", metavar="B", help="the column of the buckets in both")
     group.add_argument("--before-count", metavar="N", help="the column of counts in --before-sa")
     group.add_argument(
@@ -693,7 +693,7 @@ def _add_publish(commands: Commands) -> None:
     group = command.add_argument_group("similar-linkage (and --exempt, --seed)")
     group.add_argument("--r", type=float, help="nobody's value may be surer than 1/R")
     group.add_argument(
-        "--prior", metavar="CSV",
+        "--prior", metavar="FILE",
         help="the adversary's prior: QI columns, and one column of P per sensitive value; by default the shares in the "
         "table itself, with --smoothing records added to each",
     )  # fmt: skip

@@ -15,7 +15,7 @@ from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.generalized import GroupedRelease
 from ..releases.release import Release
-from .files import read_csv
+from .files import read_table
 from .inputs import Records, anatomize, as_text, free_name, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
@@ -92,7 +92,7 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
     assert options.before_sa is not None
     roles: Any = {"qi": records.qi, "sa": records.sa, "bucket": options.bucket, "id": options.id}
     before = Release.from_tables(
-        read_csv(options.before), read_csv(options.before_sa), **roles, count=options.before_count, counterfeits=True
+        read_table(options.before), read_table(options.before_sa), **roles, count=options.before_count, counterfeits=True
     )
     release = anonymize.republish(
         before, records.table, method=options.strategy, l=options.l, exempt=options.exempt or 0, seed=options.seed
@@ -181,7 +181,7 @@ def _print_command(tables: list[str], more: list[str]) -> None:
 
 def _prior(path: str, records: Records) -> QIDistribution:
     """Read P(s | q): QI columns, and one column per value."""
-    table = read_csv(path)
+    table = read_table(path)
     attributes = [name for name in table.columns if name in records.qi]
     if not attributes:
         raise TableError(f"{path!r} has none of the quasi-identifiers {', '.join(records.qi)}")

@@ -26,7 +26,7 @@ from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
 from ..sources.statements import RatioStatement, Statement
-from .files import read_csv
+from .files import read_table
 from .inputs import (
     CommandInput,
     check_buckets,
@@ -284,7 +284,7 @@ def _baseline(source: str | None, view: Any) -> Any:
         return None if source == "none" else source or "overall"
     if source.endswith(".parquet"):
         return load_posterior(source)
-    table = read_csv(source)
+    table = read_table(source)
     if {*view.sensitive} <= {*table.columns}:
         return _baseline_by_value(table, view, source)
     attributes = [name for name in table.columns if name in view.qi]

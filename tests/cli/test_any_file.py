@@ -63,6 +63,25 @@ def test_excel_and_parquet(people, ending):
     assert main(["attack", "worst-case", f"people.{ending}", *roles, "--k", "0"]) == 0
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_further_tables_in_any_format(ending, capsys):
+    """A release in two tables, and people known by name, give one answer however they are written."""
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+    pd.DataFrame({"sex": list("mmffmf"), "bucket": [1, 1, 1, 2, 2, 2]}).to_csv("release.csv", index=False)
+    tables = {
+        "values": pd.DataFrame({"bucket": [1, 1, 2, 2], "disease": ["flu", "HIV", "flu", "cold"], "n": [2, 1, 1, 2]}),
+        "named": pd.DataFrame({"name": ["Ann", "Bob"], "sex": ["f", "m"]}),
+    }
+    for name, table in tables.items():
+        write = {"csv": table.to_csv, "xlsx": table.to_excel, "parquet": table.to_parquet}[ending]
+        write(f"{name}.{ending}", index=False)
+    files = ["release.csv", "--sa-table", f"values.{ending}", "--people", f"named.{ending}"]
+    roles = ["--qi", "sex", "--sa", "disease", "--bucket", "bucket", "--count", "n"]
+    assert main(["quantify", *files, *roles, "--know", "P(HIV | Ann) = 1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["knowledge"]
+
+
 @pytest.mark.parametrize(("encoding", "word"), [("cp932", "インフルエンザ"), ("cp1251", "грипп"), ("utf-8", "flu")])
 def test_other_scripts(encoding, word):
     """A file from Japan, or from Bulgaria, in the encoding of its Windows."""
