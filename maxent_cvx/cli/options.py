@@ -540,7 +540,9 @@ def _rule_options(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--qi-table", metavar="FILE", help="everybody's quasi-identifiers, one row per person")
     group.add_argument("--values", metavar="V,W,...", type=names, help="the possible values of the sensitive column")
-    group.add_argument("--distribution", metavar="FILE", help="number or share of people with each value: value, number")
+    group.add_argument(
+        "--distribution", metavar="FILE", help="number or share of people with each value: value, number"
+    )
     group.add_argument(
         "--scores", metavar="S,...", type=names, help="scores that are published too: confidence, support or both"
     )

@@ -92,7 +92,11 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
     assert options.before_sa is not None
     roles: Any = {"qi": records.qi, "sa": records.sa, "bucket": options.bucket, "id": options.id}
     before = Release.from_tables(
-        read_table(options.before), read_table(options.before_sa), **roles, count=options.before_count, counterfeits=True
+        read_table(options.before),
+        read_table(options.before_sa),
+        **roles,
+        count=options.before_count,
+        counterfeits=True,
     )
     release = anonymize.republish(
         before, records.table, method=options.strategy, l=options.l, exempt=options.exempt or 0, seed=options.seed
