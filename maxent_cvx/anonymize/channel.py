@@ -170,7 +170,7 @@ def channel(
         If an adversary infers more than the limit before anything is published: a limit of posteriors below some
         P(s | q), a lift below 1, or statements that contradict each other.
     SolverError
-        If the solver stops without an answer.
+        If the solver stops without an answer, or with one that exceeds the limit and cannot be repaired.
 
     Notes
     -----
@@ -436,6 +436,11 @@ def _repaired(
         mixed = (1 - t)[:, None, None] * table + t[:, None, None] * independent
         table = np.where(stuck[:, None, None], mean, mixed)
         share = np.maximum(share, np.where(stuck, 1.0, 1 - (1 - share) * (1 - t)))
+    if (worst := float(_excess(table, beliefs, limit, per).max())) > EXACT:
+        raise SolverError(
+            f"the solver's channel exceeds the limit {limit:g}, and so does what it was repaired to, by {worst:.1g}; a limit "
+            "further above P(s | q), or less extreme losses, may help"
+        )
     return table, float(share.max())
 
 

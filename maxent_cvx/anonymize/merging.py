@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from .._utils.errors import GroupTooLarge, Infeasible, SolverError, TableError
 from .._utils.formatting import ReprMixin
 from .._utils.validation import check_float, check_instance, check_int, check_seconds
+from ..measures.exposure import ROUNDING
 from ..releases.release import Release
 
 __all__ = [
@@ -24,8 +26,8 @@ __all__ = [
 
 #: The most sets of buckets that the program has a variable for.
 MOST_SETS = 50_000
-#: By how much a probability must stay below the threshold, for rounding.
-MARGIN = 1e-9
+#: HiGHS tolerates that a limit is exceeded by 1e-6: of probabilities times this factor, by 1e-10.
+SCALE = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,30 +126,37 @@ def merge_buckets(
         (np.ones(sizes.sum()), np.concatenate(sets), np.concatenate([[0], sizes.cumsum()])),
         shape=(n_buckets, len(sets)),
     )
-    constraints = [LinearConstraint(member, 1, 1)]
     of_q, of_s = (np.asarray((counts @ member).todense()) for counts in (release.n_qb, release.n_sb))
-    shares = of_s / of_s.sum(axis=0)
-    for value in range(len(shares)):
-        inferred = sp.csr_array(of_q * shares[value] / release.n_q[:, None])
-        constraints.append(LinearConstraint(inferred, -np.inf, threshold - MARGIN))
-    options: Any = {"mip_rel_gap": 0.0} | (
-        {} if time_limit is None else {"time_limit": check_seconds(time_limit, "time_limit")}
-    )
-    answer = milp(
-        sizes - 1,
-        integrality=np.ones(len(sets), dtype=int),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-        options=options,
-    )
-    if answer.x is None:
-        if answer.status == 2:
-            raise Infeasible(
-                f"somebody has a P(s | q) of at least {threshold:g} however up to {most} buckets are merged"
-            )
-        raise SolverError(f"HiGHS found no merging: {answer.message}")
+    # Of every sensitive value the summands P(C | q) P(s | C), shape (QI tuples, sets).
+    summands = [of_q * share / release.n_q[:, None] for share in of_s / of_s.sum(axis=0)]
+    constraints = [LinearConstraint(member, 1, 1)]
+    constraints += [
+        LinearConstraint(sp.csr_array(SCALE * p), -np.inf, SCALE * (threshold - ROUNDING)) for p in summands
+    ]
+    end = math.inf if time_limit is None else time.monotonic() + check_seconds(time_limit, "time_limit")
+    while True:
+        options: Any = {"mip_rel_gap": 0.0, "time_limit": max(end - time.monotonic(), 0.0)}
+        answer = milp(
+            sizes - 1, integrality=np.ones(len(sets), dtype=int), bounds=Bounds(0, 1), constraints=constraints, options=options
+        )  # fmt: skip
+        if answer.x is None:
+            if answer.status == 2:
+                raise Infeasible(
+                    f"somebody has a P(s | q) of at least {threshold:g} however up to {most} buckets are merged"
+                )
+            raise SolverError(f"HiGHS found no merging: {answer.message}")
+        chosen = np.flatnonzero(answer.x > 0.5)
+        exposing = _exposing(summands, chosen, threshold)
+        if not exposing:
+            break
+        # HiGHS takes a limit for met that is exceeded by its tolerance. Sets that expose somebody together are excluded.
+        together = sp.csr_array(
+            (np.ones(sum(map(len, exposing))), np.concatenate(exposing), np.cumsum([0, *map(len, exposing)])),
+            shape=(len(exposing), len(sets)),
+        )
+        constraints.append(LinearConstraint(together, -np.inf, [len(each) - 1 for each in exposing]))
     first = np.zeros(n_buckets, dtype=int)
-    for number in np.flatnonzero(answer.x > 0.5):
+    for number in chosen:
         first[list(sets[number])] = sets[number][0]
     lost = n_buckets - len(np.unique(first))
     gap = max(lost - float(answer.mip_dual_bound), 0.0)
@@ -159,3 +168,14 @@ def merge_buckets(
         qi_table, sa_table, qi=list(release.qi), sa=list(release.sensitive), bucket=release.bucket, count="__count"
     )
     return Merging(merged, buckets, lost, gap, most == n_buckets and gap < 1)
+
+
+def _exposing(summands: list[np.ndarray], chosen: np.ndarray, threshold: float) -> list[np.ndarray]:
+    """Of every P(s | q) that reaches the threshold, the chosen sets that it is a sum over; each list of sets once."""
+    found = {}
+    for p in summands:
+        part = p[:, chosen]
+        for q in np.flatnonzero(part.sum(axis=1) >= threshold - ROUNDING):
+            sets = chosen[part[q] > 0]
+            found[sets.tobytes()] = sets
+    return [*found.values()]

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import MaxEntError, NotDecided, TableError, pluralize, unknown_name
+from .._utils.errors import NotDecided, SolverError, StatementError, TableError, pluralize, unknown_name
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, densely, group_codes, names
+from .._utils.tables import Microdata, group_codes, names
 from .._utils.validation import check_float, check_in, check_list, check_mapping, check_optional_bool, check_seconds
 from ..measures.exposure import Baseline, ExposureRule, exposed, read_events
 from ..measures.utility import query_error
@@ -68,7 +68,8 @@ class Search(ReprMixin):
     nodes : int
         Number of releases that were judged.
     optimal : bool
-        Whether it is proved that nothing that was searched is safe and has less loss.
+        Whether it is proved that no node of the lattice, and none of the groups and buckets that Mondrian and Anatomy were
+        asked for, is safe and has less loss.
     method : str
         "full-domain", "mondrian" or "anatomy".
     levels : dict of str to int
@@ -177,7 +178,8 @@ def search(
         What is searched: "full-domain", "mondrian", "anatomy". Anatomy publishes exact quasi-identifiers, so that its NCP
         is 0.
     suppression : float
-        The share of records that may be left out of a full-domain generalisation, by groups.
+        The share of records that may be left out of a full-domain generalisation, by groups. Groups are judged by their
+        shares, so that neither knowledge nor a baseline other than "overall" can be given with it.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -227,6 +229,11 @@ def search(
         raise unknown_name("quasi-identifier (given in hierarchies)", strangers[0], data.qi)
     attributes = [Attribute.of(data.frame[name], given.get(name)) for name in data.qi]
     judge = Judge.of(data, threshold, baseline, list(knowledge))
+    if suppression > 0 and judge.rule is None:
+        raise StatementError(
+            "suppression leaves out groups by their shares, which knowledge and the baseline change; omit suppression, or "
+            'omit knowledge and give the baseline None or "overall"'
+        )
     found = Best(data, attributes, judge, loss, suppression, time.monotonic() + seconds)
     with progress_bar(None, "search", progress, unit="release") as bar:
         found.bar = bar
@@ -280,21 +287,16 @@ class Attribute:
             [np.bincount(code) for code, _ in factors],
         )
 
-    def ncp(self, level: int) -> float:
-        """The mean NCP of all cells at a level."""
-        below = self.below[level][self.codes[level]]
-        return float(np.where(below > 1, below / len(self.leaves), 0.0).mean())
-
-    def ncp_of_cells(self, level: int) -> np.ndarray:
+    def ncp(self, level: int) -> np.ndarray:
         """NCP of the cell of every record at a level."""
         below = self.below[level][self.codes[level]]
         return np.where(below > 1, below / len(self.leaves), 0.0)
 
     def ncp_of(self, cells: pd.Series) -> np.ndarray:
         """NCP of generalised cells: intervals, sets of values, "*" or exact values."""
-        distinct, code = np.unique(densely(pd.factorize(cells.map(str))[0]), return_inverse=True)
-        first = np.array([int((code == i).argmax()) for i in range(len(distinct))])
-        below = np.array([self._leaves_below(cells.iloc[at]) for at in first.tolist()])
+        code, _ = pd.factorize(cells.map(str))
+        first = np.unique(code, return_index=True)[1]
+        below = np.array([self._leaves_below(cell) for cell in cells.iloc[first]])
         return np.where(below > 1, below / len(self.leaves), 0.0)[code]
 
     def _leaves_below(self, cell: object) -> int:
@@ -393,8 +395,11 @@ class Judge:
         return np.asarray(self.rule.surest(counts / counts.sum(axis=1, keepdims=True))[0])
 
     def of_release(self, release: Release) -> tuple[float, bool]:
-        """The largest probability of a release, and whether it exposes nobody, by a model."""
-        post = MaxEnt(release).add(*self.knowledge).solve()
+        """The largest probability of a release, and whether it exposes nobody, by a model; NaN if it is not certified."""
+        try:
+            post = MaxEnt(release).add(*self.knowledge).solve()
+        except SolverError:  # Infeasible is none: knowledge that contradicts a release of the table is not true of it
+            return np.nan, False
         result = exposed(post, self.threshold, baseline=self.baseline)
         surest = float(result.who["P"].max()) if result.people else float(post.conditional().to_numpy().max())
         return surest, result.people == 0
@@ -449,9 +454,13 @@ class Best:
                 release = anatomy(self.data.frame, qi=list(self.data.qi), sa=list(self.data.sa), l=l, exempt=exempt)
             except TableError:  # too few records, or too few values that are rare enough
                 continue
+
+            def published(release: Release = release) -> Release:
+                return release
+
             loss = self._loss_of_anatomy(release)
             largest, is_safe = self.judge.of_release(release)
-            self._add("anatomy", f"l={l}, exempt={exempt}", loss, largest, is_safe, partial(_same, release))
+            self._add("anatomy", f"l={l}, exempt={exempt}", loss, largest, is_safe, published)
 
     def mondrian(self) -> None:
         """Mondrian's groups that keep the promise when they are cut, and those of k records."""
@@ -476,14 +485,14 @@ class Best:
             text = ", ".join(f"{name}={value}" for name, value in setting.items())
             self._add("mondrian", text, loss, largest, is_safe, published)
             if is_safe and "safe" not in setting:
-                return  # larger groups lose more
+                return  # larger groups lose more, as a rule
 
     def full_domain(self) -> None:
         """The lattice of levels, in the order of a lower bound on the loss."""
         heights = [len(attribute.codes) for attribute in self.attributes]
         lattice = np.array(list(itertools.product(*map(range, heights))))
         ncp = sum(
-            np.array([attribute.ncp(level) for level in range(height)])[lattice[:, a]]
+            np.array([attribute.ncp(level).mean() for level in range(height)])[lattice[:, a]]
             for a, (attribute, height) in enumerate(zip(self.attributes, heights, strict=True))
         ) / len(heights)
         is_exact = self.judge.rule is not None
@@ -516,15 +525,7 @@ class Best:
                 else:
                     kept[:] = True
         else:
-            try:
-                surest, is_safe = judge.of_groups(group)
-            except NotDecided:
-                raise
-            except MaxEntError as error:
-                if isinstance(error, TableError) or (not self.candidates and error.__class__.__name__ == "Infeasible"):
-                    raise
-                self.is_complete = False  # a model that is not certified says nothing about its release
-                surest, is_safe = np.nan, False
+            surest, is_safe = judge.of_groups(group)
 
         def published() -> Release:
             cells = {a.name: a.nodes[level][a.codes[level]] for a, level in zip(attributes, node, strict=True)}
@@ -534,7 +535,7 @@ class Best:
         if self.loss_name == "ncp":
             loss = ncp
             if n_suppressed:
-                cells = np.mean([a.ncp_of_cells(level) for a, level in zip(attributes, node, strict=True)], axis=0)
+                cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
                 loss = float(np.where(kept, cells, 1.0).mean())
         else:
             loss = self._loss_of_groups(group, None, published, kept, needed=is_safe)
@@ -594,6 +595,7 @@ class Best:
     ) -> None:
         """Note a release, and keep it if it is the best one so far."""
         self.candidates.append((method, parameters, loss, largest, is_safe))
+        self.is_complete &= not np.isnan(largest)
         if is_safe and loss < self.loss:
             self.loss, self.release, self.about = loss, release, (method, levels or {}, suppressed)
         self.bar.update()
@@ -617,10 +619,6 @@ class Best:
             self.release(), self.loss, len(candidates), self.is_complete or self.loss == 0, method, levels, suppressed,
             candidates, self.judge.threshold,
         )  # fmt: skip
-
-
-def _same(release: Release) -> Release:
-    return release
 
 
 def _generalized(cells: pd.DataFrame, data: Microdata) -> Release:

@@ -58,6 +58,29 @@ def test_no_partition_merges_less(seed: int):
         assert mx.MaxEnt(merging.release).solve().conditional().max(axis=None) < threshold
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_a_probability_at_the_threshold_is_exposed(seed: int):
+    """The threshold is P(s | q) of some partition, or next to it: closer than the tolerance of the integer program."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(6, 16)
+    q, s, bucket = (
+        rng.integers(0, 3, n),
+        rng.integers(0, 3, n),
+        np.unique(rng.integers(0, 5, n), return_inverse=True)[1],
+    )
+    release = mx.Release.from_buckets(pd.DataFrame({"q": q, "s": s, "b": bucket}), qi="q", sa="s", bucket="b")
+    largest = {tuple(sets): largest_inferred(q, s, np.array(sets)[bucket]) for sets in partitions(bucket.max() + 1)}
+    threshold = min(rng.choice([*largest.values()]) + rng.choice([0, 1e-9, 5e-9, 1e-8, 1e-7]), 1.0)
+    safe = [max(sets) + 1 for sets, p in largest.items() if p < threshold - 1e-9]
+    if not safe:
+        with refused(Infeasible, "however"):
+            merge_buckets(release, threshold)
+        return
+    merging = merge_buckets(release, threshold)
+    assert mx.measures.exposed(mx.MaxEnt(merging.release).solve(), threshold).people == 0
+    assert len(merging.release.buckets) == max(safe)
+
+
 def test_too_many_sets():
     """Sets of three of a hundred buckets are 166,750."""
     table = pd.DataFrame({"q": np.arange(200) % 7, "s": np.arange(200) % 3, "b": np.arange(200) % 100})

@@ -157,6 +157,10 @@ def test_what_cannot_be_searched_is_refused():
         mx.anonymize.search(table, "age", "S", {"age": crossed}, progress=False)
     with refused(mx.UnknownName, "'agee'"):
         mx.anonymize.search(table, "age", "S", {"agee": AGE}, progress=False)
+    with refused(mx.StatementError, "omit suppression"):
+        mx.anonymize.search(table, "age", "S", knowledge=["P(x | age=0) <= 0.5"], suppression=0.1, progress=False)
+    with refused(mx.Infeasible, "P(x"):
+        mx.anonymize.search(table, "age", "S", knowledge=["P(x) = 1"], progress=False)
     with refused(mx.StatementError, "'entropy'"):
         mx.anonymize.search(table, "age", "S", loss="entropy", progress=False)
 
