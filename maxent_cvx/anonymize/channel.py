@@ -383,16 +383,22 @@ def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
 # A table within the limits, and a bound for all tables: both are computed from the solver's answer without trust in it.
 
 
-def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str) -> np.ndarray:
-    """By how much every limit is exceeded, (..., q, s, y) and (..., q) for information; not above 0 if it is met."""
-    if per == "ldp":
-        return table - math.exp(limit) * table.min(axis=1, keepdims=True)
-    marginals = [np.einsum("qs,qsy->qy", belief, table)[:, None, :] for belief in beliefs]
+def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str) -> tuple[np.ndarray, np.ndarray]:
+    """By how much every limit is exceeded, (..., q, s, y) and (..., q) for information, and of how much it is a limit.
+
+    Limits on posteriors, lifts and likelihood ratios are multiplied by P(y | q), or the least likelihood, and so is what
+    rounding may exceed them by: a posterior of a rare y is as certain as that of a frequent one.
+    """
     if per == "information":
-        return np.array([_information(table, belief) - limit for belief in beliefs])
-    if per == "lift":
-        return np.array([(b > 0)[:, :, None] * table - limit * p for b, p in zip(beliefs, marginals, strict=True)])
-    return np.array([b[:, :, None] * table - limit * p for b, p in zip(beliefs, marginals, strict=True)])
+        information = np.array([_information(table, belief) - limit for belief in beliefs])
+        return information, np.ones_like(information)
+    if per == "ldp":
+        least = math.exp(limit) * np.broadcast_to(table.min(axis=1, keepdims=True), table.shape)
+        return table - least, least
+    shares = np.array([(belief if per == "posterior" else belief > 0)[:, :, None] for belief in beliefs])
+    marginals = np.array([np.einsum("qs,qsy->qy", belief, table)[:, None, :] for belief in beliefs])
+    excess = shares * table - limit * marginals
+    return excess, np.broadcast_to(marginals, excess.shape)
 
 
 def _information(table: np.ndarray, belief: np.ndarray) -> np.ndarray:
@@ -421,11 +427,11 @@ def _repaired(
     independent = np.broadcast_to(independent, table.shape)
     share = np.zeros(len(table))
     for _ in range(3):  # rounding of the mixture may need a little more
-        excess = _excess(table, beliefs, limit, per)
-        too_much = excess > EXACT
+        excess, size = _excess(table, beliefs, limit, per)
+        too_much = excess > EXACT * size
         if not too_much.any():
             break
-        slack = -_excess(independent, beliefs, limit, per)
+        slack = -_excess(independent, beliefs, limit, per)[0]
         span = excess + np.maximum(slack, 0.0)
         need = np.divide(excess, span, out=np.zeros_like(excess), where=too_much)
         need = need.reshape(-1, *need.shape[-3:]) if per != "information" else need[:, :, None, None]
@@ -436,10 +442,11 @@ def _repaired(
         mixed = (1 - t)[:, None, None] * table + t[:, None, None] * independent
         table = np.where(stuck[:, None, None], mean, mixed)
         share = np.maximum(share, np.where(stuck, 1.0, 1 - (1 - share) * (1 - t)))
-    if (worst := float(_excess(table, beliefs, limit, per).max())) > EXACT:
+    excess, size = _excess(table, beliefs, limit, per)
+    if (excess > EXACT * size).any():
         raise SolverError(
-            f"the solver's channel exceeds the limit {limit:g}, and so does what it was repaired to, by {worst:.1g}; a limit "
-            "further above P(s | q), or less extreme losses, may help"
+            f"the solver's channel exceeds the limit {limit:g}, and so does what it was repaired to, by {excess.max():.1g}; "
+            "a limit further above P(s | q), or less extreme losses, may help"
         )
     return table, float(share.max())
 
