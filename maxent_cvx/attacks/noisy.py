@@ -617,9 +617,10 @@ class _Plan:
         if TRANSITION * self.transitions > limit:
             raise GroupTooLarge(
                 f"answers and sentences link {len(self.component.people)} people by {len(self.costs)} different counts "
-                f"too closely for an exact answer: at least {TRANSITION * self.transitions:.1g} steps (2e7 a second) may be "
-                f"needed, and {limit:.0e} are allowed; allow more with limit=, leave out answers that overlap, write "
-                'sentences about fewer people, or use NoisyMarginal(how="likelihood")'
+                f"too closely for an exact answer: the bound on the number of steps (2e7 a second) is "
+                f"{TRANSITION * self.transitions:.1g} or more, and {limit:.0e} are allowed; allow more with limit=, "
+                "leave out answers that overlap, write sentences about fewer people, or use "
+                'NoisyMarginal(how="likelihood")'
             )
 
     def run(self) -> tuple[float, np.ndarray]:

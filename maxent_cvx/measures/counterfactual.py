@@ -117,20 +117,20 @@ def counterfactual(
 
     Notes
     -----
-    Without her, P(s) is P'(s | her QI tuple) if anybody left has it; otherwise the shares of the other records of her
-    bucket; otherwise, if there are none, those of the remaining n - 1 records.
+    Without the record (q, s), the probability is P'(s | q) of the smaller publication if somebody else has the tuple q.
+    Otherwise it is the share of s among the other records of the bucket, or, if the bucket has none, among the other n - 1
+    records.
 
     Statements and associations are kept as typed: the same P(s | Q) of a group that has lost a record. Published tables,
     rules and regressions, and noisy counts (with the same noise) are computed again. Knowledge that cannot be read any
     more, because its group has vanished or it contradicts the rest, is named in `because`; a probability that depends
     on it is NaN.
 
-    `how` is "closed form" if the knowledge still holds with the same multipliers, or nobody else has the tuple: exact,
-    given the posterior. It is "solved" if the model was
-    solved without the record: certified. It is "first order" otherwise: exact in the record's bucket, and linear in the
-    multipliers of the knowledge. No theorem bounds its error. Models with other knowledge than statements and
-    associations are solved for every distinct record. That knowledge contradicts the rest is known of the records that
-    were solved.
+    `how` is "closed form" if the knowledge still holds with the same multipliers, or nobody else has the tuple; the number
+    is then exact, given the posterior. It is "solved" if the model was solved without the record; the number is certified.
+    Otherwise it is "first order", which is exact in the record's bucket and linear in the multipliers of the knowledge; no
+    theorem bounds its error. Models with other knowledge than statements and associations are solved for every distinct
+    record. Whether the knowledge contradicts the smaller publication is known only for records that were solved.
 
     Kasiviswanathan and Smith, On the "semantics" of differential privacy (2014), compare the two posteriors; Annamalai,
     Gadotti and Rocher (USENIX Security 2024) measure attacks by the gap between people in and out of the data.

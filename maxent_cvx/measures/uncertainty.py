@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -200,9 +200,7 @@ def uncertain(
         if total <= 0:
             raise Infeasible("no subset of the statements that has a probability is consistent with the release")
         if not consistent.all():
-            log_consistent += math.log1p(
-                -float(weight[~consistent].sum())
-            )  # 1 - total would have rounding where that is 0
+            log_consistent += math.log1p(-float(weight[~consistent].sum()))
         kept, weight = [answer for answer in found if answer is not None], weight[consistent] / total
         inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
         table = np.array([answer.exposed for answer in kept])[:, inside]
@@ -333,6 +331,18 @@ class _Answer:
     exposed: np.ndarray
     value: float
 
+    @classmethod
+    def of(cls, post: Posterior, rule: ExposureRule, measures: Measures | None) -> _Answer:
+        """Judge every group, and measure."""
+        rule, (table, people) = replace(rule, slack=certified_error(post)), post.inferences()
+        is_exposed = rule.reaches(rule.surest(table.to_numpy())[0])
+        if measures is None:
+            return cls(is_exposed, float(people @ is_exposed))
+        numbers = measures(post, "of a subset of the statements")
+        if len(numbers) != 1:
+            raise StatementError(f"the measure gives {len(numbers)} numbers; a function with one number is expected")
+        return cls(is_exposed, next(iter(numbers.values())))
+
 
 @dataclass(eq=False)
 class _Subsets:
@@ -343,7 +353,7 @@ class _Subsets:
     rule: ExposureRule
     measures: Measures | None
     rows: tuple[pd.Index, np.ndarray]  # the groups of people, and their sizes
-    empty: _Answer = None  # type: ignore[assignment]  # of the empty subset
+    empty: _Answer  # of the empty subset
 
     @classmethod
     def of(cls, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> _Subsets:
@@ -360,20 +370,7 @@ class _Subsets:
         assert rule is not None
         table, people = post.inferences()
         measures = None if measure is None else Measures.of(measure)
-        subsets = cls(model, labels, rule, measures, (table.index, people))
-        subsets.empty = subsets._read(post)
-        return subsets
-
-    def _read(self, post: Posterior) -> _Answer:
-        """Judge every group, and measure."""
-        rule = replace(self.rule, slack=certified_error(post))
-        is_exposed = rule.reaches(rule.surest(post.inferences()[0].to_numpy())[0])
-        if self.measures is None:
-            return _Answer(is_exposed, float(self.rows[1] @ is_exposed))
-        numbers = self.measures(post, "of a subset of the statements")
-        if len(numbers) != 1:
-            raise StatementError(f"the measure gives {len(numbers)} numbers; a function with one number is expected")
-        return _Answer(is_exposed, next(iter(numbers.values())))
+        return cls(model, labels, rule, measures, (table.index, people), _Answer.of(post, rule, measures))
 
     def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
         """The measure of a subset, or the exposed people among those that a part of the statements can reach."""
@@ -383,20 +380,19 @@ class _Subsets:
         inside = self.groups_of(part)
         return float(self.rows[1][inside] @ answer.exposed[inside])
 
+    @cached_property
     def _components(self) -> tuple[list[np.ndarray], np.ndarray]:
         """The number of the independent part of each row of each label, and of each group of people."""
-        if not hasattr(self, "_parts"):
-            form, space = self.model.form, self.model.space
-            of_row, of_term = form.components()
-            group = space.groups[0] if len(space.people) else space.codes["q"]
-            n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.rows[1])
-            # Whether a group is exposed depends on all its terms, and so on all components that contain one.
-            shape = (n_components + n_groups,) * 2
-            links = sp.coo_array((np.ones(len(group)), (of_term, n_components + group)), shape=shape)
-            number = sp.csgraph.connected_components(links, directed=False)[1]
-            by_label = form.by_label(of_row)
-            self._parts = [number[by_label[label]] for label in self.labels], number[n_components:]
-        return self._parts
+        form, space = self.model.form, self.model.space
+        of_row, of_term = form.components()
+        group = space.groups[0] if len(space.people) else space.codes["q"]
+        n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.rows[1])
+        # Whether a group is exposed depends on all its terms, and so on all components that contain one.
+        shape = (n_components + n_groups,) * 2
+        links = sp.coo_array((np.ones(len(group)), (of_term, n_components + group)), shape=shape)
+        number = sp.csgraph.connected_components(links, directed=False)[1]
+        by_label = form.by_label(of_row)
+        return [number[by_label[label]] for label in self.labels], number[n_components:]
 
     def parts(self) -> list[np.ndarray]:
         """Positions of the statements of each independent part; one part of all for measures other than exposure."""
@@ -404,7 +400,7 @@ class _Subsets:
         every = [np.arange(len(self.labels))]
         if self.measures is not None or self.model.convex or any(not len(known.get(x, ())) for x in self.labels):
             return every
-        of_label, _ = self._components()
+        of_label, _ = self._components
         # A source of several rows links the parts that these are in: it is known as a whole.
         flat = np.concatenate(of_label)
         source = np.repeat(np.arange(len(of_label)), [len(each) for each in of_label])
@@ -415,7 +411,7 @@ class _Subsets:
 
     def groups_of(self, part: np.ndarray) -> np.ndarray:
         """Mark the groups of people that some statements can reach."""
-        of_label, of_group = self._components()
+        of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
 
     def solve(self, masks: Sequence[np.ndarray], workers: Workers, progress: bool | None) -> list[list[_Answer | None]]:
@@ -451,7 +447,7 @@ def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
             error.add_note(f"raised when these statements are known: {join_names(known_labels)}")
             raise
         else:
-            answers.append(subsets._read(before))
+            answers.append(_Answer.of(before, subsets.rule, subsets.measures))
     return answers
 
 
