@@ -151,7 +151,7 @@ def search(
     suppression: float = 0.0,
     progress: bool | None = None,
 ) -> Search:
-    """Find the release with the least loss of which nobody's value is inferred with the threshold's probability.
+    """Find the release with the least loss that exposes nobody: no P(s | q) that counts reaches the threshold.
 
     Parameters
     ----------
