@@ -166,7 +166,8 @@ class DeFinettiResult(AttackResult):
         With calibration: how many bits a pair of buckets says about which of two sets of values is whose; 0 if the
         release does not leak.
     p_value : float or None
-        With calibration: how often as much evidence is seen if the values of pairs of buckets are exchanged at random.
+        With calibration: how often as much evidence is seen if the values of pairs of buckets are exchanged at random. The
+        models of the folds are not learnt again then, although each has seen the values of the other folds.
 
     Examples
     --------
