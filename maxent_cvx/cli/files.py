@@ -3,10 +3,12 @@
 What a CSV file looks like is detected, unless options say it, and said in a line if it is not commas, points and UTF-8:
 
 * the encoding is that of a byte order mark, or UTF-8 if all bytes are valid, or else the likeliest by charset-normalizer;
+* lines above the header that fill at most half of its cells, such as a title, are left out;
 * the separator is the sign among ``, ; tab |`` with which the most first lines have the same number of cells, above one;
-* the decimal sign is the comma if the cells are not separated by it and all numbers of some column have one.
+* the decimal sign is the comma if the cells of some column are numbers with a decimal comma.
 
-Integers stay integers beside missing cells, and digits with leading zeros are codes.
+A column has thousands, "1.234,5" or "1,234.5", if all its cells are such numbers, and not if they are dates. Integers stay
+integers beside missing cells, and digits with leading zeros are codes.
 """
 
 from __future__ import annotations
@@ -42,8 +44,11 @@ MARKS = (
 )  # fmt: skip
 #: Lines by which the separator and the decimal sign are detected.
 FIRST_LINES = 200
-#: Numbers with a decimal comma, "1.234,5"; whole ones may have none.
-COMMA_NUMBER = r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?"
+#: Numbers whose thousands may be separated, by their decimal sign; digits with leading zeros are codes.
+NUMBERS = {
+    ",": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?",
+    ".": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?",
+}
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
 #: Scripts that charset-normalizer recognizes reliably, as Unicode names them.
@@ -77,14 +82,14 @@ def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> p
     data = read_bytes(path)
     text, encoding = _decoded(path, data, form.encoding)
     separator = form.separator or _separator(text)
-    first = _cells(text, separator, FIRST_LINES)
+    first, n_above = _first_rows(text, separator)
     if not first:
         raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
+    _say_left_out(path, n_above)
+    text = text.split("\n", n_above)[-1]
     decimal = form.decimal or _decimal_sign(first, separator)
     _check_header(path, first[0])
     settings: dict[str, object] = {"sep": separator, "decimal": decimal}
-    if decimal == "," and _has_thousands(first):
-        settings["thousands"] = "."
     try:
         # As text, NA is a value.
         table = pd.read_csv(io.StringIO(text), dtype=dtype, keep_default_na=dtype is None, **settings)  # type: ignore
@@ -100,11 +105,33 @@ def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> p
             f"{source_name(path)} has lines with more cells than the header; quote cells with {separator!r} in them, or "
             "give another separator, --sep"
         )
-    _say_format(path, separator, decimal, encoding, form)
-    return _with_integers(table)
+    with_thousands = {} if dtype else _columns_with_thousands(table, decimal)
+    _say_format(path, separator, decimal, encoding, form, [*with_thousands])
+    return _with_integers(table.assign(**with_thousands))
 
 
-def _say_format(path: str, separator: str, decimal: str, encoding: str, form: Format) -> None:
+def _columns_with_thousands(table: pd.DataFrame, decimal: str) -> dict[str, pd.Series]:
+    """The columns of texts that are all numbers, thousands of some being separated, as numbers."""
+    sign, numbers = {",": ".", ".": ","}.get(decimal, ","), {}
+    for name in table.select_dtypes(exclude="number").columns:
+        texts = table[name].dropna()
+        if pd.api.types.infer_dtype(texts) != "string":
+            continue
+        if texts.str.fullmatch(NUMBERS[decimal if decimal in NUMBERS else "."]).all():
+            plain = texts.str.replace(sign, "", regex=False).str.replace(decimal, ".", regex=False)
+            numbers[str(name)] = pd.to_numeric(plain).reindex(table.index)
+    return numbers
+
+
+def _say_left_out(path: str, n: int) -> None:
+    if n:
+        lines = "the first line" if n == 1 else f"the first {n} lines"
+        say(f"{lines} of {source_name(path)} {'is' if n == 1 else 'are'} above the header, and left out")
+
+
+def _say_format(
+    path: str, separator: str, decimal: str, encoding: str, form: Format, with_thousands: list[str]
+) -> None:
     """Say in a line what was detected, if it is not what a CSV file usually has."""
     detected = []
     if separator != "," and form.separator is None:
@@ -112,6 +139,8 @@ def _say_format(path: str, separator: str, decimal: str, encoding: str, form: Fo
         detected.append(f"cells separated by {sign} (--sep)")
     if decimal != "." and form.decimal is None:
         detected.append("a decimal comma (--decimal)")
+    if with_thousands and decimal == ".":
+        detected.append(f"thousands separated by ',' in {join_names(with_thousands)}")
     if encoding not in ("utf-8", "ascii") and form.encoding is None:
         detected.append(f"the encoding {encoding} (--encoding)")
     if detected:
@@ -150,46 +179,48 @@ def _likeliest_encoding(data: bytes) -> str:
     return "utf-8"
 
 
-def _cells(text: str, separator: str, n: int) -> list[list[str]]:
-    """The cells of the first lines."""
-    rows = []
+def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
+    """The cells of the first lines, from the header on, and how many lines are above it."""
+    rows, ends, reader = [], [0], csv.reader(io.StringIO(text), delimiter=separator)
     try:
-        for row in csv.reader(io.StringIO(text), delimiter=separator):
-            if row:
-                rows.append(row)
-            if len(rows) == n:
+        for row in reader:
+            rows.append(row)
+            ends.append(reader.line_num)
+            if len(rows) == FIRST_LINES:
                 break
     except csv.Error:  # a cell of more than 131,072 characters
         pass
-    return rows
+    header = _header_row([sum(cell.strip() != "" for cell in row) for row in rows], [len(row) for row in rows])
+    return [row for row in rows[header:] if row], ends[header]
+
+
+def _header_row(filled: list[int], widths: list[int]) -> int:
+    """The number of the first row that fills more than half of the cells that most rows have, if these are three."""
+    usual = max(Counter(width for width in widths if width).items(), key=lambda pair: pair[1], default=(0, 0))[0]
+    return next((i for i, n in enumerate(filled) if n > usual / 2), 0) if usual >= 3 else 0
 
 
 def _separator(text: str) -> str:
-    """The sign with which the most first lines have as many cells as the first one; the comma if none divides it."""
+    """The sign with which the most first lines have as many cells as the header; the comma if none divides it."""
 
     def agreement(sign: str) -> tuple[float, int]:
-        rows = _cells(text, sign, FIRST_LINES)
+        rows, n_above = _first_rows(text, sign)
         width = len(rows[0]) if rows else 0
-        return (sum(len(row) == width for row in rows) / len(rows), width) if width > 1 else (0.0, 0)
+        n_alike = sum(len(row) == width for row in rows)
+        return (n_alike / (n_above + len(rows)), width) if width > 1 else (0.0, 0)
 
     return max(SEPARATORS, key=agreement)
 
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
-    """A comma, if the numbers of some column have one; else a point."""
-    if separator == ",":
-        return "."
+    """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
     for cells in _columns(rows):
-        if any("," in cell for cell in cells) and pd.Series(cells, dtype=str).str.fullmatch(COMMA_NUMBER).all():
-            return ","
+        numbers = pd.Series(cells, dtype=str)
+        if numbers.str.contains(",").any() and numbers.str.fullmatch(NUMBERS[","]).all():
+            # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
+            if separator != "," or numbers.str.contains(".", regex=False).any():
+                return ","
     return "."
-
-
-def _has_thousands(rows: list[list[str]]) -> bool:
-    """Whether some number has both signs, as "1.234,5"."""
-    return any("." in cell and "," in cell for cells in _columns(rows) for cell in cells) and not any(
-        pd.Series(cells, dtype=str).str.fullmatch(r"[+-]?\d+\.\d+").any() for cells in _columns(rows)
-    )
 
 
 def _columns(rows: list[list[str]]) -> Iterable[list[str]]:
@@ -222,19 +253,23 @@ def _with_integers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_excel(path: str) -> pd.DataFrame:
-    """Read the first sheet of an Excel file, whose first row is the header."""
+    """Read the first sheet of an Excel file."""
     if find_spec("openpyxl") is None:
         raise TableError(
             f"{path!r} is an Excel file; install pip install 'maxent-cvx[excel]', or save it as CSV"
         ) from None
     try:
-        header = pd.read_excel(path, header=None, nrows=1)
-        table = pd.read_excel(path, dtype=object).infer_objects()  # otherwise texts of digits become numbers
+        first = pd.read_excel(path, header=None, nrows=FIRST_LINES, dtype=object)
+        filled = first.notna().sum(axis=1).to_list()
+        n_above = _header_row(filled, filled)
+        # Otherwise texts of digits become numbers.
+        table = pd.read_excel(path, dtype=object, skiprows=n_above).infer_objects()
     except (OSError, ValueError, KeyError) as error:
         raise TableError(f"{path!r} cannot be read as an Excel file: {error}") from error
-    if header.empty:
+    if first.empty:
         raise TableError(f"{path!r} is empty; its first sheet must have a header")
-    _check_header(path, header.iloc[0])
+    _say_left_out(path, n_above)
+    _check_header(path, first.iloc[n_above])
     return _with_integers(table.rename(columns=str))
 
 

@@ -38,6 +38,7 @@ FEWEST_ROWS = 20
 MOST_DISTINCT = 0.5
 #: Roles, as they are printed.
 KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
+OTHER_SA = "sensitive, too: judge it by itself"
 
 
 def chosen_roles(
@@ -106,8 +107,10 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
         roles[column] = QI if is_known and not is_unique else KEY if is_key else TEXT if is_text else QI
     candidates = [column for column in table.columns if roles[column] in (QI, TEXT) and column not in qi]
     called_sensitive = [column for column in candidates if _is_called(column, SENSITIVE)]
+    called_sensitive.sort(key=lambda column: distinct[column] > MOST_DISTINCT * n)  # of two, one with values that recur
     unknown = [column for column in candidates if not _is_called(column, QUASI_IDENTIFIERS) and roles[column] == QI]
     chosen = [*sa] or called_sensitive[:1] or unknown[-1:] or candidates[-1:]
+    roles |= dict.fromkeys(called_sensitive, OTHER_SA)
     roles |= dict.fromkeys(chosen, SA)
     roles |= dict.fromkeys(qi, QI)
     return pd.Series(roles, index=table.columns)

@@ -11,7 +11,7 @@ import pytest
 
 from maxent_cvx.cli.files import Format, read_csv, read_table
 from maxent_cvx.cli.main import main
-from maxent_cvx.cli.roles import KEY, QI, SA, proposed_roles
+from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, proposed_roles
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +113,53 @@ def test_thousands_beside_a_decimal_comma():
     assert read_csv("pay.csv")["pay"].to_list() == [1.234, 0.987]
 
 
+GROUPED = {
+    "German dates": ("pay;born;zip\n1.234,5;10.01.1941;01067\n987,0;31.12.1980;10115\n", [1234.5, 987.0]),
+    "German whole numbers": ("pay;share\n1.234;0,5\n12.000.000;0,25\n", [1234, 12_000_000]),
+    "German, in quotes": ('age,pay\n30,"1.234,5"\n31,"30,25"\n', [1234.5, 30.25]),
+    "American": ('age,pay\n30,"1,234.50"\n31,"30,000"\n32,7\n', [1234.5, 30_000, 7]),
+    "sets of two numbers": ('age,pay\n"18,19",1\n"20,21",2\n', [1, 2]),
+    "a gap": ("age;pay\n30;1.234,5\n31;\n", [1234.5, np.nan]),
+}
+
+
+@pytest.mark.parametrize("what", GROUPED)
+def test_thousands_are_separated_in_columns_of_numbers_only(what):
+    """Points in dates, zeros of codes and commas of sets stay, whatever other columns are written like."""
+    text, pay = GROUPED[what]
+    with open("pay.csv", "w", encoding="utf-8") as file:
+        file.write(text)
+    table = read_csv("pay.csv")
+    np.testing.assert_array_equal(table["pay"].to_numpy(dtype=float), pay)
+    written = pd.read_csv("pay.csv", sep=None, engine="python", dtype=str)
+    for name in table.columns.intersection(["born", "zip"]):
+        assert table[name].to_list() == written[name].to_list()
+    if what == "sets of two numbers":
+        assert table["age"].to_list() == ["18,19", "20,21"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_lines_above_the_header_are_left_out(ending, sep, capsys):
+    """A title, and an empty line, as reports have them."""
+    if ending == "xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+    rows = [["age", "sex", "disease"], [30, "f", "flu"], [31, "m", "cold"], [32, "f", "flu"]]
+    lines = [["Patients of 2024"], [], *rows]
+    if ending == "csv":
+        with open("people.csv", "w", encoding="utf-8") as file:
+            file.writelines(sep.join(map(str, line)) + "\n" for line in lines)
+    else:
+        book = openpyxl.Workbook()
+        for row in lines:
+            book.active.append(row)
+        book.save("people.xlsx")
+    pd.testing.assert_frame_equal(
+        read_table(f"people.{ending}"), pd.DataFrame(rows[1:], columns=rows[0]), check_dtype=False
+    )
+    assert "the first 2 lines" in capsys.readouterr().out
+
+
 def test_integers_beside_missing_cells_stay_integers():
     """18 is written as 18, not as 18.0, also after rows with gaps were dropped."""
     with open("gaps.csv", "w", encoding="utf-8") as file:
@@ -197,6 +244,9 @@ def test_roles_are_proposed_by_values_and_names():
     assert proposed_roles(table).to_dict() == {
         "customer_id": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA, "department": QI,
     }  # fmt: skip
+    # Of two sensitive columns the one whose values recur is judged first; the other one identifies nobody.
+    two = proposed_roles(table.assign(diagnosis=["flu", "cold"] * (n // 2)))
+    assert (two["diagnosis"], two["salary"]) == (SA, OTHER_SA)
 
 
 def test_a_table_as_it_is_has_the_shares_of_its_groups(people, capsys):
