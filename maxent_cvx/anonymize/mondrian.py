@@ -28,7 +28,7 @@ class Scales:
 
     codes: np.ndarray  # (records, attributes)
     levels: list[pd.Index]  # the distinct values of each attribute, sorted
-    place: np.ndarray  # (records, attributes): numbers are where they are, others at their ranks
+    place: np.ndarray  # (records, attributes): numbers and dates are where they are, others at their ranks
     width: np.ndarray  # how far the whole table reaches in each attribute
 
     @classmethod
@@ -52,14 +52,19 @@ class Scales:
                     yield low
 
 
-def _is_number(level: pd.Index) -> bool:
-    """Whether the values of an attribute are numbers, truth values not counted."""
-    return bool(pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level))
+def _has_scale(level: pd.Index) -> bool:
+    """Whether the values of an attribute are numbers, truth values not counted, or dates."""
+    is_number = pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level)
+    return bool(is_number or pd.api.types.is_datetime64_any_dtype(level))
 
 
 def _positions(level: pd.Index) -> np.ndarray:
-    """Where values stand on their scale."""
-    return level.to_numpy(dtype=float) if _is_number(level) else np.arange(len(level), dtype=float)
+    """Where values stand on their scale; ranks of those that have none."""
+    if not _has_scale(level):
+        return np.arange(len(level), dtype=float)
+    return np.asarray(
+        (level - level[0]) / pd.Timedelta(days=1) if isinstance(level, pd.DatetimeIndex) else level, float
+    )
 
 
 def mondrian(
@@ -177,8 +182,8 @@ def mondrian_table(
     Returns
     -------
     DataFrame
-        The QI and sensitive columns, indexed like the table. Numbers become the closed Interval of their group, other
-        values the set of values of their group, or "*" if these are all values; a value common to the group stays.
+        The QI and sensitive columns, indexed like the table. Numbers and dates become the closed Interval of their group,
+        other values the set of values of their group, or "*" if these are all values; a value common to the group stays.
 
     Raises
     ------
@@ -191,8 +196,8 @@ def mondrian_table(
     -----
     A group is cut at the median of the attribute in which it is widest, relative to the whole table, or else of the
     next one, if both halves have k records and l values (the strict variant), and all groups are then (c, k)-safe
-    together, since implications may link people of different groups. Values that are not numbers are ordered by name,
-    or by category.
+    together, since implications may link people of different groups. Values that are neither numbers nor dates are
+    ordered by name, or by category.
 
     Examples
     --------
@@ -243,6 +248,6 @@ def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Write the values of a group as one."""
     if len(codes) == 1:
         return level[codes[0]]
-    if _is_number(level):
+    if _has_scale(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -216,10 +216,11 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
     for cells in _columns(rows):
         numbers = pd.Series(cells, dtype=str)
-        if numbers.str.contains(",").any() and numbers.str.fullmatch(NUMBERS[","]).all():
-            # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
-            if separator != "," or numbers.str.contains(".", regex=False).any():
-                return ","
+        # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
+        signs = "," if separator != "," else ",."
+        has_signs = all(numbers.str.contains(sign, regex=False).any() for sign in signs)
+        if has_signs and numbers.str.fullmatch(NUMBERS[","]).all():
+            return ","
     return "."
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "CommandInput",
     "Records",
     "anatomize",
+    "as_dates",
     "as_text",
     "check_buckets",
     "free_name",
@@ -67,6 +68,8 @@ RULES_BEGIN = "# {"
 BUCKET_SOURCES = ("bucket", "l", "generalized")
 #: Different numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
+#: How dates are written, besides the standard form; and values that are looked at first.
+DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
 #: What generalized cells look like.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
 #: An integer, and a range of integers; both may be negative: "-5--1".
@@ -202,6 +205,8 @@ def as_text(cell: object) -> object:
         parsed = parse([cell])
         looks_generalized = parsed.spans or parsed.sets or parsed.masks or is_suppressed(cell)
         return f"{{{json.dumps(cell, ensure_ascii=False)}}}" if looks_generalized and cell != "*" else cell
+    if isinstance(cell, pd.Timestamp) and cell == cell.normalize():
+        return f"{cell:%Y-%m-%d}"
     return label_of(cell) if isinstance(cell, frozenset | pd.Interval) else cell
 
 
@@ -308,8 +313,24 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
 
 def _has_many_numbers(column: pd.Series) -> bool:
     """Whether a quasi-identifier has more numbers, or dates, than a range would be needed for."""
+    column = as_dates(column)
     is_ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     return is_ordered and column.nunique() > MANY_NUMBERS
+
+
+def as_dates(column: pd.Series) -> pd.Series:
+    """A column of texts that are all dates in one of :data:`DATE_FORMS`, as dates; else the column as it is.
+
+    01/02/2024 is January or February: a column of which both ways read all dates stays as it is.
+    """
+    texts = column.dropna()
+    if pd.api.types.infer_dtype(texts) != "string":
+        return column
+    for first in (texts.head(FIRST_DATES), texts):  # most columns are no dates, which their first values show
+        forms = [form for form in DATE_FORMS if pd.to_datetime(first, format=form, errors="coerce").notna().all()]
+        if not forms:
+            return column
+    return pd.to_datetime(column, format=forms[0]) if len(forms) == 1 else column
 
 
 def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:

@@ -16,7 +16,7 @@ from ..priors import QIDistribution
 from ..releases.generalized import GroupedRelease
 from ..releases.release import Release
 from .files import read_table
-from .inputs import Records, anatomize, as_text, free_name, people_of, read_records, values_as_printed
+from .inputs import Records, anatomize, as_dates, as_text, free_name, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
@@ -105,8 +105,12 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
 
 
 def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> None:
+    dates = {name: as_dates(records.table[name]) for name in records.qi}
+    for name, column in dates.items():
+        if column is not records.table[name] and not column.equals(records.table[name]):
+            say(f"{name} is read as dates: {records.table[name].iloc[0]} as {column.iloc[0]:%Y-%m-%d}")
     table = anonymize.mondrian_table(
-        records.table, qi=records.qi, sa=records.sa, k=options.k, l=options.l, safe=options.safe
+        records.table.assign(**dates), qi=records.qi, sa=records.sa, k=options.k, l=options.l, safe=options.safe
     )
     for name in records.qi:
         table[name] = table[name].map(as_text)

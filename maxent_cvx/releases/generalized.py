@@ -30,6 +30,7 @@ from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, pos
 # ``[18, 20)``, ``(18, 20]``    an interval; a round bracket leaves its end out         pandas, R's ``cut``, sdcMicro
 # ``[18, 20[``, ``]18, 20]``    the same; a bracket that looks away leaves its end out  ARX (ISO 80000-2)
 # ``18-20``, ``18 to 20``       from 18 to 20, both included                            AnonyPyx, ARX, tables in print
+# ``[2024-01-31, 2024-02-28]``  an interval of dates or times in the form of ISO 8601     pandas
 # ``<30``, ``>=30``, ``30+``    below 30; 30 and above                                  ARX, bottom and top coding
 # ``{18, 19}``, ``18,19``       one of a set; items in quotes where they need them      ARX, AnonyPyx
 # ``1305*``, ``130**``          a masked text, a character a star                       ARX, ANJANA
@@ -39,7 +40,9 @@ from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, pos
 #: What stands for any value.
 SUPPRESSED = "*"
 
-END = rf"[-+]?(?:{NUMBER_PATTERN}|[iI]nf)"
+#: A date, or a date and time.
+DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
+END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
 #: An interval in brackets, R's "Inf" included.
 INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
 #: From one number to another; a dash of any length.
@@ -56,13 +59,14 @@ STARS = re.compile(r"(\*+)")
 
 @dataclass(frozen=True)
 class Span:
-    """An interval of numbers."""
+    """An interval of numbers, or of dates."""
 
-    low: float  # its ends, which may be infinite
+    low: float  # its ends, which may be infinite; of dates in seconds since 1970
     high: float
     low_in: bool  # whether they are in it
     high_in: bool
     whole: bool = False  # whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs
+    is_date: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,12 @@ def _span(text: str) -> Span | None:
     """Read an interval, a range or a bound."""
     if match := INTERVAL.fullmatch(text):
         opens, low, high, closes = match.groups()
-        return Span(float(low), float(high), opens == "[", closes == "]")
+        of_dates = [re.fullmatch(DATE, end) is not None for end in (low, high)]
+        if not any(of_dates):
+            return Span(float(low), float(high), opens == "[", closes == "]")
+        if all(of_dates) and not np.isnan(ends := _seconds([low, high])).any():
+            return Span(ends[0], ends[1], opens == "[", closes == "]", is_date=True)
+        return None
     if match := RANGE.fullmatch(text):
         low, high = match.groups()
         return Span(float(low), float(high), True, True, whole=not re.search("[.eE]", low + high))
@@ -96,6 +105,13 @@ def _span(text: str) -> Span | None:
     if match := TOP.fullmatch(text):
         return Span(float(match[1]), np.inf, True, False)
     return None
+
+
+def _seconds(texts: Sequence[str]) -> np.ndarray:
+    """The seconds from 1970 to each date; NaN for other texts, such as 2024-02-30."""
+    dates = [text if re.fullmatch(DATE, text) else "" for text in texts]
+    times = pd.to_datetime(dates, format="ISO8601", errors="coerce")
+    return np.asarray((times - pd.Timestamp(0)) / pd.Timedelta(seconds=1), dtype=float)
 
 
 def _items(text: str) -> frozenset[str]:
@@ -115,7 +131,16 @@ def label_of(cell: object) -> str:
     """A generalised value as a text; a set's values in their order, in quotes where they need them."""
     if isinstance(cell, set | frozenset):
         return "{" + ", ".join(sorted(map(format_value, cell))) + "}"
-    return SUPPRESSED if not isinstance(cell, str) and is_suppressed(cell) else str(cell)
+    if not isinstance(cell, str) and is_suppressed(cell):
+        return SUPPRESSED
+    if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
+        return str(cell).replace(" 00:00:00", "") if _are_days([cell.left, cell.right]) else str(cell)
+    return str(cell)
+
+
+def _are_days(dates: Sequence[pd.Timestamp]) -> bool:
+    """Whether no date has a time."""
+    return all(date == date.normalize() for date in dates)
 
 
 # The columns of a table of generalised records: a cell an attribute, whichever columns and gaps a tool writes.
@@ -197,6 +222,11 @@ class Domain:
         return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
 
     @cached_property
+    def dates(self) -> np.ndarray:
+        """The seconds from 1970 to the date that each value is, or is the text of; else NaN."""
+        return np.full(self.size, np.nan) if self.is_numeric else _seconds(self.texts.tolist())
+
+    @cached_property
     def has_fractions(self) -> bool:
         """Whether some number is not whole."""
         return bool((np.floor(self.numbers) < self.numbers).any())
@@ -232,7 +262,7 @@ class Domain:
             return written_so[text]
         if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER_PATTERN}", text):
             return [of_number[float(text)]] if float(text) in of_number else []
-        return []
+        return np.flatnonzero(self.dates == _seconds([text])).tolist() if re.fullmatch(DATE, text) else []
 
     def exact(self, cells: Sequence[object]) -> np.ndarray:
         """Mark the value that each cell is."""
@@ -242,12 +272,13 @@ class Domain:
         return covered
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
-        """Mark the numbers in each interval."""
+        """Mark the numbers, or dates, in each interval."""
         ends = np.array([(span.low, span.high, span.low_in, span.high_in) for span in spans], dtype=float).reshape(
             -1, 4
         )
         low, high, low_in, high_in = (column[:, None] for column in ends.T)
-        x = self.numbers
+        is_date = np.array([span.is_date for span in spans], dtype=bool)
+        x = np.where(is_date[:, None], self.dates, self.numbers) if is_date.any() else self.numbers
         return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
 
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
@@ -321,7 +352,7 @@ def is_hashable(cell: object) -> bool:
 # Which exact values a generalised one stands for.
 
 #: How generalised values may be written, for errors.
-ACCEPTED = "a value, '18-20', '[18, 20)', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
+ACCEPTED = "a value, '18-20', '[18, 20)', '[2024-01-31, 2024-02-28]', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
 
 
 def coverage(
@@ -359,8 +390,12 @@ def _cover(
             covered[i] = _below(node, domain)
         elif isinstance(cell, set | frozenset):
             covered[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
-        elif isinstance(cell, pd.Interval) and _of_numbers(cell) and not np.isnan(domain.numbers).all():
-            covered[i] = domain.between([_span_of(cell)])[0]
+        elif (
+            isinstance(cell, pd.Interval)
+            and (span := _span_of(cell)) is not None
+            and not np.isnan(domain.dates if span.is_date else domain.numbers).all()
+        ):
+            covered[i] = domain.between([span])[0]
         else:
             plain.append(i)
     if plain:
@@ -375,7 +410,7 @@ def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
     places_of = {leaf: domain.places(leaf) for leaf in leaves}
     unlisted = [leaf for leaf, places in places_of.items() if not places]
     spans = [*parse([leaf for leaf in unlisted if isinstance(leaf, str)]).spans.values()]
-    spans += [_span_of(leaf) for leaf in unlisted if isinstance(leaf, pd.Interval) and _of_numbers(leaf)]
+    spans += [span for leaf in unlisted if isinstance(leaf, pd.Interval) and (span := _span_of(leaf)) is not None]
     inside = np.array(domain.between(spans).any(axis=0))
     inside[[j for places in places_of.values() for j in places]] = True
     return inside
@@ -442,14 +477,12 @@ def _stands_for_none(cell: object, domain: Domain) -> TableError:
     )
 
 
-def _span_of(cell: pd.Interval) -> Span:
-    """A pandas Interval of numbers."""
-    return Span(float(cell.left), float(cell.right), cell.closed_left, cell.closed_right)
-
-
-def _of_numbers(cell: pd.Interval) -> bool:
-    """Whether an interval's ends are numbers, not times."""
-    return isinstance(cell.left, Real)
+def _span_of(cell: pd.Interval) -> Span | None:
+    """A pandas Interval of numbers or of dates; None of others, such as durations."""
+    if isinstance(cell.left, Real):
+        return Span(float(cell.left), float(cell.right), cell.closed_left, cell.closed_right)
+    ends = _seconds([str(cell.left), str(cell.right)])
+    return None if np.isnan(ends).any() else Span(ends[0], ends[1], cell.closed_left, cell.closed_right, is_date=True)
 
 
 # Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from maxent_cvx.cli.files import Format, read_csv, read_table
+from maxent_cvx.cli.inputs import as_dates
 from maxent_cvx.cli.main import main
 from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, proposed_roles
 
@@ -268,6 +269,42 @@ def test_publish_says_what_its_file_exposes(people, capsys, method):
     command = printed.split("Read them back:")[1].split()
     assert main([argument.strip("'\"") for argument in command[1:]]) == 0
     assert said.split(": ", 1)[1] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("form", "is_date"),
+    [("%d.%m.%Y", True), ("%Y-%m-%d", True), ("%m/%d/%Y", True), ("%d-%m-%Y", True), ("%B %Y", False)],
+)
+def test_dates_are_published_in_ranges(form, is_date, capsys):
+    """Every person's date of birth lies in the range of the group, in which at least k people are."""
+    born = pd.Timestamp("1950-01-13") + pd.to_timedelta(np.arange(60) * 37, unit="D")
+    table = pd.DataFrame({"born": born.strftime(form), "disease": ["flu", "cold", "HIV"] * 20})
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", "born", "--sa", "disease"]
+    assert main(["quantify", "people.csv", *roles]) == 0
+    assert ("can be published in ranges" in capsys.readouterr().out) == is_date
+    assert main(["publish", "people.csv", *roles, "--method", "mondrian", "--k", "5", "--out", "open"]) == 0
+    cells = pd.read_csv("open.csv")["born"]
+    assert cells.value_counts().min() >= 5
+    if not is_date:
+        return
+    ends = cells.str.extract(r"\[(\d{4}-\d{2}-\d{2}), (\d{4}-\d{2}-\d{2})\]").astype("datetime64[ns]")
+    assert ends.notna().all(axis=None)
+    for (low, high), group in ends.groupby([0, 1]):
+        assert ((born >= low) & (born <= high)).sum() == len(group)
+    # Who knows everybody's exact date knows everybody's group: the largest share of a value there is inferred.
+    table.assign(born=born)[["born"]].to_csv("population.csv", index=False)
+    capsys.readouterr()
+    assert main(["quantify", "open.csv", *roles, "--population", "population.csv", "--json"]) == 0
+    shares = pd.read_csv("open.csv").groupby("born")["disease"].value_counts(normalize=True)
+    largest = json.loads(capsys.readouterr().out)["worst_disclosure"]["max_p"]
+    assert largest == pytest.approx(shares.max(), abs=1e-9)
+
+
+def test_a_date_that_can_be_read_in_two_ways_stays_a_text():
+    column = pd.Series(["01/02/2024", "03/04/2024"])
+    assert as_dates(column).equals(column)
+    assert as_dates(pd.Series(["01/02/2024", "13/04/2024", None])).dt.month.dropna().to_list() == [2, 4]
 
 
 @pytest.mark.slow
