@@ -13,8 +13,9 @@ from .. import anonymize, measures
 from .._utils.errors import TableError, unknown_name
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
-from ..releases.generalized import GroupedRelease
+from ..releases.qi_table import QITable
 from ..releases.release import Release
+from ..sources.rules import PublishedRules
 from .files import read_table
 from .inputs import Records, anatomize, as_dates, as_text, free_name, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
@@ -124,7 +125,7 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
     table = table.sort_values(list(table.columns), key=lambda column: column.map(str), ignore_index=True)
     write(files[0], lambda path: table.to_csv(path, index=False))
     print(f"{len(table)} records in {len(table[records.qi].drop_duplicates())} groups")
-    _print_exposure(Release.from_generalized(table, qi=records.qi, sa=records.sa))
+    _print_exposure(MaxEnt(Release.from_generalized(table, qi=records.qi, sa=records.sa)))
     _print_command(files[:1], ["--generalized", *_roles(records), *ids])
 
 
@@ -137,7 +138,9 @@ def _rules(records: Records, options: PublishOptions, files: list[str]) -> None:
     people = table[qi].sort_values(qi, key=lambda column: column.map(str), ignore_index=True)
     write(files[1], lambda path: people.to_csv(path, index=False))
     say(f"{rules!r}"[1:-1])
-    values = table[sa].drop_duplicates().sort_values(sa).itertuples(index=False, name=None)
+    values = [*table[sa].drop_duplicates().sort_values(sa).itertuples(index=False, name=None)]
+    view = QITable(people, qi=qi, sa=sa, sa_values=values if len(sa) > 1 else [value for (value,) in values])
+    _print_exposure(MaxEnt(view).add(PublishedRules(rules, non_rules=rules.complete)), baseline=None)
     listed = format_list(["|".join(map(str, value)) for value in values])
     _print_command(files[:1], ["--qi-table", files[1], "--values", listed])
 
@@ -162,7 +165,7 @@ def _write_tables(
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
-    _print_exposure(release)
+    _print_exposure(MaxEnt(release))
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if before:
@@ -173,10 +176,9 @@ def _write_tables(
     _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
 
 
-def _print_exposure(release: Release | GroupedRelease) -> None:
-    """What somebody infers who knows this release and nothing else."""
-    post = MaxEnt(release).solve()
-    print("Who knows only this release:", measures.exposed(post, baseline="overall"))
+def _print_exposure(model: MaxEnt, baseline: str | None = "overall") -> None:
+    """What somebody infers who knows what is published and nothing else."""
+    print("Who knows only this release:", measures.exposed(model.solve(), baseline=baseline))
 
 
 def _roles(records: Records) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -259,15 +260,22 @@ def test_a_table_as_it_is_has_the_shares_of_its_groups(people, capsys):
     assert largest == pytest.approx(shares.max(), abs=1e-9)
 
 
-@pytest.mark.parametrize("method", [["--l", "2"], ["--method", "mondrian", "--k", "5"]])
+@pytest.mark.parametrize(
+    "method",
+    [
+        ["--l", "2"],
+        ["--method", "mondrian", "--k", "5"],
+        ["--method", "rules", "--support", "0.05", "--confidence", "0.3"],
+    ],
+)
 def test_publish_says_what_its_file_exposes(people, capsys, method):
     """The verdict that publish prints is that of the command that it prints."""
     people.to_csv("people.csv", index=False)
     assert main(["publish", "people.csv", "--qi", "Alter,PLZ", "--sa", "Krankheit", *method, "--out", "open"]) == 0
     printed = capsys.readouterr().out
     said = next(line for line in printed.splitlines() if "people exposed" in line or "people (" in line)
-    command = printed.split("Read them back:")[1].split()
-    assert main([argument.strip("'\"") for argument in command[1:]]) == 0
+    command = shlex.split(printed.split("Read them back:")[1])
+    assert main(command[1:]) == 0
     assert said.split(": ", 1)[1] in capsys.readouterr().out
 
 
