@@ -55,6 +55,16 @@ class Release(BucketView):
 
     stored_as: ClassVar[str] = "Release"
 
+    def __post_init__(self) -> None:
+        # Rows are numbered in the order of rows and columns; products of sparse matrices are stored in any order.
+        for name in ("n_qb", "n_sb"):
+            counts = getattr(self, name)
+            if not counts.has_canonical_format or not counts.data.all():
+                counts = counts.copy()
+                counts.sum_duplicates()
+                counts.eliminate_zeros()
+                object.__setattr__(self, name, counts)
+
     @classmethod
     def from_buckets(
         cls,
