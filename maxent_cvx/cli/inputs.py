@@ -231,11 +231,20 @@ class CommandInput:
 
 
 def read_input(options: ExposureOptions) -> CommandInput:
-    """Read what the options name: rules, a series of releases, or one release."""
-    if _is_rules(options):
-        return _read_rules(options)
-    if options.more:
-        return _read_series(options)
+    """Read what the options name: rules, a series of releases, or one release; and the original records."""
+    read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
+    source = read(options)
+    if options.original is None:
+        return source
+    original = read_table(options.original)
+    for name in (*source.qi, *source.sa):
+        if name not in original.columns:
+            raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
+    return replace(source, original=_without_gaps(original, options.original, source.qi, source.sa, options))
+
+
+def _read_release(options: ExposureOptions) -> CommandInput:
+    """Read one release, or make it of a table of records."""
     records = read_records(options)
     view, table = read_release(records, options)
     is_truth = not options.sa_table and not options.is_generalized

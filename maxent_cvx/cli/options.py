@@ -106,6 +106,7 @@ class ExposureOptions(ReleaseOptions):
     know: tuple[str, ...] = ()
     knowledge: str | None = None
     people: str | None = None
+    original: str | None = None
     threshold: float = 0.8
     sensitive: tuple[str, ...] = ()
     baseline: str | None = None
@@ -508,6 +509,10 @@ def _exposure_options(command: argparse.ArgumentParser) -> None:
         "baseline probability is below the threshold.",
     )
     group.add_argument("--threshold", type=share, default=0.8, metavar="P", help="the threshold (0.8)")
+    group.add_argument(
+        "--original", metavar="FILE",
+        help="the original records, if TABLE is only what is published: how often the likeliest value is the true one",
+    )  # fmt: skip
     group.add_argument(
         "--sensitive", action="append", metavar="VALUE",
         help="a value that must not be inferred (repeatable; all); with several sensitive columns: S,T",

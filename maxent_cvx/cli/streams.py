@@ -65,7 +65,7 @@ NO_READER = 141
 DASH = "-"
 #: Options that name files to be read, and to be written.
 READ = (
-    "table", "more", "sa_table", "hierarchy", "population", "knowledge", "people", "baseline", "within", "qi_table",
+    "table", "more", "sa_table", "hierarchy", "population", "knowledge", "people", "original", "baseline", "within", "qi_table",
     "distribution", "before", "before_sa", "prior",
 )  # fmt: skip
 WRITTEN = ("out", "plot", "report")

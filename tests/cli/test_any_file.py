@@ -315,6 +315,25 @@ def test_a_date_that_can_be_read_in_two_ways_stays_a_text():
     assert as_dates(pd.Series(["01/02/2024", "13/04/2024", None])).dt.month.dropna().to_list() == [2, 4]
 
 
+def test_original_records_of_published_tables(people, capsys):
+    """How often the likeliest value is right is the same for the records, and for two tables and the records."""
+    people.to_csv("people.csv", index=False)
+    roles = ["--qi", "Alter,PLZ", "--sa", "Krankheit"]
+
+    def said(*arguments: str) -> list[str]:
+        assert main([*arguments, *roles]) == 0
+        return [line for line in capsys.readouterr().out.splitlines() if "right for" in line or "Divergence" in line]
+
+    expected = said("quantify", "people.csv", "--l", "2")
+    assert main(["publish", "people.csv", *roles, "--l", "2", "--out", "open"]) == 0
+    printed = capsys.readouterr().out
+    command = shlex.split(printed.split("Read them back:")[1])[1:]
+    assert said(*command, "--original", "people.csv") == expected
+    people.drop(columns="PLZ").to_csv("less.csv", index=False)
+    assert main([*command, "--original", "less.csv"]) == 2
+    assert "'PLZ'" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_million_rows(capsys):
     """The verdict of a large file is that of its groups' shares."""
