@@ -301,8 +301,9 @@ class Attribute:
 
     def _leaves_below(self, cell: object) -> int:
         if isinstance(cell, pd.Interval):
-            numbers = pd.to_numeric(pd.Series(self.leaves), errors="coerce").to_numpy(float)
-            return int(((numbers >= cell.left) & (numbers <= cell.right)).sum())
+            values: Any = pd.Series(self.leaves)
+            values = values if isinstance(cell.left, pd.Timestamp) else pd.to_numeric(values, errors="coerce")
+            return int(((values >= cell.left) & (values <= cell.right)).sum())
         if isinstance(cell, frozenset):
             return len(cell)
         return len(self.leaves) if isinstance(cell, str) and cell == "*" else 1

@@ -175,3 +175,11 @@ def test_the_picture_has_every_release(tmp_path):
     assert ax.get_ylabel() == "loss"
     drawn = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
     assert drawn == len(found.candidates.dropna(subset=["loss", "largest"]))
+
+
+def test_dates_lose_the_share_of_the_dates_in_their_range():
+    """The NCP of a range is the number of dates in it, relative to all; of a single date it is 0."""
+    table = pd.DataFrame({"born": pd.date_range("1950-01-01", periods=20, freq="30D"), "disease": ["flu", "cold"] * 10})
+    found = mx.anonymize.search(table, "born", "disease", threshold=0.9, methods=["mondrian"])
+    sizes = np.asarray(found.release.n_qb.sum(axis=0))
+    assert found.loss == pytest.approx((sizes[sizes > 1] ** 2).sum() / 20 / 20)
