@@ -271,7 +271,12 @@ def _read_excel(path: str) -> pd.DataFrame:
         raise TableError(f"{path!r} is empty; its first sheet must have a header")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
-    return _with_integers(table.rename(columns=str))
+    table = table.rename(columns=str)
+    for decimal in NUMBERS:  # in texts, "1.234" is one thing or the other: some number must have both signs
+        numbers = _columns_with_thousands(table, decimal)
+        both = [name for name in numbers if table[name].dropna().str.contains(r"\..*,|,.*\.").any()]
+        table = table.assign(**{name: numbers[name] for name in both})
+    return _with_integers(table)
 
 
 def _read_parquet(path: str) -> pd.DataFrame:

@@ -105,6 +105,8 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
         )
         is_known = _is_called(column, QUASI_IDENTIFIERS)
         roles[column] = QI if is_known and not is_unique else KEY if is_key else TEXT if is_text else QI
+        if roles[column] == KEY and _is_called(column, SENSITIVE):  # all salaries may be different
+            roles[column] = TEXT
     candidates = [column for column in table.columns if roles[column] in (QI, TEXT) and column not in qi]
     called_sensitive = [column for column in candidates if _is_called(column, SENSITIVE)]
     called_sensitive.sort(key=lambda column: distinct[column] > MOST_DISTINCT * n)  # of two, one with values that recur

@@ -162,6 +162,15 @@ def test_lines_above_the_header_are_left_out(ending, sep, capsys):
     assert "the first 2 lines" in capsys.readouterr().out
 
 
+def test_numbers_that_are_texts_in_excel():
+    """Texts with both signs are numbers; with one sign alone they can be read in two ways, and stay texts."""
+    pytest.importorskip("openpyxl")
+    table = pd.DataFrame({"a": ["1.234,5", "7"], "b": ["1,234.5", "7.25"], "c": ["1.234", "7"], "d": ["1,5", "7"]})
+    table.to_excel("pay.xlsx", index=False)
+    expected = table.assign(a=[1234.5, 7], b=[1234.5, 7.25])
+    pd.testing.assert_frame_equal(read_table("pay.xlsx"), expected, check_dtype=False)
+
+
 def test_integers_beside_missing_cells_stay_integers():
     """18 is written as 18, not as 18.0, also after rows with gaps were dropped."""
     with open("gaps.csv", "w", encoding="utf-8") as file:
@@ -246,6 +255,8 @@ def test_roles_are_proposed_by_values_and_names():
     assert proposed_roles(table).to_dict() == {
         "customer_id": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA, "department": QI,
     }  # fmt: skip
+    # All salaries may be different, as names are.
+    assert proposed_roles(table.assign(salary=[f"{i} EUR" for i in range(n)]))["salary"] == SA
     # Of two sensitive columns the one whose values recur is judged first; the other one identifies nobody.
     two = proposed_roles(table.assign(diagnosis=["flu", "cold"] * (n // 2)))
     assert (two["diagnosis"], two["salary"]) == (SA, OTHER_SA)
