@@ -20,7 +20,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr, 
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
 from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
-from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, positions
+from .base import OUTSIDE, SHOWN, View, attach, contents, from_dict, labels_of, positions, sizes_of, unused_name
 
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
@@ -747,7 +747,7 @@ class GroupedRelease(View):
 
     def to_frames(self) -> dict[str, Any]:
         """Write the population, the values and the groups, and by their positions what each group holds and covers."""
-        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        count = unused_name("Count", self.columns)
         (s, in_b), (b, q) = self.n_sb.nonzero(), self.cover.nonzero()
         return {
             "population": self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q}),
@@ -786,14 +786,18 @@ class GroupedRelease(View):
         return cls(qi, (str(name.name),), tuples, n_q[at], name, labels_of(groups.iloc[:, 0]), n_sb, cover)
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [first_groups(self.buckets, self.n_sb, self.cover, self.n_q, self.sensitive_values)]
+        columns = {
+            "records": np.asarray(self.n_sb[:, :SHOWN].sum(axis=0)),
+            "people covered": self.cover[:SHOWN].astype(bool).astype(np.int64) @ self.n_q,
+            ", ".join(self.sensitive): contents(self.n_sb, self.sensitive_values),
+        }
+        return [TablePreview(pd.DataFrame(columns, index=self.buckets[:SHOWN]), "groups", len(self.buckets))]
 
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
         return (
             f"<GroupedRelease: {int(inside)} records in {len(self.buckets) - (OUTSIDE in self.buckets)} groups, of a "
-            f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
+            f"population of {self.n_records} people; {sizes_of(self)}>"
         )
 
 

@@ -45,7 +45,7 @@ from .._utils.tables import (
     tally,
 )
 from .._utils.validation import check_int, check_path
-from .base import BucketView
+from .base import BucketView, sizes_of
 from .readers import check_release_roles
 
 if TYPE_CHECKING:
@@ -332,8 +332,7 @@ class PartitionedRelease(ReprMixin):
     def __repr__(self) -> str:
         return (
             f"<PartitionedRelease: {self.n_records} records in {self.n_buckets} buckets, "
-            f"{pluralize(self.n_partitions, 'partition')}; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
+            f"{pluralize(self.n_partitions, 'partition')}; {sizes_of(self)}>"
         )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import TableError, join_names, short_repr, unknown_name
 from .._utils.tables import check_columns, check_no_count, counted, names, sort_distinct
 from .._utils.validation import is_several, is_text
-from .base import View, check_roles, from_dict, labels_of
+from .base import View, check_roles, from_dict, labels_of, sizes_of, unused_name
 
 #: How far a published share of N people may be from a whole number of them.
 WHOLE = 1e-6
@@ -123,7 +123,7 @@ class QITable(View):
 
     def to_frames(self) -> dict[str, Any]:
         """Write the view as people, one row per QI tuple, and values, with their counts if these are published."""
-        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        count = unused_name("Count", self.columns)
         people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
         values = self.sensitive_values.to_frame(index=False)
         if self._n_s is not None:
@@ -181,10 +181,7 @@ class QITable(View):
 
     def __repr__(self) -> str:
         known = "" if self._n_s is None else " with their distribution"
-        return (
-            f"<QITable: {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}{known}>"
-        )
+        return f"<QITable: {self.n_records} people; {sizes_of(self)}{known}>"
 
 
 def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.Index:

@@ -23,7 +23,7 @@ from .._utils.tables import (
     tally,
 )
 from .._utils.validation import check_bool, check_mapping, check_str, is_several
-from .base import Persons, check_roles
+from .base import Persons, check_roles, unused_name
 from .generalized import (
     GroupedRelease,
     check_readable,
@@ -169,7 +169,7 @@ def generalized_columns(
     if id is not None:
         check_once(table[id])
     texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
-    bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
+    bucket = unused_name("Group", (*qi, *sa, id))
     group = group_names(texts).rename(bucket)
     check_release_roles(qi, sa, bucket)
     if stranger := [name for name in hierarchies or {} if name not in qi]:

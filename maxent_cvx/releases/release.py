@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._utils.parallel import current_client, executor_for
 from .._utils.validation import check_instance
-from .base import BucketView, from_dict
+from .base import BucketView, from_dict, unused_name
 from .generalized import GroupedRelease
 from .partitioned import DaskTable, PartitionedRelease, Roles, dask_release, joined, parquet_release
 from .readers import anatomy_columns, generalized_columns, record_columns
@@ -332,7 +332,8 @@ class Release(BucketView):
     def to_frames(self) -> dict[str, Any]:
         """Write the release as its two tables, with one row per person in the first where there are pseudonyms."""
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
-        count = next(name for name in ("Count", "count", "_count", "__count") if name not in self._names)
+        persons = [] if self.persons is None else [self.persons.id]
+        count = unused_name("Count", [*self.columns, *persons])
         sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})
         if self.persons is None:
             qi_table = self.published["q", "bucket"].index.to_frame(index=False).assign(**{count: self.n_qb.data})
@@ -350,8 +351,3 @@ class Release(BucketView):
         )  # fmt: skip
         columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, pseudonym, counterfeits=True)
         return cls(**columns.counted(), generalized=generalized)
-
-    @property
-    def _names(self) -> list[str]:
-        """All names of columns, that of pseudonyms too."""
-        return [*self.columns, *([] if self.persons is None else [self.persons.id])]

@@ -13,7 +13,7 @@ from .._utils.errors import Infeasible, StatementError, TableError, join_names, 
 from .._utils.formatting import TablePreview
 from .._utils.tables import choose, distinct, multi_index, ranges
 from .._utils.validation import check_instance, check_int, check_label, is_several
-from .base import View, from_dict, releases_of, restored, stored
+from .base import View, from_dict, restored, stored
 from .release import Release
 
 
@@ -312,7 +312,19 @@ class ReleaseSeries(View):
         return {"q": q[is_possible][order], "s": s[is_possible][order]}
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [releases_of(self.releases, self.buckets)]
+        is_present = self.buckets >= 0
+        before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])
+        table = pd.DataFrame(
+            {
+                "people": is_present.sum(axis=1),
+                "new": (is_present & ~before).sum(axis=1),
+                "gone": (before & ~is_present).sum(axis=1),
+                "buckets": [len(release.buckets) for release in self.releases],
+                "values": [len(release.sensitive_values) for release in self.releases],
+            },
+            index=pd.RangeIndex(1, len(self.releases) + 1, name="release"),
+        )
+        return [TablePreview(table, "releases")]
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(len(r.persons)) for r in self.releases)
