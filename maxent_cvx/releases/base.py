@@ -92,19 +92,13 @@ def restored(parts: Mapping[str, Any]) -> Any:
     kind = KINDS[name]
     try:
         view = kind.from_frames(parts["frames"])
-    except MaxEntError as error:
-        raise TableError(f"a {kind.__name__} cannot be made of its tables: {error}") from error
     except Exception as error:  # whatever the author's own code raises
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise TableError(
-            f"a {kind.__name__} cannot be made of its tables ({reason}); its class needs a "
-            "from_frames(cls, frames) that takes what its to_frames() gives"
-        ) from error
+        reason = " ".join(str(error).split())
+        if not isinstance(error, MaxEntError):
+            reason = f"{type(error).__name__}: {reason}; from_frames(cls, frames) must take what to_frames() gives"
+        raise TableError(f"a {kind.__name__} cannot be made of its tables: {reason}") from error
     if type(view) is not kind:
-        raise TableError(
-            f"{kind.__name__}.from_frames gives a {type(view).__name__}; it must give a {kind.__name__}, as in "
-            "return cls(...)"
-        )
+        raise TableError(f"{kind.__name__}.from_frames must return a {kind.__name__}, not a {type(view).__name__}")
     return view
 
 
@@ -418,13 +412,16 @@ class View(ReprMixin, ABC):
         ([4, 6], ['Flu', 'HIV'])
         """
         if not isinstance(frames, Mapping):
-            raise TableError(
-                f"frames={short_repr(frames)}: a dictionary of tables is expected, as to_frames() gives it"
-            )
+            raise TableError(f"frames must be a dictionary of tables, not {short_repr(frames)}")
         try:
             return cls(**frames)
         except TypeError as error:
             raise TableError(f"a {cls.__name__} cannot be made of {join_names(frames)}: {error}") from error
+
+    def _people_by_tuple(self) -> pd.Series:
+        """Records of each QI tuple, as in `published`; labels of one attribute are single values."""
+        index = self.quasi_identifiers
+        return pd.Series(self.n_q, index if index.nlevels > 1 else index.get_level_values(0), name="N P(q)")
 
     @property
     def columns(self) -> list[str]:
@@ -460,6 +457,12 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
             codes.append(position)
         labels += list(index.names)
     return multi_index(levels, codes, labels)
+
+
+def labelled(counts: sp.csr_array, rows: pd.Index, columns: pd.Index, name: str) -> pd.Series:
+    """The entries of a table of counts by their labels."""
+    i, j = counts.nonzero()
+    return pd.Series(counts.data, attach(rows, i, columns, j), name=name)
 
 
 # Who is in a release, by pseudonym: what links a release to the others of its series.
@@ -531,10 +534,10 @@ class BucketView(View):
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """Records of every QI tuple in every bucket, and of every sensitive value."""
-        (q, b), (s, in_b) = self.n_qb.nonzero(), self.n_sb.nonzero()
-        n_qb = pd.Series(self.n_qb.data, attach(self.quasi_identifiers, q, self.buckets, b), name="N P(q,b)")
-        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, in_b), name="N P(s,b)")
-        return {("q", "bucket"): n_qb, ("s", "bucket"): n_sb}
+        return {
+            ("q", "bucket"): labelled(self.n_qb, self.quasi_identifiers, self.buckets, "N P(q,b)"),
+            ("s", "bucket"): labelled(self.n_sb, self.sensitive_values, self.buckets, "N P(s,b)"),
+        }
 
     @property
     def p_qb(self) -> pd.Series:
@@ -590,11 +593,8 @@ class BucketView(View):
         """
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
-            raise TableError(
-                f"the release has a column {count!r} already; choose another name for the column of counts"
-            )
-        qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
-        sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
+            raise TableError(f"the release has a column {count!r} already; choose another name for the counts")
+        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
         order = [self.bucket, *self.sensitive]
         return (
             qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),

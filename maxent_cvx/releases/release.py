@@ -334,10 +334,8 @@ class Release(BucketView):
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         persons = [] if self.persons is None else [self.persons.id]
         count = unused_name("Count", [*self.columns, *persons])
-        sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})
-        if self.persons is None:
-            qi_table = self.published["q", "bucket"].index.to_frame(index=False).assign(**{count: self.n_qb.data})
-        else:
+        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
+        if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
         return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}

@@ -144,16 +144,15 @@ def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
     """Positions of labels, whose levels are in the same order; -1 for those that are not there."""
     if labels is wanted or labels.equals(wanted):
         return np.arange(len(wanted))
-    if labels.has_duplicates:
-        raise LabelMismatch(
-            f"labels are repeated: {repeated(labels)}; rows are matched by label, so each must be unique"
-        )
+    check_unique(labels, "the rows, which are matched by label,")
     return labels.get_indexer(wanted)
 
 
-def repeated(labels: pd.Index) -> str:
-    """List the labels that are there more than once."""
-    return join_names(labels[labels.duplicated()].unique())
+def check_unique(labels: pd.Index, what: str) -> None:
+    """Check that each label is there once."""
+    if labels.has_duplicates:
+        twice = labels[labels.duplicated()].unique()
+        raise LabelMismatch(f"{what} repeat the labels {join_names(twice)}; each must be there once")
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
@@ -238,10 +237,8 @@ def values_named(view: View, value: object) -> np.ndarray:
     attributes = view.sensitive
     if not isinstance(value, Mapping):
         if len(attributes) > 1:
-            raise StatementError(
-                f"{choose(value, 'the sensitive value')} may be of {' or '.join(map(repr, attributes))}; "
-                "write {attribute: value}"
-            )
+            of_which = " or ".join(map(repr, attributes))
+            raise StatementError(f"{choose(value, 'the value')} may be of {of_which}; write {{attribute: value}}")
         value = {attributes[0]: value}
     if strangers := [name for name in value if name not in attributes]:
         raise unknown_name("sensitive attribute", strangers[0], attributes)

@@ -34,6 +34,7 @@ from ..releases.base import attach
 from .axes import (
     Axes,
     are_known,
+    check_unique,
     find,
     group_rows,
     has_values,
@@ -43,7 +44,6 @@ from .axes import (
     levels_named,
     ordered_values,
     pick,
-    repeated,
     same_levels,
     subset_keys,
     without_levels,
@@ -352,24 +352,20 @@ class Block:
         """Check that labels without a row are impossible, and were not merely left out."""
         lost = labels[self.provenance.unknown(labels)]
         if len(lost):
-            raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were not selected; select the same rows on both sides"
-            )
+            raise LabelMismatch(f"{self.label} lacks {join_names(lost)}; select the same rows on both sides")
 
     # Selection by label
 
     @property
-    def loc(self) -> _Locator:
+    def loc(self) -> Self:
         """Rows by label, as in pandas: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
-        return _Locator(self)
+        return self
 
     def __getitem__(self, key: Any) -> Self:
         index, levels = self._labels("select"), level_names(self._labels("select"))
-        if isinstance(key, list):
-            is_mask = bool(key) and all(isinstance(item, bool | np.bool_) for item in key)
-        else:
-            is_mask = isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
-        if is_mask:
+        if isinstance(key, list) and key and all(isinstance(item, bool | np.bool_) for item in key):
+            key = np.array(key)
+        if isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype):
             if isinstance(key, pd.Series) and key.index.isin(index).all() and len(key) == len(index):
                 key = key.reindex(index)
             return self.at(np.asarray(key, dtype=bool))
@@ -379,9 +375,7 @@ class Block:
             return self._along(dict(zip(levels, key, strict=False)))
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
-                raise StatementError(
-                    f"rows of {self.label} must be selected by a list of labels or a mask, not by {short_repr(key)}"
-                )
+                raise StatementError(f"rows are selected by a list of labels or a mask, not by {short_repr(key)}")
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
                 return self._whole(labels.set_names(levels))
@@ -438,7 +432,7 @@ class Block:
             return self._derive(self.matrix[rows], self._constant[rows], None, empty=empty)
         others = self._others(rows)
         if len(others) + len(rows) > len(self):
-            self._check_once(self.index[rows])
+            check_unique(self.index[rows], f"the selected rows of {self.label}")
         return self._select(rows, self.index[rows], {}, others)
 
     def _others(self, rows: np.ndarray) -> pd.Index:
@@ -449,7 +443,7 @@ class Block:
 
     def _whole(self, labels: pd.Index) -> Self:
         """Select rows by whole labels."""
-        self._check_once(labels)
+        check_unique(labels, f"the selected rows of {self.label}")
         for i, level in enumerate(level_names(labels)):
             for value in level_of(labels, i)[1].unique():
                 self._check_value(value, level)
@@ -469,7 +463,7 @@ class Block:
                 narrowed &= values.isin(self._between(value, level))[codes]
             else:
                 several = [self._check_value(v, level) for v in check_list(value, f"values of {level!r}", "values")]
-                self._check_once(pd.Index(several, tupleize_cols=False))
+                check_unique(pd.Index(several, tupleize_cols=False), f"the selected rows of {self.label}")
                 narrowed &= values.isin(several)[codes]
         at, labels = np.flatnonzero(matches & narrowed), without_levels(index, fixed)
         if labels is None:
@@ -502,16 +496,8 @@ class Block:
     def _check_value(self, value: object, level: str) -> object:
         """Check that a value is one of the level's, and that differences have rows for it."""
         if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
-            raise LabelMismatch(
-                f"{self.label} has no row for {level}={short_repr(value)}, the first value; do not select it"
-            )
+            raise LabelMismatch(f"{self.label} has no row for {level}={short_repr(value)}, the first value")
         return value
-
-    def _check_once(self, labels: pd.Index) -> None:
-        if labels.has_duplicates:
-            raise LabelMismatch(
-                f"rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
-            )
 
     def _select(
         self, at: np.ndarray, index: pd.Index | None, fixed: Mapping[str, object], left_out: pd.Index | None = None
@@ -589,7 +575,7 @@ class Block:
         if not _has_entries(factor):
             weights: Any = self._scalar(factor)
             matrix, absent = self.matrix * weights, absent * weights
-            parts = tuple((weights * a, name_of_part) for a, name_of_part in self._parts) if weights else ()
+            parts = tuple((weights * a, text) for a, text in self._parts) if weights else ()
         elif self.index is None and isinstance(factor, pd.Series):
             return self._repeated(factor.index) * factor
         else:
@@ -597,8 +583,8 @@ class Block:
             matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
             absent = 0.0 if absent == 0 else np.nan
             name = getattr(factor, "name", None)
-            a, name_of_part = _as_one(self._parts)
-            parts = ((a, f"{'weights' if name is None else name} * {name_of_part}"),)
+            a, text = _as_one(self._parts)
+            parts = ((a, f"{'weights' if name is None else name} * {text}"),)
         constant = self._constant * weights
         return self._derive(matrix, constant, self.index, is_probability=False, parts=parts, absent=absent)
 
@@ -649,26 +635,30 @@ class Block:
         """
         made, index, left_out = self.provenance, None, None
         levels: list[str] = []
-        call, group = "sum()", np.zeros(len(self), dtype=np.int64)
+        method, group = "sum()", np.zeros(len(self), dtype=np.int64)
         if level is not None:
             levels = levels_named(self.space.axes, self._labels("sum"), level, self.label)
             group, first = group_rows(self.index, levels)
             index = subset_keys(self.index, levels)[first]
-            call = f"sum(level={', '.join(levels)})"
+            method = f"sum(level={', '.join(levels)})"
             if made.left_out is not None:
                 left_out = subset_keys(made.left_out, levels).unique().difference(index)
         size = 1 if index is None else len(index)
         adding = sp.csr_array((np.ones(len(self)), (group, np.arange(len(self)))), shape=(size, len(self)))
-        along = (groups.along(levels) for groups in made.groups)
-        groups = tuple(groups for groups in along if groups.free or groups.fixed)
+        matrix = sp.csr_array(adding @ self.matrix)
+        matrix.eliminate_zeros()
+        conditions = [groups.along(levels) for groups in made.groups]
+        groups = tuple(each for each in conditions if each.free or each.fixed)
         empty = np.full(size, replace(made, groups=groups).empty_group, dtype=object)
         if made.empty is not None:
             used = np.flatnonzero(made.empty != "")[::-1]
             empty[group[used]] = made.empty[used]  # backwards, so that the first of each sum remains
-        return self._combine(
-            adding,
+        return self._derive(
+            matrix,
+            adding @ self._constant,
             index,
-            call,
+            is_probability=False,
+            parts=self._called(method),
             absent=0.0 if made.absent == 0 else np.nan,
             left_out=left_out,
             dropped={name: values for name, values in made.dropped.items() if name in levels},
@@ -719,33 +709,25 @@ class Block:
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
         if np.isnan(made.absent) and ((current < 0) | (before < 0)).any():
-            raise StatementError(
-                f"{self.label} has no rows for some labels; take differences first, and add afterwards"
-            )
-        signs = np.repeat([1.0, -1.0], [(current >= 0).sum(), (before >= 0).sum()])
-        rows = np.concatenate([np.flatnonzero(at >= 0) for at in (current, before)])
-        columns = np.concatenate([at[at >= 0] for at in (current, before)])
-        taking = sp.csr_array((signs, (rows, columns)), shape=(len(labels), len(self)))
-        steps = self._combine(
-            taking,
+            raise StatementError(f"{self.label} lacks rows for some labels; take differences first, and add afterwards")
+        matrix = sp.csr_array(pick(self.matrix, current) - pick(self.matrix, before))
+        matrix.eliminate_zeros()
+        constant, constant_before = (_pick_values(self._constant, at, made.absent) for at in (current, before))
+        return self._derive(
+            matrix,
+            constant - constant_before,
             labels,
-            f"diff({levels[0]})",
+            is_probability=False,
+            parts=self._called(f"diff({levels[0]})"),
             absent=0.0,
             empty=_either(made.empty_at(current, labels), made.empty_at(before, previous)),
             dropped={**made.dropped, levels[0]: first if dropped is None else dropped.union(first)},
         )
-        if not made.absent:
-            return steps
-        off = made.absent * ((current < 0).astype(float) - (before < 0).astype(float))
-        return replace(steps, constant=steps._constant + off)
 
-    def _combine(self, taking: sp.csr_array, index: pd.Index | None, call: str, **changes: Any) -> Self:
-        """Combine rows into others, with labels of their own; rows that are not there are 0."""
-        matrix = sp.csr_array(taking @ self.matrix)
-        matrix.eliminate_zeros()
-        a, name = _as_one(self._parts)
-        parts = ((a, f"({name}).{call}" if " * " in name else f"{name}.{call}"),)
-        return self._derive(matrix, taking @ self._constant, index, is_probability=False, parts=parts, **changes)
+    def _called(self, method: str) -> Parts:
+        """How the result of a method is written: "P(s | age).diff(age)"."""
+        a, text = _as_one(self._parts)
+        return ((a, f"({text}).{method}" if " * " in text else f"{text}.{method}"),)
 
     def _repeated(self, index: pd.Index) -> Self:
         """Repeat a single expression, one row per label; its value at other labels is not known."""
@@ -758,8 +740,7 @@ class Block:
             known_values(self.space.axes, name)
         if len(unknown := index[~are_known(self.space.axes, index)]):
             raise LabelMismatch(f"{self.label} is multiplied by a Series with the unknown labels {join_names(unknown)}")
-        if index.has_duplicates:
-            raise LabelMismatch(f"{self.label} is multiplied by a Series with the duplicate labels {repeated(index)}")
+        check_unique(index, f"the values for {self.label}")
         at = np.zeros(len(index), dtype=np.int64)
         empty, constant = self.provenance.empty_at(at, index), np.repeat(self._constant, len(index))
         return self._derive(
@@ -778,9 +759,9 @@ class Block:
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
         total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
-        for a, name_of_part in (*self._parts, *other._parts):
-            total[name_of_part] = total.get(name_of_part, 0.0) + a
-        parts = tuple((a, name_of_part) for name_of_part, a in total.items() if a)
+        for a, text in (*self._parts, *other._parts):
+            total[text] = total.get(text, 0.0) + a
+        parts = tuple((a, text) for text, a in total.items() if a)
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=format_combination(parts))  # type: ignore[return-value]
         first, absent, keys = self, np.nan, None
@@ -809,7 +790,7 @@ class Block:
         constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} have different labels, and the value of one is unknown where it has no row; "
+                f"{self.label} and {other.label} have different labels, and one has no known value where it has no row; "
                 "select the same rows on both sides, and add blocks before numbers"
             )
         return first._derive(
@@ -867,8 +848,7 @@ class Block:
         keys = subset_keys(index, levels)
         if values.index.equals(keys):
             return values.to_numpy(dtype=float), values.iloc[:0]
-        if values.index.has_duplicates:
-            raise LabelMismatch(f"the values for {label} repeat the labels {repeated(values.index)}; give one each")
+        check_unique(values.index, f"the values for {label}")
         at = find(values.index, keys)
         used = np.zeros(len(values), dtype=bool)
         used[at[at >= 0]] = True
@@ -1134,16 +1114,6 @@ class Block:
         return as_html(f"<{self._title}: {size}>", TablePreview(table, "rows", len(self)))
 
 
-class _Locator:
-    """``block.loc``, which reads labels in brackets."""
-
-    def __init__(self, block: Block) -> None:
-        self._block = block
-
-    def __getitem__(self, key: object) -> Any:
-        return self._block[key]
-
-
 @dataclass(frozen=True, eq=False)
 class AbsoluteBlock:
     """``abs(block)``, which can be bounded from above: |block| <= c is linear, |block| >= c is not convex."""
@@ -1237,12 +1207,12 @@ def _steps(
     group, first = group_rows(index, [name for name in level_names(index) if name != level])
     # One number per label, so that the value before, with the same values of the other levels, is the number before.
     numbers = pd.Index(group * n + rank)
-    if numbers.has_duplicates:
-        raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
+    if numbers.has_duplicates:  # those of integers are found faster than those of labels
+        check_unique(index, "the rows, which need unique labels,")
     later = np.union1d(numbers[rank > 0], numbers[rank < n - 1] + 1)
 
     def labels(steps: np.ndarray) -> pd.Index:
-        if index.nlevels == 1:
+        if not isinstance(index, pd.MultiIndex):
             return domain[steps % n]
         rows = first[steps // n]
         levels, codes = list(index.levels), [np.asarray(code)[rows] for code in index.codes]
