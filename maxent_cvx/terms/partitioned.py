@@ -153,9 +153,9 @@ class PartitionView(View):
         return cls(part, marginals, tuples, records, np.arange(len(part_tuples)), places[marginals.of_name])
 
     # Columns, values and numbers of records of the whole, as every part has them.
-    qi = property(lambda self: self.part.qi)  # type: ignore[assignment]
-    sensitive = property(lambda self: self.part.sensitive)  # type: ignore[assignment]
-    sensitive_values = property(lambda self: self.part.sensitive_values)  # type: ignore[assignment]
+    qi = property(lambda self: self.part.qi)
+    sensitive = property(lambda self: self.part.sensitive)
+    sensitive_values = property(lambda self: self.part.sensitive_values)
     n_s = property(lambda self: self.part.n_s)
     n_records = property(lambda self: self.part.n_records)
 
