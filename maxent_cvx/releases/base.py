@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -18,85 +19,31 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import multi_index, ranges
 from .._utils.validation import check_str
 
-# Tables by which notebooks show what is published: buckets, groups, quasi-identifiers, values.
+# Text and tables by which views are shown.
 
 #: Buckets or groups that are shown, and the labels that are listed of each.
 SHOWN, LISTED = 10, 6
 
 
-def first_buckets(
-    buckets: pd.Index, n_qb: sp.csr_array, n_sb: sp.csr_array, quasi_identifiers: pd.Index, values: pd.Index
-) -> TablePreview:
-    """The first buckets, a row each: how many people, their QI tuples and sensitive values with their numbers."""
-    first = buckets[:SHOWN]
-    of_q, of_s = (counts[:, : len(first)].tocsc() for counts in (n_qb, n_sb))
-    table = pd.DataFrame(
-        {
-            "people": np.asarray(of_q.sum(axis=0)),
-            ", ".join(map(str, quasi_identifiers.names)) or "quasi-identifiers": [
-                _column(of_q, b, quasi_identifiers) for b in range(len(first))
-            ],
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
-        },
-        index=first,
-    )
-    return TablePreview(table, "buckets", len(buckets))
+def sizes_of(view: Any) -> str:
+    """The distinct QI tuples and sensitive values of a view: "6 distinct (Gender, Degree), 5 values of 'Disease'"."""
+    values = pluralize(len(view.sensitive_values), "value")
+    sensitive = ", ".join(map(repr, view.sensitive))
+    return f"{len(view.quasi_identifiers)} distinct ({', '.join(view.qi)}), {values} of {sensitive}"
 
 
-def first_groups(
-    groups: pd.Index, n_sb: sp.csr_array, cover: sp.csr_array, n_q: np.ndarray, values: pd.Index
-) -> TablePreview:
-    """The first groups of a population: records, the people who may be among them, and the sensitive values."""
-    first = groups[:SHOWN]
-    of_s = n_sb[:, : len(first)].tocsc()
-    table = pd.DataFrame(
-        {
-            "records": np.asarray(of_s.sum(axis=0)),
-            "people covered": cover[: len(first)].astype(bool).astype(np.int64) @ n_q,
-            ", ".join(map(str, values.names)): [_column(of_s, b, values) for b in range(len(first))],
-        },
-        index=first,
-    )
-    return TablePreview(table, "groups", len(groups))
-
-
-def first_of_counts(counts: pd.Series, of: str) -> TablePreview:
-    """The first of some published counts, one row per label."""
-    return TablePreview(counts.iloc[:SHOWN].to_frame("people"), of, len(counts))
-
-
-def releases_of(releases: Sequence[Any], buckets: np.ndarray) -> TablePreview:
-    """Releases in a row, a row each: people, how many of them are new or gone, buckets and values."""
-    is_present = buckets >= 0
-    before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])
-    table = pd.DataFrame(
-        {
-            "people": is_present.sum(axis=1),
-            "new": (is_present & ~before).sum(axis=1),
-            "gone": (before & ~is_present).sum(axis=1),
-            "buckets": [len(release.buckets) for release in releases],
-            "values": [len(release.sensitive_values) for release in releases],
-        },
-        index=pd.RangeIndex(1, len(releases) + 1, name="release"),
-    )
-    return TablePreview(table, "releases")
-
-
-def listed(labels: list[object], counts: list[int]) -> str:
-    """Write labels with their numbers: "Flu (2), HIV"; of many the first, and how many there are."""
-    texts = [
-        (", ".join(map(str, label)) if isinstance(label, tuple) else str(label)) + (f" ({n})" if n != 1 else "")
-        for label, n in zip(labels[:LISTED], counts[:LISTED], strict=True)
-    ]
-    return "; ".join(texts) + (f"; ... of {len(labels)}" if len(labels) > LISTED else "")
-
-
-def _column(counts: sp.csc_array, at: int, labels: pd.Index) -> str:
-    """The labels with a count in a column."""
-    entries = slice(counts.indptr[at], counts.indptr[at + 1])
-    where, n = counts.indices[entries], counts.data[entries]
-    order = np.argsort(where)
-    return listed(list(labels[where[order]]), n[order].tolist())
+def contents(counts: sp.csr_array, labels: pd.Index) -> list[str]:
+    """The labels in each of the first buckets, and how many there are: "Flu (2); HIV"; at most LISTED of them."""
+    columns = counts[:, :SHOWN].tocsc()
+    columns.sort_indices()
+    texts = []
+    for start, end in itertools.pairwise(columns.indptr):
+        found = labels[columns.indices[start:end][:LISTED]]
+        names = [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in found]
+        pairs = zip(names, columns.data[start:end], strict=False)
+        listed = [f"{name} ({n})" if n != 1 else name for name, n in pairs]
+        texts.append("; ".join(listed) + (f"; ... of {end - start}" if end - start > LISTED else ""))
+    return texts
 
 
 #: The sensitive value, and the bucket, of people of a population who are not in the release.
@@ -104,37 +51,9 @@ OUTSIDE = "(not in the release)"
 
 # Views as tables and back: which class a stored view is of, by a name that is written down with it.
 
-T = TypeVar("T", bound="type[Serializable]")
-
-
-class Serializable(Protocol):
-    """What is written as tables: a view."""
-
-    def to_frames(self) -> dict[str, Any]:
-        """Give the tables."""
-        ...
-
-    @classmethod
-    def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the view of them again."""
-        ...
-
-
 #: Every class of views that has been defined, by the name that is written down. Of two by one name, the later: a
 #: notebook's cell is run again.
-KINDS: dict[str, type[Serializable]] = {}
-
-
-def register(kind: T) -> T:
-    """Take a class of views down, by its name: `stored_as` of the class itself, or its module and its name in there."""
-    name = name_of(kind)
-    if (other := KINDS.get(name)) is not None and _place(other) != _place(kind):
-        raise StatementError(
-            f"stored_as={name!r} of {_place(kind)} is already used by {_place(other)}, and files could not distinguish "
-            "them; choose another name"
-        )
-    KINDS[name] = kind
-    return kind
+KINDS: dict[str, type[View]] = {}
 
 
 def name_of(kind: type) -> str:
@@ -150,7 +69,7 @@ def _place(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def stored(view: Serializable) -> dict[str, Any]:
+def stored(view: View) -> dict[str, Any]:
     """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
@@ -173,19 +92,13 @@ def restored(parts: Mapping[str, Any]) -> Any:
     kind = KINDS[name]
     try:
         view = kind.from_frames(parts["frames"])
-    except MaxEntError as error:
-        raise TableError(f"a {kind.__name__} cannot be made of its tables: {error}") from error
     except Exception as error:  # whatever the author's own code raises
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise TableError(
-            f"a {kind.__name__} cannot be made of its tables ({reason}); its class needs a "
-            "from_frames(cls, frames) that takes what its to_frames() gives"
-        ) from error
+        reason = " ".join(str(error).split())
+        if not isinstance(error, MaxEntError):
+            reason = f"{type(error).__name__}: {reason}; from_frames(cls, frames) must take what to_frames() gives"
+        raise TableError(f"a {kind.__name__} cannot be made of its tables: {reason}") from error
     if type(view) is not kind:
-        raise TableError(
-            f"{kind.__name__}.from_frames gives a {type(view).__name__}; it must give a {kind.__name__}, as in "
-            "return cls(...)"
-        )
+        raise TableError(f"{kind.__name__}.from_frames must return a {kind.__name__}, not a {type(view).__name__}")
     return view
 
 
@@ -218,7 +131,7 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
     return codes
 
 
-def _check_whole(view: Serializable, frames: dict[str, Any]) -> None:
+def _check_whole(view: View, frames: dict[str, Any]) -> None:
     """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
     kind = type(view)
     owner: Any = next(cls for cls in kind.__mro__ if "to_frames" in vars(cls))
@@ -309,17 +222,20 @@ class View(ReprMixin, ABC):
     def __init_subclass__(cls, **more: Any) -> None:
         """Files know every class of views by its name, from its definition on."""
         super().__init_subclass__(**more)
-        register(cls)
+        name = name_of(cls)
+        if (other := KINDS.get(name)) is not None and _place(other) != _place(cls):
+            raise StatementError(
+                f"stored_as={name!r} of {_place(cls)} is already used by {_place(other)}, and files could not distinguish "
+                "them; choose another name"
+            )
+        KINDS[name] = cls
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__}: {pluralize(self.n_records, 'record')}; {len(self.quasi_identifiers)} distinct "
-            f"({', '.join(self.qi)}), {pluralize(len(self.sensitive_values), 'value')} of "
-            f"{', '.join(map(repr, self.sensitive))}>"
-        )
+        return f"<{type(self).__name__}: {pluralize(self.n_records, 'record')}; {sizes_of(self)}>"
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [first_of_counts(counts, "counts") for counts in self.published.values()]
+        tables = self.published.values()
+        return [TablePreview(counts.iloc[:SHOWN].to_frame("people"), "counts", len(counts)) for counts in tables]
 
     @property
     def sa(self) -> str | tuple[str, ...]:
@@ -496,18 +412,27 @@ class View(ReprMixin, ABC):
         ([4, 6], ['Flu', 'HIV'])
         """
         if not isinstance(frames, Mapping):
-            raise TableError(
-                f"frames={short_repr(frames)}: a dictionary of tables is expected, as to_frames() gives it"
-            )
+            raise TableError(f"frames must be a dictionary of tables, not {short_repr(frames)}")
         try:
             return cls(**frames)
         except TypeError as error:
             raise TableError(f"a {cls.__name__} cannot be made of {join_names(frames)}: {error}") from error
 
+    def _people_by_tuple(self) -> pd.Series:
+        """Records of each QI tuple, as in `published`; labels of one attribute are single values."""
+        index = self.quasi_identifiers
+        return pd.Series(self.n_q, index if index.nlevels > 1 else index.get_level_values(0), name="N P(q)")
+
     @property
     def columns(self) -> list[str]:
         """All columns that play a role."""
         return [column for columns, _ in self.axes.values() for column in columns]
+
+
+def unused_name(name: str, taken: Collection[object]) -> str:
+    """A name for a column that is not taken: "Count", "count", "_count" or "__count"."""
+    small = name.lower()
+    return next(candidate for candidate in (name, small, f"_{small}", f"__{small}") if candidate not in taken)
 
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
@@ -532,6 +457,12 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
             codes.append(position)
         labels += list(index.names)
     return multi_index(levels, codes, labels)
+
+
+def labelled(counts: sp.csr_array, rows: pd.Index, columns: pd.Index, name: str) -> pd.Series:
+    """The entries of a table of counts by their labels."""
+    i, j = counts.nonzero()
+    return pd.Series(counts.data, attach(rows, i, columns, j), name=name)
 
 
 # Who is in a release, by pseudonym: what links a release to the others of its series.
@@ -603,10 +534,10 @@ class BucketView(View):
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """Records of every QI tuple in every bucket, and of every sensitive value."""
-        (q, b), (s, in_b) = self.n_qb.nonzero(), self.n_sb.nonzero()
-        n_qb = pd.Series(self.n_qb.data, attach(self.quasi_identifiers, q, self.buckets, b), name="N P(q,b)")
-        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, in_b), name="N P(s,b)")
-        return {("q", "bucket"): n_qb, ("s", "bucket"): n_sb}
+        return {
+            ("q", "bucket"): labelled(self.n_qb, self.quasi_identifiers, self.buckets, "N P(q,b)"),
+            ("s", "bucket"): labelled(self.n_sb, self.sensitive_values, self.buckets, "N P(s,b)"),
+        }
 
     @property
     def p_qb(self) -> pd.Series:
@@ -662,11 +593,8 @@ class BucketView(View):
         """
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
-            raise TableError(
-                f"the release has a column {count!r} already; choose another name for the column of counts"
-            )
-        qi_table = self.p_qb.index.to_frame(index=False).assign(**{count: self.n_qb.data})
-        sa_table = self.p_sb.index.to_frame(index=False).assign(**{count: self.n_sb.data})
+            raise TableError(f"the release has a column {count!r} already; choose another name for the counts")
+        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
         order = [self.bucket, *self.sensitive]
         return (
             qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
@@ -702,11 +630,12 @@ class BucketView(View):
         return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [first_buckets(self.buckets, self.n_qb, self.n_sb, self.quasi_identifiers, self.sensitive_values)]
+        columns = {
+            "people": np.asarray(self.n_qb[:, :SHOWN].sum(axis=0)),
+            ", ".join(self.qi) or "quasi-identifiers": contents(self.n_qb, self.quasi_identifiers),
+            ", ".join(self.sensitive): contents(self.n_sb, self.sensitive_values),
+        }
+        return [TablePreview(pd.DataFrame(columns, index=self.buckets[:SHOWN]), "buckets", len(self.buckets))]
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__}: {self.n_records} records in {len(self.buckets)} buckets; "
-            f"{len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
-        )
+        return f"<{type(self).__name__}: {self.n_records} records in {len(self.buckets)} buckets; {sizes_of(self)}>"

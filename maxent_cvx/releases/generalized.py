@@ -20,7 +20,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr, 
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
 from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
-from .base import OUTSIDE, View, attach, first_groups, from_dict, labels_of, positions
+from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
 
 # What the text of a generalised value may say, in the dialects of the tools that publish such tables.
 #
@@ -134,13 +134,9 @@ def label_of(cell: object) -> str:
     if not isinstance(cell, str) and is_suppressed(cell):
         return SUPPRESSED
     if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
-        return str(cell).replace(" 00:00:00", "") if _are_days([cell.left, cell.right]) else str(cell)
+        are_days = cell.left == cell.left.normalize() and cell.right == cell.right.normalize()
+        return str(cell).replace(" 00:00:00", "") if are_days else str(cell)
     return str(cell)
-
-
-def _are_days(dates: Sequence[pd.Timestamp]) -> bool:
-    """Whether no date has a time."""
-    return all(date == date.normalize() for date in dates)
 
 
 # The columns of a table of generalised records: a cell an attribute, whichever columns and gaps a tool writes.
@@ -188,11 +184,9 @@ def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
     values = [str(flag).removeprefix(f"{name}_") for flag in flags]
     sets = [frozenset(value for value, is_member in zip(values, row, strict=True) if is_member) for row in rows]
     if any(not members for members in sets):
-        raise TableError(
-            f"the columns of {name!r}, {join_names(flags.columns)}, are all False in some rows; one must be True"
-        )
+        raise TableError(f"in some rows all columns of {name!r}, {join_names(flags.columns)}, are False")
     cells = pd.Series([next(iter(members)) if len(members) == 1 else members for members in sets], dtype=object)
-    return pd.Series(cells.to_numpy()[codes], index=flags.index, dtype=object)
+    return cells.iloc[codes].set_axis(flags.index)
 
 
 # The exact values of an attribute, which generalised ones stand for.
@@ -234,7 +228,7 @@ class Domain:
     @cached_property
     def texts(self) -> np.ndarray:
         """How each value is written."""
-        return np.array([str(value) for value in self.values], dtype=object)
+        return np.array([str(value) for value in self.values], dtype=np.str_)
 
     @cached_property
     def _quoted(self) -> np.ndarray:
@@ -255,7 +249,7 @@ class Domain:
     def places(self, cell: object) -> list[int]:
         """Where the value is that a cell is: itself, or by how it is written, or of numbers by the number."""
         same, written_so, of_number = self._places
-        if is_hashable(cell) and cell in same:
+        if pd.api.types.is_hashable(cell) and cell in same:
             return [same[cell]]
         text = text_of(cell)  # a column that mixes intervals and numbers holds texts
         if text in written_so:
@@ -283,17 +277,17 @@ class Domain:
 
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
         """Mark the values that are items of a set as it was written, and list the items that are none."""
-        names = list(items)
-        covered = self._quoted[None, :] == np.array(names, dtype=object)[:, None]
+        names = np.array(list(items), dtype=object)
+        covered = self._quoted[None, :] == names[:, None]
         lost = ~covered.any(axis=1)
-        covered[lost] = self.exact([name for name, no in zip(names, lost, strict=True) if no])
-        return covered.any(axis=0), sorted(name for name, no in zip(names, ~covered.any(axis=1), strict=True) if no)
+        covered[lost] = self.exact(names[lost].tolist())
+        return covered.any(axis=0), sorted(names[~covered.any(axis=1)])
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
         before, *inner, after = parts
-        texts, sizes = self._fixed
-        fits = np.strings.startswith(texts, before) & np.strings.endswith(texts, after)
+        sizes = np.strings.str_len(self.texts)
+        fits = np.strings.startswith(self.texts, before) & np.strings.endswith(self.texts, after)
         fits &= sizes >= sum(len(part) for part in parts[::2])
         if len(inner) == 1:
             return fits & (sizes <= len(before) + len(inner[0]) + len(after)), fits
@@ -302,11 +296,6 @@ class Domain:
             many[j] = _fits(self.texts[j], parts, padded=False)
             padded[j] = many[j] and _fits(self.texts[j], parts, padded=True)
         return padded, many
-
-    @cached_property
-    def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
-        """The texts as NumPy's own, and their lengths."""
-        return self.texts.astype(np.str_), np.array([len(text) for text in self.texts], dtype=int)
 
 
 def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
@@ -340,15 +329,6 @@ def text_of(cell: object) -> str:
     return label_of(cell).strip()
 
 
-def is_hashable(cell: object) -> bool:
-    """Whether a cell can be looked up."""
-    try:
-        hash(cell)
-    except TypeError:
-        return False
-    return True
-
-
 # Which exact values a generalised one stands for.
 
 #: How generalised values may be written, for errors.
@@ -361,8 +341,8 @@ def coverage(
     """Mark the exact values that each generalised one stands for, shape (cells, values)."""
     # a text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings
     # are of the same values, or a hierarchy says what it is.
-    domain = Domain(values, attribute)
-    return _cover(cells, domain, nodes, {str(node): below for node, below in nodes.items()})
+    by_text = {str(node): below for node, below in nodes.items()}
+    return _cover(cells, Domain(values, attribute), {**by_text, **nodes})
 
 
 def covers(
@@ -372,29 +352,21 @@ def covers(
     return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
 
 
-def _cover(
-    cells: Sequence[object],
-    domain: Domain,
-    nodes: Mapping[object, frozenset[object]],
-    named: Mapping[str, frozenset[object]],
-) -> np.ndarray:
+def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozenset[object]]) -> np.ndarray:
     """Mark what cells stand for: by kind those that are no texts, then all texts at once."""
     covered = np.zeros((len(cells), domain.size), dtype=bool)
     plain = []
     for i, cell in enumerate(cells):
-        node = nodes.get(cell) if is_hashable(cell) else None
-        node = named.get(text_of(cell)) if node is None else node
+        node = nodes.get(cell) if pd.api.types.is_hashable(cell) else None
+        node = nodes.get(text_of(cell)) if node is None else node
+        span = _span_of(cell) if isinstance(cell, pd.Interval) else None
         if is_suppressed(cell):
             covered[i] = True
         elif node is not None:
             covered[i] = _below(node, domain)
         elif isinstance(cell, set | frozenset):
-            covered[i] = _cover(list(cell), domain, nodes, named).any(axis=0)
-        elif (
-            isinstance(cell, pd.Interval)
-            and (span := _span_of(cell)) is not None
-            and not np.isnan(domain.dates if span.is_date else domain.numbers).all()
-        ):
+            covered[i] = _cover(list(cell), domain, nodes).any(axis=0)
+        elif span is not None and not np.isnan(domain.dates if span.is_date else domain.numbers).all():
             covered[i] = domain.between([span])[0]
         else:
             plain.append(i)
@@ -422,9 +394,7 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
     for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
         if span.low > span.high and not covered[i].any():
-            raise TableError(
-                f"{cells[i]!r} of {domain.attribute!r} is not an interval: its lower end is above its upper"
-            )
+            raise TableError(f"{cells[i]!r} of {domain.attribute!r} has its lower end above its upper")
         _check_whole(cells[i], span, inside, domain)
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
@@ -456,14 +426,15 @@ def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, dom
 
 def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -> None:
     """Refuse "18-20" where somebody is 20.5: it may be meant to end at 20, or before 21."""
-    if span.whole and domain.has_fractions and inside.any():
-        between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
-        if between.any():
-            raise TableError(
-                f"{cell!r} of {domain.attribute!r} is a range of integers, but the population contains "
-                f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
-                f"'[{span.low:g}, {span.high + 1:g})'"
-            )
+    if not (span.whole and domain.has_fractions and inside.any()):
+        return
+    between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
+    if between.any():
+        raise TableError(
+            f"{cell!r} of {domain.attribute!r} is a range of integers, but the population contains "
+            f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "
+            f"'[{span.low:g}, {span.high + 1:g})'"
+        )
 
 
 def _stands_for_none(cell: object, domain: Domain) -> TableError:
@@ -496,11 +467,8 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     parsed: dict[str, Mapping[object, frozenset[object]]] = {}
     hierarchy_of = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in hierarchy_of.items():
-        if isinstance(hierarchy, str | PathLike):
-            parsed[attribute] = _of_table(_of_file(hierarchy, attribute))
-        elif isinstance(hierarchy, pd.DataFrame):
-            _check_header(hierarchy, attribute)
-            parsed[attribute] = _of_table(hierarchy)
+        if isinstance(hierarchy, str | PathLike | pd.DataFrame):
+            parsed[attribute] = _of_table(hierarchy_table(hierarchy, attribute))
         elif isinstance(hierarchy, Mapping) and _has_levels(hierarchy):
             levels = [np.asarray(hierarchy[level], dtype=object) for level in range(len(hierarchy))]
             parsed[attribute] = _of_table(pd.DataFrame(dict(enumerate(levels))))
@@ -508,8 +476,7 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
             parsed[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
         else:
             raise StatementError(
-                f"the hierarchy of {attribute!r} is a dictionary or a DataFrame, or a file of ARX, "
-                f"not {short_repr(hierarchy)}"
+                f"the hierarchy of {attribute!r} must be a dictionary, a DataFrame or a file, not {short_repr(hierarchy)}"
             )
     return parsed
 
@@ -540,9 +507,7 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
 def _check_header(table: pd.DataFrame, attribute: str) -> None:
     """Refuse a table without columns, or whose first row became the names of its columns."""
     if not table.shape[1]:
-        raise TableError(
-            f"the hierarchy of {attribute!r} is a table without columns; its values and nodes are expected"
-        )
+        raise TableError(f"the hierarchy of {attribute!r} is a table without columns")
     for name, (_, column) in zip(table.columns, table.items(), strict=True):
         if isinstance(name, str) and (column == name).any():
             raise TableError(
@@ -593,10 +558,7 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
     for attribute, nodes in hierarchies.items():
         leaves = frozenset().union(*nodes.values())
         if not leaves:
-            raise StatementError(
-                f"the hierarchy of {attribute!r} is empty, which is possible only with a population; add its values, or "
-                "give the population"
-            )
+            raise StatementError(f"the hierarchy of {attribute!r} is empty; add its values, or give the population")
         numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
         values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
         coverage(list(pd.unique(table[attribute])), values, attribute, nodes)
@@ -679,9 +641,7 @@ class GroupedRelease(View):
         self.quasi_identifiers, self._n_q = quasi_identifiers, n_q
         outside = int(n_q.sum()) - int(n_sb.sum())
         if outside:
-            row = sp.csr_array(([outside], ([0], [n_sb.shape[1]])), shape=(1, n_sb.shape[1] + 1))
-            wider = sp.csr_array((n_sb.data, n_sb.indices, n_sb.indptr), shape=(n_sb.shape[0], n_sb.shape[1] + 1))
-            n_sb = sp.csr_array(sp.vstack([wider, row], format="csr"))
+            n_sb = sp.csr_array(sp.block_diag([n_sb, [[outside]]]))
             cover = sp.csr_array(sp.vstack([cover, sp.csr_array(np.ones((1, len(n_q))))], format="csr"))
             buckets = pd.Index([*buckets, OUTSIDE], name=buckets.name)
             sensitive_values = pd.Index([*sensitive_values, OUTSIDE], name=sensitive_values.name)
@@ -705,19 +665,16 @@ class GroupedRelease(View):
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """People of every QI tuple in the population, and records of every value in every group."""
-        s, b = self.n_sb.nonzero()
-        index = self.quasi_identifiers if len(self.qi) > 1 else self.quasi_identifiers.get_level_values(0)
-        n_sb = pd.Series(self.n_sb.data, attach(self.sensitive_values, s, self.buckets, b), name="N P(s,b)")
-        return {("q",): pd.Series(self._n_q, index, name="N P(q)"), ("s", "bucket"): n_sb}
+        n_sb = labelled(self.n_sb, self.sensitive_values, self.buckets, "N P(s,b)")
+        return {("q",): self._people_by_tuple(), ("s", "bucket"): n_sb}
 
     def terms(self) -> dict[str, np.ndarray]:
         """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]
-        start = by_bucket.indptr[b]
-        at = ranges(start, width)
-        codes = {"q": np.repeat(q, width), "s": by_bucket.indices[at].astype(np.int64), "bucket": np.repeat(b, width)}
+        s = by_bucket.indices[ranges(by_bucket.indptr[b], width)]
+        codes = {"q": np.repeat(q, width), "s": s, "bucket": np.repeat(b, width)}
         order = np.lexsort((codes["s"], codes["q"], codes["bucket"]))
         return {role: code[order].astype(np.int64) for role, code in codes.items()}
 
@@ -747,7 +704,7 @@ class GroupedRelease(View):
 
     def to_frames(self) -> dict[str, Any]:
         """Write the population, the values and the groups, and by their positions what each group holds and covers."""
-        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        count = unused_name("Count", self.columns)
         (s, in_b), (b, q) = self.n_sb.nonzero(), self.cover.nonzero()
         return {
             "population": self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q}),
@@ -771,9 +728,7 @@ class GroupedRelease(View):
         people, n_q = counted(population, {"qi": qi}, count, "the population")
         code, tuples = sort_distinct(people[list(qi)])
         if n_q is None or len(people) != len(tuples):
-            raise TableError(
-                f"the population of a GroupedRelease has one row per QI tuple, and their number in {count!r}"
-            )
+            raise TableError("the population of a GroupedRelease must have one row per QI tuple")
         sizes = {"value": len(values), "group": len(groups)}
         s, in_b = positions(held, sizes, "what the groups hold")
         b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")
@@ -786,14 +741,18 @@ class GroupedRelease(View):
         return cls(qi, (str(name.name),), tuples, n_q[at], name, labels_of(groups.iloc[:, 0]), n_sb, cover)
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [first_groups(self.buckets, self.n_sb, self.cover, self.n_q, self.sensitive_values)]
+        columns = {
+            "records": np.asarray(self.n_sb[:, :SHOWN].sum(axis=0)),
+            "people covered": self.cover[:SHOWN].astype(bool).astype(np.int64) @ self.n_q,
+            ", ".join(self.sensitive): contents(self.n_sb, self.sensitive_values),
+        }
+        return [TablePreview(pd.DataFrame(columns, index=self.buckets[:SHOWN]), "groups", len(self.buckets))]
 
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
         return (
             f"<GroupedRelease: {int(inside)} records in {len(self.buckets) - (OUTSIDE in self.buckets)} groups, of a "
-            f"population of {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{self.n_sb.shape[0]} values of {', '.join(map(repr, self.sensitive))}>"
+            f"population of {self.n_records} people; {sizes_of(self)}>"
         )
 
 
@@ -813,7 +772,7 @@ def population_groups(
     sa: tuple[str, ...],
     population: pd.DataFrame,
     count: str | None,
-    hierarchies: Mapping[str, object],
+    hierarchies: Hierarchies,
     each: np.ndarray | None = None,
 ) -> GroupedRelease:
     """Find whom of a population the groups of generalised records may hold."""
@@ -825,7 +784,7 @@ def population_groups(
     b, buckets = factorize(group)
     first = np.unique(b, return_index=True)[1]
     cells = table[list(qi)].iloc[first]
-    tuples, n_q, cover = groups_of(cells, people[list(qi)], alike, read_hierarchies(hierarchies))
+    tuples, n_q, cover = groups_of(cells, people[list(qi)], alike, hierarchies)
     s, values = distinct(table[list(sa)])
     if OUTSIDE in values:
         raise TableError(
@@ -840,9 +799,7 @@ def population_groups(
         )
     within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
     if within < size.sum():
-        raise TableError(
-            f"the release contains {int(size.sum())} records, but only {int(within)} people of the population match them"
-        )
+        raise TableError(f"of {int(size.sum())} records, the population has people for {int(within)} at most")
     return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
 

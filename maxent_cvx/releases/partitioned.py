@@ -38,39 +38,17 @@ from .._utils.tables import (
     factorize,
     group_codes,
     looks_like_count,
-    missing_values,
     multi_index,
     names,
     sort_distinct,
     tally,
 )
 from .._utils.validation import check_int, check_path
-from .base import BucketView
+from .base import BucketView, sizes_of
 from .readers import check_release_roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = [
-    "CountedTuples",
-    "DaskTable",
-    "PartCounts",
-    "PartitionedRelease",
-    "Records",
-    "ReleasePart",
-    "Roles",
-    "dask_records",
-    "dask_release",
-    "divided",
-    "is_dask",
-    "joined",
-    "narrowed",
-    "number_rows",
-    "parquet_release",
-    "released",
-    "sensitive_codes",
-    "unshared",
-]
 
 #: The largest whole number up to which floating point holds all of them.
 LARGEST_EXACT = 2**53
@@ -103,30 +81,30 @@ def kind_of(values: pd.Index) -> str:
     return COMPARABLE[kind] if zone is None else f"{COMPARABLE[kind]} in {zone}"
 
 
-def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
-    """Number the values of one column in several partitions together, in sorted order: their numbers, and all values."""
-    if len(kinds := {kind_of(values): None for values in several}) > 1:
+def check_one_kind(kinds: Iterable[str], column: str) -> None:
+    """Check that the values of a column are of one kind in all partitions."""
+    if len(several := list(dict.fromkeys(kinds))) > 1:
         raise TableError(
-            f"column {several[0].name!r} contains {' in some partitions, and '.join(list(kinds)[:2])} in others; "
+            f"column {column!r} contains {' in some partitions, and '.join(several[:2])} in others; "
             "convert them to one type first"
         )
+
+
+def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
+    """Number the values of one column in several partitions together, in sorted order: their numbers, and all values."""
+    check_one_kind(map(kind_of, several), str(several[0].name))
     if any(isinstance(values.dtype, pd.CategoricalDtype) and values.dtype != several[0].dtype for values in several):
         raise TableError(
-            f"column {several[0].name!r} has ordered categories that differ between partitions; "
-            "use the same ones in all of them"
+            f"column {several[0].name!r} has ordered categories that differ between partitions; use the same"
         )
     together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
     if together.dtype.kind == "f":
-        for values in several:
-            if (
-                values.dtype.kind in "iu"
-                and len(values)
-                and max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT
-            ):
-                raise TableError(
-                    f"column {values.name!r} contains whole numbers beyond 2^53 in some partitions, and floating-point "
-                    "numbers in others, which cannot represent them; convert them to one type first"
-                )
+        whole = [values for values in several if values.dtype.kind in "iu" and len(values)]
+        if any(max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT for values in whole):
+            raise TableError(
+                f"column {several[0].name!r} contains whole numbers beyond 2^53 in some partitions, and floating-point "
+                "numbers in others, which cannot represent them; convert them to one type first"
+            )
     codes, united = factorize(together.rename(str(several[0].name)))
     ends = np.cumsum([len(values) for values in several])
     return np.split(codes, ends[:-1]), united
@@ -169,12 +147,6 @@ class CountedTuples:
         numbers = smallest(number)
         ends = np.cumsum([len(tuples.labels) for tuples in several])
         return cls(labels, records), np.split(numbers, ends[:-1])
-
-
-def recoded(labels: pd.MultiIndex, levels: Sequence[pd.Index]) -> list[np.ndarray]:
-    """The codes of labels among values of the whole; -1 for other values."""
-    pairs = zip(labels.levels, labels.codes, levels, strict=True)
-    return [values.get_indexer(pd.Index(level))[np.asarray(code)] for level, code, values in pairs]
 
 
 def unshared(index: AnyIndex) -> AnyIndex:
@@ -332,8 +304,7 @@ class PartitionedRelease(ReprMixin):
     def __repr__(self) -> str:
         return (
             f"<PartitionedRelease: {self.n_records} records in {self.n_buckets} buckets, "
-            f"{pluralize(self.n_partitions, 'partition')}; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}>"
+            f"{pluralize(self.n_partitions, 'partition')}; {sizes_of(self)}>"
         )
 
 
@@ -457,11 +428,7 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
     if not counted:
         raise TableError("the table has no records; at least one record is needed")
     counts = [each for _, each in counted]
-    if len(sorts := {each.sort_of_bucket: None for each in counts}) > 1:
-        raise TableError(
-            f"column {roles.bucket!r} contains {' in some partitions, and '.join(list(sorts)[:2])} in others; "
-            "convert them to one type first"
-        )
+    check_one_kind([each.sort_of_bucket for each in counts], roles.bucket)
     tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
     values, s_numbers = CountedTuples.united([each.values for each in counts])
     labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
@@ -500,7 +467,9 @@ def make_part(
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
     levels, values = [unshared(level) for level in whole.levels], unshared(whole.values)
-    codes, s = recoded(tuples, levels), sensitive_codes(rows[list(roles.sensitive)], values)
+    recoded = zip(tuples.levels, tuples.codes, levels, strict=True)
+    codes = [of_whole.get_indexer(pd.Index(level))[np.asarray(code)] for level, code, of_whole in recoded]
+    s = sensitive_codes(rows[list(roles.sensitive)], values)
     b, buckets = factorize(plain(rows[roles.bucket]))
     n_qb = tally(q, b, (len(tuples), len(buckets)), records)
     known = s >= 0
@@ -516,10 +485,7 @@ def make_part(
 
 def checksum(arrays: Sequence[ArrayLike]) -> int:
     """A checksum of integers, of 32 bits."""
-    crc = 0
-    for array in arrays:
-        crc = zlib.crc32(np.asarray(array, dtype=np.int64).tobytes(), crc)
-    return crc
+    return zlib.crc32(np.concatenate([np.asarray(array, dtype=np.int64) for array in arrays]).tobytes())
 
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
@@ -614,8 +580,7 @@ def check_orders(table: pa.Table) -> None:
             continue
         if any(not chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks):
             raise TableError(
-                f"column {name!r} has ordered categories that differ between files, or in one; "
-                "write the same ones everywhere"
+                f"column {name!r} has ordered categories that differ between files, or in one; use the same"
             )
 
 
@@ -678,10 +643,10 @@ def _hashed_values(values: pd.Index) -> np.ndarray:
     return np.where(is_whole, as_whole, pd.util.hash_array(numbers))
 
 
-def count_buckets(labels: pd.Series) -> BucketRows:
+def count_buckets(rows: pd.DataFrame, bucket: str) -> BucketRows:
     """Count the rows of each bucket of a piece; those without a bucket are refused when they are read as a whole."""
-    numbers, rows = np.unique(hashed(labels.dropna()), return_counts=True)
-    return BucketRows(numbers, smallest(rows))
+    numbers, counts = np.unique(hashed(rows[bucket].dropna()), return_counts=True)
+    return BucketRows(numbers, smallest(counts))
 
 
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
@@ -790,23 +755,13 @@ def _files_of_one(path: str) -> list[str]:
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
     """Check the metadata of files, and list their row groups that are not empty."""
-    groups, schemas, missing, total = [], [], dict.fromkeys(roles.columns, 0), 0
+    groups, schemas = [], []
     for path in files:
         with opened(path) as file:
             schema, about = file.schema_arrow, file.metadata
         roles.check_named(schema.names)
         schemas.append(schema)
-        total += about.num_rows
-        for i in range(about.num_row_groups):
-            group = about.row_group(i)
-            for j in range(group.num_columns):
-                column = group.column(j)
-                if column.path_in_schema in missing and column.is_stats_set and column.statistics.has_null_count:
-                    missing[column.path_in_schema] += column.statistics.null_count
-            if group.num_rows:
-                groups.append((path, i))
-    if counts := {column: count for column, count in missing.items() if count}:
-        raise missing_values(counts, total, roles.players, "the table")
+        groups += [(path, i) for i in range(about.num_row_groups) if about.row_group(i).num_rows]
     if not groups:
         raise TableError("the table has no rows; at least one record is needed")
     columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
@@ -863,15 +818,14 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
             for j in np.flatnonzero(np.diff(ends)):
                 files[j].append(str(home / f"{j}-{i}.parquet"))
                 pq.write_table(table.slice(ends[j], ends[j + 1] - ends[j]), files[j][-1], compression="lz4")
-    except OSError as error:
+    except BaseException as error:
         folder.remove()
+        if not isinstance(error, OSError):
+            raise
         raise TableError(
             f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; free some space, or set "
             "the environment variable TMPDIR to another folder"
         ) from error
-    except BaseException:
-        folder.remove()
-        raise
     schema = common_schema(schemas, next(iter(schemas)).names)
     return [ParquetRows(tuple((file, (0,)) for file in pieces), schema, folder) for pieces in files if pieces]
 
@@ -908,7 +862,10 @@ def is_dask(table: object) -> bool:
 
 def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
     """See :meth:`maxent_cvx.Release.from_dask`."""
-    narrow = checked_columns(table, roles)
+    if not is_dask(table):
+        raise TableError(f"the table must be a Dask DataFrame, made by dask.dataframe, not {short_repr(table)}")
+    roles.check_named(table.columns)
+    narrow = narrowed(table, roles.columns, roles.count is not None)
     executor = executor_for(current_client())
     sizes = bucket_rows(narrow, roles.bucket, executor)
     if not len(straddling(sizes)[0]):
@@ -916,16 +873,6 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
     if isinstance(executor, LocalExecutor):
         return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
     return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
-
-
-def checked_columns(table: Any, roles: Roles) -> Any:
-    """The columns with roles of a Dask DataFrame."""
-    if not is_dask(table):
-        raise TableError(
-            f"the table must be a Dask DataFrame, got {short_repr(table)}; dask.dataframe.from_pandas makes one"
-        )
-    roles.check_named(table.columns)
-    return narrowed(table, roles.columns, roles.count is not None)
 
 
 def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
@@ -941,13 +888,8 @@ def dask_records(table: DaskTable) -> list[Records]:
 
 def bucket_rows(table: DaskTable, bucket: str, executor: Executor) -> list[BucketRows]:
     """Count the buckets of every partition, reading nothing else."""
-    makers = [then(part, buckets_of, bucket) for part in table[[bucket]].to_delayed()]
+    makers = [then(part, count_buckets, bucket) for part in table[[bucket]].to_delayed()]
     return executor.gather(executor.made(makers))
-
-
-def buckets_of(rows: pd.DataFrame, bucket: str) -> BucketRows:
-    """Count the buckets of a partition."""
-    return count_buckets(rows[bucket])
 
 
 def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
@@ -1013,8 +955,7 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
 
 def buckets_of_parquet(rows: ParquetRows, bucket: str) -> BucketRows:
     """Count the buckets of some rows, reading nothing else of them."""
-    counted = [count_buckets(batch.column(0).to_pandas().rename(bucket)) for batch in rows.batches(columns=[bucket])]
-    return BucketRows.united(counted)
+    return BucketRows.united([count_buckets(batch.to_pandas(), bucket) for batch in rows.batches(columns=[bucket])])
 
 
 def read_together(pieces: list[ParquetRows]) -> ParquetRows:
@@ -1032,26 +973,16 @@ def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
     together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
     place, buckets = factorize(together)
     if len(buckets) < len(together):
-        raise TableError(
-            f"these buckets are in two partitions each: {join_names(together[together.duplicated()].unique())}"
-        )
-    n_qb = [wider(part.n_qb, part.q_numbers, len(release.n_q)) for part in parts]
-    in_order = np.argsort(place)
+        twice = together[together.duplicated()].unique()
+        raise TableError(f"these buckets are in two partitions each: {join_names(twice)}")
+    wide = []
+    for part in parts:  # the rows of a partition as rows of the whole
+        n = part.n_qb.tocoo()
+        shape = len(release.n_q), n.shape[1]
+        wide.append(sp.coo_array((n.data, (part.q_numbers[n.row], n.col)), shape=shape))
+    n_qb, n_sb = (sp.hstack(tables, format="csc")[:, np.argsort(place)] for tables in (wide, [p.n_sb for p in parts]))
     return {
         "qi": release.qi, "sensitive": release.sensitive, "bucket": release.bucket,
         "quasi_identifiers": release.quasi_identifiers, "sensitive_values": release.sensitive_values,
-        "buckets": buckets, "n_qb": beside(n_qb, in_order), "n_sb": beside([part.n_sb for part in parts], in_order),
+        "buckets": buckets, "n_qb": n_qb.tocsr(), "n_sb": n_sb.tocsr(),
     }  # fmt: skip
-
-
-def wider(matrix: sp.csr_array, numbers: np.ndarray, rows: int) -> sp.csr_array:
-    """The rows of a partition as rows of the whole."""
-    entries = matrix.tocoo()
-    return sp.coo_array((entries.data, (numbers[entries.row], entries.col)), shape=(rows, matrix.shape[1])).tocsr()
-
-
-def beside(several: list[sp.csr_array], order: np.ndarray) -> sp.csr_array:
-    """Columns of several matrices, in an order."""
-    joined = sp.csr_array(sp.csc_array(sp.hstack(several, format="csc"))[:, order])
-    joined.sort_indices()
-    return joined

@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import TableError, join_names, short_repr, unknown_name
 from .._utils.tables import check_columns, check_no_count, counted, names, sort_distinct
 from .._utils.validation import is_several, is_text
-from .base import View, check_roles, from_dict, labels_of
+from .base import View, check_roles, from_dict, labels_of, sizes_of, unused_name
 
 #: How far a published share of N people may be from a whole number of them.
 WHOLE = 1e-6
@@ -103,9 +103,7 @@ class QITable(View):
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """People of every QI tuple, and of every sensitive value if that is published."""
-        q = self.quasi_identifiers
-        counts: dict[tuple[str, ...], pd.Series] = {}
-        counts["q",] = pd.Series(self._n_q, q if q.nlevels > 1 else q.get_level_values(0), name="N P(q)")
+        counts: dict[tuple[str, ...], pd.Series] = {("q",): self._people_by_tuple()}
         if self._n_s is not None:
             occurs = self._n_s > 0
             counts["s",] = pd.Series(self._n_s[occurs], self.sensitive_values[occurs], name="N P(s)")
@@ -123,7 +121,7 @@ class QITable(View):
 
     def to_frames(self) -> dict[str, Any]:
         """Write the view as people, one row per QI tuple, and values, with their counts if these are published."""
-        count = next(n for n in ("Count", "count", "_count", "__count") if n not in self.columns)
+        count = unused_name("Count", self.columns)
         people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
         values = self.sensitive_values.to_frame(index=False)
         if self._n_s is not None:
@@ -148,43 +146,32 @@ class QITable(View):
         """Read the published distribution of the values, as people."""
         what, values = f"the distribution of {', '.join(self.sensitive)}", self.sensitive_values
         if not isinstance(distribution, pd.Series):
-            raise TableError(
-                f"{what} must be a pandas Series, value to people (or share), not {short_repr(distribution)}"
-            )
+            raise TableError(f"{what} must be a Series, value to people (or share), not {short_repr(distribution)}")
         if distribution.index.has_duplicates:
             repeated = distribution.index[distribution.index.duplicated()]
             raise TableError(f"{what} repeats {join_names(repeated)}; one entry per value is expected")
-        missing, extra = values.difference(distribution.index), distribution.index.difference(values)
-        if len(missing) or len(extra):
-            mismatch = (
-                f"lacks {join_names(missing)}"
-                if len(missing)
-                else f"has {join_names(extra)}, which is not a value that anybody may have"
-            )
-            raise TableError(f"{what} {mismatch}; one entry for each value is expected")
+        if len(missing := values.difference(distribution.index)):
+            raise TableError(f"{what} lacks {join_names(missing)}; one entry for each value is expected")
+        if len(extra := distribution.index.difference(values)):
+            raise TableError(f"{what} has {join_names(extra)}, which is not a value that anybody may have")
         numbers = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
         if not (np.isfinite(numbers) & (numbers >= 0)).all():
             raise TableError(f"{what} must contain numbers of people, got {join_names(distribution)}")
         people = numbers * self.n_records if abs(numbers.sum() - 1) < WHOLE and self.n_records > 1 else numbers
         whole = np.rint(people)
         if (off := np.abs(people - whole) > WHOLE).any() or whole.sum() != self.n_records:
-            wrong = (
-                f"counts {people.sum():.12g} people"
-                if not off.any()
-                else f"counts {people[off][0]:.12g} people with {join_names(values[off])}"
-            )
+            number = f"{people.sum():.12g} people"
+            if off.any():
+                number = f"{people[off][0]:.12g} people with {join_names(values[off])}"
             raise TableError(
-                f"{what} {wrong}, but must count all {self.n_records} people of the QI table in integers; if it contains "
-                "rounded shares, add them as knowledge with a tolerance, P(value) = share +- eps"
+                f"{what} counts {number}, but must count all {self.n_records} people of the QI table in integers; if it "
+                "contains rounded shares, add them as knowledge with a tolerance, P(value) = share +- eps"
             )
         return whole.astype(np.int64)
 
     def __repr__(self) -> str:
         known = "" if self._n_s is None else " with their distribution"
-        return (
-            f"<QITable: {self.n_records} people; {len(self.quasi_identifiers)} distinct ({', '.join(self.qi)}), "
-            f"{len(self.sensitive_values)} values of {', '.join(map(repr, self.sensitive))}{known}>"
-        )
+        return f"<QITable: {self.n_records} people; {sizes_of(self)}{known}>"
 
 
 def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.Index:
@@ -208,9 +195,7 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     else:
         raise TableError(f"sa_values must be tuples ({', '.join(sensitive)}), one value for each sensitive attribute")
     if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
-        raise TableError(
-            f"sa_values must contain each value once, none missing and at least one, got {short_repr(listed)}"
-        )
+        raise TableError(f"sa_values must contain each value once, without missing ones, not {short_repr(listed)}")
     return index
 
 

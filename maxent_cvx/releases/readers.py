@@ -11,7 +11,6 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.tables import (
-    Microdata,
     check_labels,
     check_no_count,
     check_once,
@@ -22,8 +21,8 @@ from .._utils.tables import (
     sort_distinct,
     tally,
 )
-from .._utils.validation import check_bool, check_mapping, check_str, is_several
-from .base import Persons, check_roles
+from .._utils.validation import check_bool, check_dataframe, check_str, is_several
+from .base import Persons, check_roles, unused_name
 from .generalized import (
     GroupedRelease,
     check_readable,
@@ -91,14 +90,12 @@ def record_columns(
     count: str | None,
 ) -> ReleaseColumns:
     """Read a table of records whose bucket is known, see :meth:`maxent_cvx.Release.from_buckets`."""
-    qi, alone = _with_id(qi, id)
-    table, each = _each(table, count, id, {"qi": names(qi, "qi"), "sa": names(sa, "sa"), "bucket": (bucket,)})
-    data = Microdata(table, qi, names(sa, "sa"), bucket, None if alone else id)
-    if alone:
-        check_once(table[id])
-    check_release_roles(data.qi, data.sa, bucket)
+    (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
+    roles = {"qi": qi, "sa": sa, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
+    table, each = _each(table, count, id, roles)
+    check_release_roles(qi, sa, bucket)
     return ReleaseColumns(
-        data.qi, data.sa, bucket, table[list(data.qi)], table[list(data.sa)], table[bucket], table[bucket], each, each,
+        qi, sa, bucket, table[list(qi)], table[list(sa)], table[bucket], table[bucket], each, each,
         None if id is None else table[id],
     )  # fmt: skip
 
@@ -149,8 +146,7 @@ def generalized_columns(
 ) -> ReleaseColumns | GroupedRelease:
     """Read records whose QI are generalised, see :meth:`maxent_cvx.Release.from_generalized`."""
     qi, sa = names(qi, "qi"), names(sa, "sa")
-    if hierarchies is not None:
-        check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
+    nodes = read_hierarchies(hierarchies)
     if id is not None:
         check_str(id, "id")
     if len(sa) > 1 and population is not None:
@@ -159,28 +155,25 @@ def generalized_columns(
         raise StatementError("id and population exclude each other: pseudonyms already tell who is in which group")
     if count is not None:
         check_str(count, "count")
-    if isinstance(table, pd.DataFrame):
-        check_labels(table.columns, "a name of a column of the table")
-        table = generalised_cells(table, qi)
-    known = table.columns if isinstance(table, pd.DataFrame) else ()
-    inside = count if population is None or count in known else None
+    check_dataframe(table, "the table")
+    check_labels(table.columns, "a name of a column of the table")
+    table = generalised_cells(table, qi)
+    inside = count if population is None or count in table.columns else None
     roles = {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)})
     table, each = _each(table, inside, id, roles, sets=qi)
-    if id is not None:
-        check_once(table[id])
     texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
-    bucket = next(name for name in ("Group", "group", "_group") if name not in (*qi, *sa, id))
+    bucket = unused_name("Group", (*qi, *sa, id))
     group = group_names(texts).rename(bucket)
     check_release_roles(qi, sa, bucket)
-    if stranger := [name for name in hierarchies or {} if name not in qi]:
+    if stranger := [name for name in nodes if name not in qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
     if population is None:
-        check_readable(table, read_hierarchies(hierarchies))
+        check_readable(table, nodes)
         ids = None if id is None else table[id]
         return ReleaseColumns(qi, sa, bucket, texts, table[list(sa)], group, group, each, each, ids)
     if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
         count = None
-    return population_groups(table, group, qi, sa, population, count, hierarchies or {}, each)
+    return population_groups(table, group, qi, sa, population, count, nodes, each)
 
 
 def _each(
@@ -196,10 +189,12 @@ def _each(
         raise unknown_name("column of the table (given as count)", count, table.columns)
     if count is None and id is None:
         check_no_count(table, roles, "the table")
-    if each is not None and id is not None:
-        raise TableError(
-            f"the table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
-        )
+    if id is not None:
+        if each is not None:
+            raise TableError(
+                f"the table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
+            )
+        check_once(table[id])
     return table, each
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._utils.parallel import current_client, executor_for
 from .._utils.validation import check_instance
-from .base import BucketView, from_dict
+from .base import BucketView, from_dict, unused_name
 from .generalized import GroupedRelease
 from .partitioned import DaskTable, PartitionedRelease, Roles, dask_release, joined, parquet_release
 from .readers import anatomy_columns, generalized_columns, record_columns
@@ -342,11 +342,10 @@ class Release(BucketView):
     def to_frames(self) -> dict[str, Any]:
         """Write the release as its two tables, with one row per person in the first where there are pseudonyms."""
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
-        count = next(name for name in ("Count", "count", "_count", "__count") if name not in self._names)
-        sa_table = self.published["s", "bucket"].index.to_frame(index=False).assign(**{count: self.n_sb.data})
-        if self.persons is None:
-            qi_table = self.published["q", "bucket"].index.to_frame(index=False).assign(**{count: self.n_qb.data})
-        else:
+        persons = [] if self.persons is None else [self.persons.id]
+        count = unused_name("Count", [*self.columns, *persons])
+        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
+        if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
         return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}
@@ -360,8 +359,3 @@ class Release(BucketView):
         )  # fmt: skip
         columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, pseudonym, counterfeits=True)
         return cls(**columns.counted(), generalized=generalized)
-
-    @property
-    def _names(self) -> list[str]:
-        """All names of columns, that of pseudonyms too."""
-        return [*self.columns, *([] if self.persons is None else [self.persons.id])]

@@ -13,7 +13,7 @@ from .._utils.errors import Infeasible, StatementError, TableError, join_names, 
 from .._utils.formatting import TablePreview
 from .._utils.tables import choose, distinct, multi_index, ranges
 from .._utils.validation import check_instance, check_int, check_label, is_several
-from .base import View, from_dict, releases_of, restored, stored
+from .base import View, from_dict, restored, stored
 from .release import Release
 
 
@@ -79,7 +79,8 @@ class ReleaseSeries(View):
         _check(self.releases)
         first = self.releases[0]
         self.id, self.sensitive = first.persons.id, first.sensitive
-        codes, self.persons = pd.factorize(_stacked([r.persons.names for r in self.releases]), sort=True)
+        names = [release.persons.names for release in self.releases]
+        codes, self.persons = pd.factorize(names[0].append(names[1:]), sort=True)
         self.persons = pd.Index(self.persons, name=self.id)
         texts = pd.Index(self.persons.map(str))
         if texts.has_duplicates:
@@ -119,8 +120,7 @@ class ReleaseSeries(View):
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """One of every person (One constraints, Eq. (4))."""
-        index = self.quasi_identifiers if len(self.qi) > 1 else self.persons
-        return {("q",): pd.Series(1, index=index, name="N P(q)")}
+        return {("q",): self._people_by_tuple()}
 
     def terms(self) -> dict[str, np.ndarray]:
         """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
@@ -312,7 +312,19 @@ class ReleaseSeries(View):
         return {"q": q[is_possible][order], "s": s[is_possible][order]}
 
     def _tables(self) -> Iterable[TablePreview]:
-        return [releases_of(self.releases, self.buckets)]
+        is_present = self.buckets >= 0
+        before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])
+        table = pd.DataFrame(
+            {
+                "people": is_present.sum(axis=1),
+                "new": (is_present & ~before).sum(axis=1),
+                "gone": (before & ~is_present).sum(axis=1),
+                "buckets": [len(release.buckets) for release in self.releases],
+                "values": [len(release.sensitive_values) for release in self.releases],
+            },
+            index=pd.RangeIndex(1, len(self.releases) + 1, name="release"),
+        )
+        return [TablePreview(table, "releases")]
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(len(r.persons)) for r in self.releases)
@@ -330,17 +342,10 @@ def _check(releases: tuple[Release, ...]) -> None:
     for u, release in enumerate(releases, 1):
         check_instance(release, Release, f"release {u}", "make it with pseudonyms (id)")
         if release.persons is None:
-            raise StatementError(
-                f"release {u} has no pseudonyms, which link the releases of a series; give their column as id"
-            )
+            raise StatementError(f"release {u} has no pseudonyms, which link releases; give their column as id")
         for role, names, first in (
             ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
             ("sensitive values", release.sensitive, releases[0].sensitive),
         ):
             if names != first:
                 raise TableError(f"release {u} has its {role} in {names!r}, and release 1 in {first!r}; rename one")
-
-
-def _stacked(indices: list[pd.Index]) -> pd.Index:
-    """All entries of several indices, one after the other."""
-    return indices[0].append(indices[1:]) if len(indices) > 1 else indices[0]

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
-from .._utils.tables import choose, multi_index
+from .._utils.tables import choose, group_codes, multi_index
 from .._utils.validation import check_list
 from ..releases.base import View
 from .people import OTHERS, People
@@ -62,6 +62,23 @@ def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
     if isinstance(index, pd.MultiIndex):
         return np.asarray(index.codes[level]), index.levels[level]
     return np.arange(len(index)), index
+
+
+def group_rows(index: pd.Index, levels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Number rows by their values of some levels, in the order of these: a number per row, and the first row of each."""
+    if not levels:
+        return np.zeros(len(index), dtype=np.int64), np.arange(min(len(index), 1))
+    coded = [level_of(index, index.names.index(level)) for level in levels]
+    group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
+    return group, np.unique(group, return_index=True)[1]
+
+
+def has_values(index: pd.Index, values: Mapping[str, object]) -> np.ndarray:
+    """Mark the labels with given values of some levels."""
+    mask = np.ones(len(index), dtype=bool)
+    for level, value in values.items():
+        mask &= index.get_level_values(level) == value
+    return mask
 
 
 def as_names(by: str | Sequence[str]) -> list[str]:
@@ -127,16 +144,15 @@ def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
     """Positions of labels, whose levels are in the same order; -1 for those that are not there."""
     if labels is wanted or labels.equals(wanted):
         return np.arange(len(wanted))
-    if labels.has_duplicates:
-        raise LabelMismatch(
-            f"labels are repeated: {repeated(labels)}; rows are matched by label, so each must be unique"
-        )
+    check_unique(labels, "the rows, which are matched by label,")
     return labels.get_indexer(wanted)
 
 
-def repeated(labels: pd.Index) -> str:
-    """List the labels that are there more than once."""
-    return join_names(labels[labels.duplicated()].unique())
+def check_unique(labels: pd.Index, what: str) -> None:
+    """Check that each label is there once."""
+    if labels.has_duplicates:
+        twice = labels[labels.duplicated()].unique()
+        raise LabelMismatch(f"{what} repeat the labels {join_names(twice)}; each must be there once")
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
@@ -198,35 +214,37 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
     """Mark the QI tuples that are as described, if there are any."""
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
-    tuples = view.axes["q"][1]
-    mask = np.ones(len(tuples), dtype=bool)
+    mask = np.ones(len(view.axes["q"][1]), dtype=bool)
     for attribute, chosen in (given or {}).items():
-        if (known := view.described(attribute, chosen)) is not None:
-            mask &= known
-            continue
-        if attribute not in view.qi:
+        if (described := view.described(attribute, chosen)) is not None:
+            mask &= described
+        elif attribute in view.qi:
+            mask &= _chosen(view.axes["q"], attribute, chosen)
+        else:
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
-        codes, level = level_of(tuples, view.qi.index(attribute))
-        mask &= choose(chosen, attribute).mask(level, attribute)[codes]
     return mask
+
+
+def _chosen(axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object) -> np.ndarray:
+    """Mark the labels of an axis, given with its columns, that have a chosen value of an attribute."""
+    columns, index = axis
+    codes, level = level_of(index, columns.index(attribute))
+    return choose(chosen, attribute).mask(level, attribute)[codes]
 
 
 def values_named(view: View, value: object) -> np.ndarray:
     """Mark the sensitive values that a user named."""
-    values, attributes = view.sensitive_values, view.sensitive
+    attributes = view.sensitive
     if not isinstance(value, Mapping):
         if len(attributes) > 1:
-            raise StatementError(
-                f"{choose(value, 'the sensitive value')} may be of {' or '.join(map(repr, attributes))}; "
-                "write {attribute: value}"
-            )
+            of_which = " or ".join(map(repr, attributes))
+            raise StatementError(f"{choose(value, 'the value')} may be of {of_which}; write {{attribute: value}}")
         value = {attributes[0]: value}
     if strangers := [name for name in value if name not in attributes]:
         raise unknown_name("sensitive attribute", strangers[0], attributes)
     if not value:
         raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
-    mask = np.ones(len(values), dtype=bool)
+    mask = np.ones(len(view.sensitive_values), dtype=bool)
     for attribute, chosen in value.items():
-        codes, level = level_of(values, attributes.index(attribute))
-        mask &= choose(chosen, attribute).mask(level, attribute)[codes]
+        mask &= _chosen((attributes, view.sensitive_values), attribute, chosen)
     return mask

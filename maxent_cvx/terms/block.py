@@ -28,19 +28,22 @@ from .._utils.errors import (
     short_repr,
 )
 from .._utils.formatting import TablePreview, as_html, format_combination, format_number
-from .._utils.tables import group_codes, multi_index
+from .._utils.tables import multi_index
 from .._utils.validation import check_array, check_label, check_list, check_number, check_positions
+from ..releases.base import attach
 from .axes import (
     Axes,
     are_known,
+    check_unique,
     find,
+    group_rows,
+    has_values,
     known_values,
     level_names,
     level_of,
     levels_named,
     ordered_values,
     pick,
-    repeated,
     same_levels,
     subset_keys,
     without_levels,
@@ -77,28 +80,29 @@ class Groups:
         new = {name: value for name, value in fixed.items() if name in self.free}
         if not new:
             return self
-        these = np.ones(len(self.there), dtype=bool)
-        for name, value in new.items():
-            these &= self.there.get_level_values(name) == value
-        return Groups(self.there[these], {**self.fixed, **new})
+        return Groups(self.there[has_values(self.there, new)], {**self.fixed, **new})
 
     def along(self, levels: Sequence[str]) -> Groups:
         """Those of sums over all other levels: a group has people if any of those that are summed has."""
         levels_kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
         return Groups(subset_keys(self.there, levels_kept).unique() if levels_kept else self.there, self.fixed)
 
+    @property
+    def empty(self) -> str:
+        """The group as a text, if all conditions have one value and it is empty; else ""."""
+        return "" if len(self.there) else _conditions(self.fixed)
+
     def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
-        """For n labels, the group of each as text if it is empty; else ""."""
-        fixed = ", ".join(f"{name}={value}" for name, value in self.fixed.items())
+        """For n labels, the group of each as a text if it is empty; else ""."""
         if not self.free or labels is None:
-            return np.full(n, "" if len(self.there) else fixed, dtype=object)
+            return np.full(n, self.empty, dtype=object)
         texts = np.full(n, "", dtype=object)
         keys = subset_keys(labels, self.free)
         empty = np.flatnonzero(find(subset_keys(self.there, self.free).unique(), keys) < 0)
         codes, groups = pd.factorize(keys[empty])
-        values = groups if isinstance(groups, pd.MultiIndex) else [(value,) for value in groups]
-        free = [", ".join(f"{name}={v}" for name, v in zip(self.free, key, strict=True)) for key in values]
-        texts[empty] = np.array([", ".join(filter(None, (fixed, text))) for text in free], dtype=object)[codes]
+        keys_of_groups = groups if isinstance(groups, pd.MultiIndex) else [(value,) for value in groups]
+        names = [_conditions({**self.fixed, **dict(zip(self.free, key, strict=True))}) for key in keys_of_groups]
+        texts[empty] = np.array(names, dtype=object)[codes]
         return texts
 
 
@@ -142,22 +146,21 @@ class Provenance:
         texts = np.full(len(at), "", dtype=object)
         if self.empty is not None:
             texts[~absent] = self.empty[at[~absent]]
-        if absent.any():
-            texts[absent] = _first_empty(self.groups, None if labels is None else labels[absent], int(absent.sum()))
+        for group in self.groups if absent.any() else ():  # of several empty groups, the first
+            unmarked = absent & (texts == "")
+            chosen = None if labels is None else labels[unmarked]
+            texts[unmarked] = group.empty_at(chosen, int(unmarked.sum()))
         return texts if (texts != "").any() else None
 
-    def empty_sums(self, n: int) -> np.ndarray | None:
-        """The empty group that n sums use if all their rows would be conditional on it, so that there are none."""
-        empty = [group for group in self.groups if not len(group.there)]
-        return _first_empty(empty, None, n) if empty else None
+    @property
+    def empty_group(self) -> str:
+        """The empty group that all rows would be conditional on, so that there are none; "" without one."""
+        return next((group.empty for group in self.groups if not len(group.there)), "")
 
 
-def _first_empty(groups: Sequence[Groups], labels: pd.Index | None, n: int) -> np.ndarray:
-    """For labels without rows, the first empty group that each is conditional on; "" if there is none."""
-    texts = np.full(n, "", dtype=object)
-    for group in groups:
-        texts = np.where(texts == "", group.empty_at(labels, n), texts)
-    return texts
+def _conditions(values: Mapping[str, object]) -> str:
+    """Conditions as a text: "age=50, sex=m"."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
@@ -165,16 +168,6 @@ def _either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray |
     if first is None or second is None:
         return second if first is None else first
     return np.where(first == "", second, first)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Rows that were selected by label."""
-
-    at: np.ndarray  # their positions; -1 for a known label without a row
-    index: pd.Index | None  # their labels without the fixed levels; None for a single expression
-    fixed: Mapping[str, object] = field(default_factory=dict)  # levels that have one value, and are dropped
-    left_out: pd.Index | None = None  # labels, of the same levels, of rows that were not selected
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -359,42 +352,36 @@ class Block:
         """Check that labels without a row are impossible, and were not merely left out."""
         lost = labels[self.provenance.unknown(labels)]
         if len(lost):
-            raise LabelMismatch(
-                f"{self.label} lacks {join_names(lost)}, which were not selected; select the same rows on both sides"
-            )
+            raise LabelMismatch(f"{self.label} lacks {join_names(lost)}; select the same rows on both sides")
 
     # Selection by label
 
     @property
-    def loc(self) -> _Locator:
+    def loc(self) -> Self:
         """Rows by label, as in pandas: ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``."""
-        return _Locator(self)
+        return self
 
     def __getitem__(self, key: Any) -> Self:
         index, levels = self._labels("select"), level_names(self._labels("select"))
-        if isinstance(key, list):
-            is_mask = bool(key) and all(isinstance(item, bool | np.bool_) for item in key)
-        else:
-            is_mask = isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype)
-        if is_mask:
+        if isinstance(key, list) and key and all(isinstance(item, bool | np.bool_) for item in key):
+            key = np.array(key)
+        if isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype):
             if isinstance(key, pd.Series) and key.index.isin(index).all() and len(key) == len(index):
                 key = key.reindex(index)
             return self.at(np.asarray(key, dtype=bool))
         if isinstance(key, tuple):
             if len(key) > len(levels):
                 raise UnknownName(f"{short_repr(key)} has {len(key)} values, and {self.label} the levels {levels}")
-            return self._selected(self._along(dict(zip(levels, key, strict=False))))
+            return self._along(dict(zip(levels, key, strict=False)))
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
-                raise StatementError(
-                    f"rows of {self.label} must be selected by a list of labels or a mask, not by {short_repr(key)}"
-                )
+                raise StatementError(f"rows are selected by a list of labels or a mask, not by {short_repr(key)}")
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
-                return self._selected(self._whole(labels.set_names(levels)))
+                return self._whole(labels.set_names(levels))
             if len(labels) and all(isinstance(item, tuple) and len(item) == len(levels) for item in labels):
-                return self._selected(self._whole(pd.MultiIndex.from_tuples(list(labels), names=levels)))
-        return self._selected(self._along({levels[0]: key}))
+                return self._whole(pd.MultiIndex.from_tuples(list(labels), names=levels))
+        return self._along({levels[0]: key})
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
         """Select the rows at one value of a level, or of each of several levels; these levels are dropped.
@@ -435,30 +422,35 @@ class Block:
             raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
         if strange := [item for item in keys if isinstance(item, slice | list | np.ndarray | pd.Index)]:
             raise StatementError(f"xs takes one value per level, not {short_repr(strange[0])}; write block.loc[...]")
-        return self._selected(self._along(dict(zip(levels, keys, strict=True))))
+        return self._along(dict(zip(levels, keys, strict=True)))
 
     def at(self, rows: np.ndarray) -> Self:
-        """Those with some values."""
+        """Select rows by position, or by a mask."""
         rows = check_positions(rows, "rows", len(self))
         if self.index is None:
-            made = replace(self.provenance, empty=self.provenance.empty_at(np.arange(len(self))[rows], None))
-            return replace(self, matrix=self.matrix[rows], constant=self._constant[rows], provenance=made)
-        is_left_out = np.ones(len(self), dtype=bool)
-        is_left_out[rows] = False
-        if is_left_out.sum() + len(rows) > len(self):
-            raise LabelMismatch(f"rows of {self.label} are selected more than once: {repeated(self.index[rows])}")
-        return self._selected(Selection(rows, self.index[rows], left_out=self.index[is_left_out]))
+            empty = self.provenance.empty_at(rows, None)
+            return self._derive(self.matrix[rows], self._constant[rows], None, empty=empty)
+        others = self._others(rows)
+        if len(others) + len(rows) > len(self):
+            check_unique(self.index[rows], f"the selected rows of {self.label}")
+        return self._select(rows, self.index[rows], {}, others)
 
-    def _whole(self, labels: pd.Index) -> Selection:
+    def _others(self, rows: np.ndarray) -> pd.Index:
+        """The labels of all other rows."""
+        is_other = np.ones(len(self), dtype=bool)
+        is_other[rows[rows >= 0]] = False
+        return self.index[is_other]
+
+    def _whole(self, labels: pd.Index) -> Self:
         """Select rows by whole labels."""
-        self._check_once(labels)
+        check_unique(labels, f"the selected rows of {self.label}")
         for i, level in enumerate(level_names(labels)):
             for value in level_of(labels, i)[1].unique():
                 self._check_value(value, level)
         at = find(self.index, labels)
-        return Selection(at, labels, left_out=self.index[np.setdiff1d(np.arange(len(self)), at)])
+        return self._select(at, labels, {}, self._others(at))
 
-    def _along(self, selected: Mapping[str, Any]) -> Selection:
+    def _along(self, selected: Mapping[str, Any]) -> Self:
         """Select rows by a value, several values or a slice of each of some levels."""
         index = self.index
         fixed = {level: v for level, v in selected.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
@@ -471,12 +463,12 @@ class Block:
                 narrowed &= values.isin(self._between(value, level))[codes]
             else:
                 several = [self._check_value(v, level) for v in check_list(value, f"values of {level!r}", "values")]
-                self._check_once(pd.Index(several, tupleize_cols=False))
+                check_unique(pd.Index(several, tupleize_cols=False), f"the selected rows of {self.label}")
                 narrowed &= values.isin(several)[codes]
-        at, remaining_index = np.flatnonzero(matches & narrowed), without_levels(index, fixed)
-        if remaining_index is None:
-            return Selection(at if len(at) else np.array([-1]), None, fixed)
-        return Selection(at, remaining_index[at], fixed, remaining_index[matches & ~narrowed])
+        at, labels = np.flatnonzero(matches & narrowed), without_levels(index, fixed)
+        if labels is None:
+            return self._select(at if len(at) else np.array([-1]), None, fixed)
+        return self._select(at, labels[at], fixed, labels[matches & ~narrowed])
 
     def _between(self, part: slice, level: str) -> Iterable[object]:
         """The values of a level from one to another, both of them included, as pandas does."""
@@ -504,26 +496,19 @@ class Block:
     def _check_value(self, value: object, level: str) -> object:
         """Check that a value is one of the level's, and that differences have rows for it."""
         if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
-            raise LabelMismatch(
-                f"{self.label} has no row for {level}={short_repr(value)}, the first value; do not select it"
-            )
+            raise LabelMismatch(f"{self.label} has no row for {level}={short_repr(value)}, the first value")
         return value
 
-    def _check_once(self, labels: pd.Index) -> None:
-        if labels.has_duplicates:
-            raise LabelMismatch(
-                f"rows of {self.label} are selected more than once: {repeated(labels)}; list each label once"
-            )
+    def _select(
+        self, at: np.ndarray, index: pd.Index | None, fixed: Mapping[str, object], left_out: pd.Index | None = None
+    ) -> Self:
+        """Take rows by position, -1 for a known label without a row, and remember the labels that were left out.
 
-    def _selected(self, selection: Selection) -> Self:
-        """Take selected rows, and remember which were not selected."""
-        made, at, index = self.provenance, selection.at, selection.index
-        fixed, left_out = selection.fixed, selection.left_out
+        `fixed` are the levels with one value, which are dropped.
+        """
+        made = self.provenance
         if made.left_out is not None:  # from an earlier selection
-            before = without_levels(made.left_out, fixed)
-            of_these = np.ones(len(made.left_out), dtype=bool)
-            for level, value in fixed.items():
-                of_these &= made.left_out.get_level_values(level) == value
+            before, of_these = without_levels(made.left_out, fixed), has_values(made.left_out, fixed)
             if before is not None:
                 left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
             elif (at < 0).any() and of_these.any():
@@ -533,22 +518,23 @@ class Block:
         if index is not None and (at < 0).any():
             self._check_left_out(index[at < 0])
         sensitive = self.space.view.sensitive
-        parts = _with_values(self._parts, fixed, sensitive if len(sensitive) == 1 else ())
-        made = replace(
-            made,
-            parts=parts,
+        groups = tuple(group.at(fixed) for group in made.groups)
+        return self._derive(
+            pick(self.matrix, at),
+            _pick_values(self._constant, at, made.absent),
+            index,
+            parts=_with_values(self._parts, fixed, sensitive if len(sensitive) == 1 else ()),
             left_out=None if left_out is None or not len(left_out) else left_out,
             dropped={level: values for level, values in made.dropped.items() if level not in fixed},
-            groups=tuple(group.at(fixed) for group in made.groups),
+            groups=groups,
+            empty=replace(made, groups=groups).empty_at(at, index),
         )
-        return replace(
-            self,
-            matrix=pick(self.matrix, at),
-            constant=_pick_values(self._constant, at, made.absent),
-            index=index,
-            label=format_combination(parts),
-            provenance=replace(made, empty=made.empty_at(at, index)),
-        )
+
+    def _derive(self, matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None, **changes: Any) -> Self:
+        """A block made from this one; `changes` are those of the provenance."""
+        provenance = replace(self.provenance, **{"parts": self._parts, **changes})
+        label = format_combination(provenance.parts)
+        return replace(self, matrix=matrix, constant=constant, index=index, label=label, provenance=provenance)
 
     # Arithmetic, label by label
 
@@ -561,16 +547,18 @@ class Block:
     def __add__(self, other: object) -> Self:
         if isinstance(other, Block):
             return self._plus(other)
+        absent = self.provenance.absent
         if not _has_entries(other):
-            value = self._scalar(other)
-            return self._with(constant=self._constant + value, absent=self.provenance.absent + value)
-        values, extra = self._aligned(other)
-        if isinstance(other, pd.Series):
-            if extra.index.nlevels < self._labels("add").nlevels:
-                return self._with(constant=self._constant + values, absent=np.nan)
-            if len(extra):
+            values: Any = self._scalar(other)
+            absent += values
+        else:
+            values, extra = self._aligned(other)
+            if len(extra) and extra.index.nlevels == self.index.nlevels:
                 return self._with_rows(extra.index) + other
-        return self._with(constant=self._constant + values)
+            if isinstance(other, pd.Series) and other.index.nlevels < self.index.nlevels:
+                absent = np.nan
+        constant = self._constant + values
+        return self._derive(self.matrix, constant, self.index, is_probability=False, absent=absent)
 
     __radd__ = __add__
 
@@ -583,19 +571,22 @@ class Block:
     def __mul__(self, factor: object) -> Self:
         if isinstance(factor, Block):
             raise StatementError(f"{NOT_LINEAR}: {self.label} and {factor.label}; multiply by numbers or a Series")
-        made = self.provenance
+        absent = self.provenance.absent
         if not _has_entries(factor):
-            by = self._scalar(factor)
-            parts = tuple((by * a, name_of_part) for a, name_of_part in self._parts) if by else ()
-            return self._with(self.matrix * by, self._constant * by, parts=parts, absent=made.absent * by)
-        if self.index is None and isinstance(factor, pd.Series):
+            weights: Any = self._scalar(factor)
+            matrix, absent = self.matrix * weights, absent * weights
+            parts = tuple((weights * a, text) for a, text in self._parts) if weights else ()
+        elif self.index is None and isinstance(factor, pd.Series):
             return self._repeated(factor.index) * factor
-        weights, _ = self._aligned(factor)
-        name = getattr(factor, "name", None)
-        a, name_of_part = _as_one(self._parts)
-        parts = ((a, f"{'weights' if name is None else name} * {name_of_part}"),)
-        matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
-        return self._with(matrix, self._constant * weights, parts=parts, absent=0.0 if made.absent == 0 else np.nan)
+        else:
+            weights, _ = self._aligned(factor)
+            matrix = sp.csr_array(sp.diags_array(weights) @ self.matrix) if len(self) else self.matrix
+            absent = 0.0 if absent == 0 else np.nan
+            name = getattr(factor, "name", None)
+            a, text = _as_one(self._parts)
+            parts = ((a, f"{'weights' if name is None else name} * {text}"),)
+        constant = self._constant * weights
+        return self._derive(matrix, constant, self.index, is_probability=False, parts=parts, absent=absent)
 
     __rmul__ = __mul__
 
@@ -642,37 +633,38 @@ class Block:
         >>> mean.label, mean.value(post).round(2).to_dict()
         ('(score * P(Disease | Gender)).sum(level=Gender)', {'female': 5.4, 'male': 4.74})
         """
-        made = self.provenance
-        index: pd.Index | None = None
-        levels_kept: list[str] = []
-        call, group = "sum()", np.zeros(len(self), dtype=np.int64)
+        made, index, left_out = self.provenance, None, None
+        levels: list[str] = []
+        method, group = "sum()", np.zeros(len(self), dtype=np.int64)
         if level is not None:
-            index_before = self._labels("sum")
-            levels_kept = levels_named(self.space.axes, index_before, level, self.label)
-            coded = [level_of(index_before, index_before.names.index(name)) for name in levels_kept]
-            group = group_codes([codes for codes, _ in coded], [len(values) for _, values in coded])
-            index = subset_keys(index_before, levels_kept)[np.unique(group, return_index=True)[1]]
-            call = f"sum(level={', '.join(levels_kept)})"
+            levels = levels_named(self.space.axes, self._labels("sum"), level, self.label)
+            group, first = group_rows(self.index, levels)
+            index = subset_keys(self.index, levels)[first]
+            method = f"sum(level={', '.join(levels)})"
+            if made.left_out is not None:
+                left_out = subset_keys(made.left_out, levels).unique().difference(index)
         size = 1 if index is None else len(index)
         adding = sp.csr_array((np.ones(len(self)), (group, np.arange(len(self)))), shape=(size, len(self)))
-        left_out = made.left_out
-        if left_out is not None:
-            left_out = None if index is None else subset_keys(left_out, level_names(index)).unique().difference(index)
-        groups = tuple(
-            groups_of_level
-            for groups_of_level in (groups_of_level.along(levels_kept) for groups_of_level in made.groups)
-            if groups_of_level.free or groups_of_level.fixed
-        )
-        total = self._mapped(adding, index, call)
-        provenance = replace(
-            total.provenance,
+        matrix = sp.csr_array(adding @ self.matrix)
+        matrix.eliminate_zeros()
+        conditions = [groups.along(levels) for groups in made.groups]
+        groups = tuple(each for each in conditions if each.free or each.fixed)
+        empty = np.full(size, replace(made, groups=groups).empty_group, dtype=object)
+        if made.empty is not None:
+            used = np.flatnonzero(made.empty != "")[::-1]
+            empty[group[used]] = made.empty[used]  # backwards, so that the first of each sum remains
+        return self._derive(
+            matrix,
+            adding @ self._constant,
+            index,
+            is_probability=False,
+            parts=self._called(method),
             absent=0.0 if made.absent == 0 else np.nan,
             left_out=left_out,
-            dropped={name: values for name, values in made.dropped.items() if name in levels_kept},
+            dropped={name: values for name, values in made.dropped.items() if name in levels},
             groups=groups,
-            empty=_either(total.provenance.empty, replace(made, groups=groups).empty_sums(size)),
+            empty=empty if (empty != "").any() else None,
         )
-        return replace(total, provenance=provenance)
 
     def diff(self, level: str) -> Self:
         """The difference between each row and that of the previous value, along an ordered level.
@@ -717,60 +709,25 @@ class Block:
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
         if np.isnan(made.absent) and ((current < 0) | (before < 0)).any():
-            raise StatementError(
-                f"{self.label} has no rows for some labels; take differences first, and add afterwards"
-            )
-        rows = np.arange(len(labels))
-        entries = [(sign, rows[at >= 0], at[at >= 0]) for sign, at in ((1.0, current), (-1.0, before))]
-        signs = np.concatenate([np.full(len(row), sign) for sign, row, _ in entries])
-        row, column = (np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
-        taking = sp.csr_array((signs, (row, column)), shape=(len(labels), len(self)))
-        steps = self._mapped(taking, labels, f"diff({levels[0]})")
-        off = made.absent * ((current < 0).astype(float) - (before < 0).astype(float)) if made.absent else 0.0
-        provenance = replace(
-            steps.provenance,
-            groups=made.groups,
+            raise StatementError(f"{self.label} lacks rows for some labels; take differences first, and add afterwards")
+        matrix = sp.csr_array(pick(self.matrix, current) - pick(self.matrix, before))
+        matrix.eliminate_zeros()
+        constant, constant_before = (_pick_values(self._constant, at, made.absent) for at in (current, before))
+        return self._derive(
+            matrix,
+            constant - constant_before,
+            labels,
+            is_probability=False,
+            parts=self._called(f"diff({levels[0]})"),
+            absent=0.0,
             empty=_either(made.empty_at(current, labels), made.empty_at(before, previous)),
             dropped={**made.dropped, levels[0]: first if dropped is None else dropped.union(first)},
         )
-        return replace(steps, constant=steps._constant + off, provenance=provenance)
 
-    def _with(
-        self,
-        matrix: sp.csr_array | None = None,
-        constant: np.ndarray | None = None,
-        *,
-        parts: Parts | None = None,
-        absent: float | None = None,
-    ) -> Self:
-        """Exchange the values at the same labels; they need not be probabilities then."""
-        made, parts = self.provenance, self._parts if parts is None else parts
-        made = replace(made, is_probability=False, parts=parts, absent=made.absent if absent is None else absent)
-        return replace(
-            self,
-            matrix=self.matrix if matrix is None else matrix,
-            constant=self._constant if constant is None else constant,
-            label=format_combination(parts),
-            provenance=made,
-        )
-
-    def _mapped(self, taking: sp.csr_array, index: pd.Index | None, call: str) -> Self:
-        """Combine rows into others, with labels of their own; rows that are not there are 0."""
-        matrix = sp.csr_array(taking @ self.matrix)
-        matrix.eliminate_zeros()
-        made, empty = self.provenance, None
-        if made.empty is not None:  # of each combination the first
-            used = np.flatnonzero(made.empty != "")
-            rows, at = sp.csr_array(taking[:, used]).nonzero()
-            texts = np.full(taking.shape[0], "", dtype=object)
-            texts[rows[::-1]] = made.empty[used[at[::-1]]]
-            empty = texts if len(rows) else None
-        a, name_of_part = _as_one(self._parts)
-        parts = ((a, f"({name_of_part}).{call}" if " * " in name_of_part else f"{name_of_part}.{call}"),)
-        made = Provenance(False, parts, left_out=made.left_out, dropped=made.dropped, empty=empty)
-        label = format_combination(parts)
-        constant = taking @ self._constant
-        return replace(self, matrix=matrix, constant=constant, index=index, label=label, provenance=made)
+    def _called(self, method: str) -> Parts:
+        """How the result of a method is written: "P(s | age).diff(age)"."""
+        a, text = _as_one(self._parts)
+        return ((a, f"({text}).{method}" if " * " in text else f"{text}.{method}"),)
 
     def _repeated(self, index: pd.Index) -> Self:
         """Repeat a single expression, one row per label; its value at other labels is not known."""
@@ -783,30 +740,28 @@ class Block:
             known_values(self.space.axes, name)
         if len(unknown := index[~are_known(self.space.axes, index)]):
             raise LabelMismatch(f"{self.label} is multiplied by a Series with the unknown labels {join_names(unknown)}")
-        if index.has_duplicates:
-            raise LabelMismatch(f"{self.label} is multiplied by a Series with the duplicate labels {repeated(index)}")
+        check_unique(index, f"the values for {self.label}")
         at = np.zeros(len(index), dtype=np.int64)
-        empty = self.provenance.empty_at(at, index)
-        made = replace(self.provenance, absent=np.nan, left_out=None, dropped={}, empty=empty)
-        constant = np.repeat(self._constant, len(index))
-        return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
+        empty, constant = self.provenance.empty_at(at, index), np.repeat(self._constant, len(index))
+        return self._derive(
+            pick(self.matrix, at), constant, index, absent=np.nan, left_out=None, dropped={}, empty=empty
+        )
 
     def _with_rows(self, labels: pd.Index) -> Self:
         """Write out labels that are known and had no row."""
         index = self._labels("add").append(labels)
         at = np.append(np.arange(len(self)), np.full(len(labels), -1))
         constant = _pick_values(self._constant, at, self.provenance.absent)
-        made = replace(self.provenance, empty=self.provenance.empty_at(at, index))
-        return replace(self, matrix=pick(self.matrix, at), constant=constant, index=index, provenance=made)
+        return self._derive(pick(self.matrix, at), constant, index, empty=self.provenance.empty_at(at, index))
 
     def _plus(self, other: Block) -> Self:
         """Add two blocks by label; one with fewer levels is used for all rows that share its labels."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
         total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
-        for a, name_of_part in (*self._parts, *other._parts):
-            total[name_of_part] = total.get(name_of_part, 0.0) + a
-        parts = tuple((a, name_of_part) for name_of_part, a in total.items() if a)
+        for a, text in (*self._parts, *other._parts):
+            total[text] = total.get(text, 0.0) + a
+        parts = tuple((a, text) for text, a in total.items() if a)
         if self.index is None and other.index is not None:
             return replace(other._plus(self), label=format_combination(parts))  # type: ignore[return-value]
         first, absent, keys = self, np.nan, None
@@ -835,18 +790,21 @@ class Block:
         constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} have different labels, and the value of one is unknown where it has no row; "
+                f"{self.label} and {other.label} have different labels, and one has no known value where it has no row; "
                 "select the same rows on both sides, and add blocks before numbers"
             )
-        added = first._with(matrix, constant, parts=parts, absent=absent)
-        made = replace(
-            added.provenance,
+        return first._derive(
+            matrix,
+            constant,
+            first.index,
+            is_probability=False,
+            parts=parts,
+            absent=absent,
             left_out=left_out,
             dropped=dropped,
             groups=tuple(dict.fromkeys(first.provenance.groups + other.provenance.groups)),
             empty=_either(first.provenance.empty, other.provenance.empty_at(at, keys)),
         )
-        return replace(added, provenance=made)
 
     def _scalar(self, value: object) -> float:
         """Read a number for every row."""
@@ -890,8 +848,7 @@ class Block:
         keys = subset_keys(index, levels)
         if values.index.equals(keys):
             return values.to_numpy(dtype=float), values.iloc[:0]
-        if values.index.has_duplicates:
-            raise LabelMismatch(f"the values for {label} repeat the labels {repeated(values.index)}; give one each")
+        check_unique(values.index, f"the values for {label}")
         at = find(values.index, keys)
         used = np.zeros(len(values), dtype=bool)
         used[at[at >= 0]] = True
@@ -1040,9 +997,8 @@ class Block:
         ('~', [1.259, 2.589])
         """
         middle = self._read(value)
-        if not np.isfinite(middle).all():
-            bad = self._listing(~np.isfinite(middle))
-            raise BadProbability(f"the values for {self.label} have NaN or infinity at {bad}")
+        if (bad := ~np.isfinite(middle)).any():
+            raise self._bad_values(bad, "NaN or infinity")
         costs = [self._read(cost) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
         middle = _minus(middle, self._constant)
         self._hold_anyway(middle, middle)
@@ -1079,11 +1035,12 @@ class Block:
         low, high = (_minus(side, self._constant) for side in (low, high))
         holds = self._hold_anyway(low, high)
         rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
-        empty = self.provenance.empty if len(self) else self.provenance.empty_sums(1)
-        if not holds.any() and (len(self) or empty is None):
+        empty = [self.provenance.empty_group] if not len(self) else self.provenance.empty
+        groups = [] if empty is None else [text for text in dict.fromkeys(empty) if text]
+        if not holds.any() and (len(self) or not groups):
             return rows
         if holds.all():
-            why = f": {_nobody(empty[empty != ''])}" if empty is not None else ""
+            why = f": {_nobody(groups)}" if groups else ""
             raise StatementError(f"the value of {self._title} is fixed, so the rows have no effect{why}")
         return rows.at(~holds)
 
@@ -1096,16 +1053,16 @@ class Block:
     def _align(self, value: object, low: bool, high: bool) -> np.ndarray:
         """Bring the values into the order of the rows, by label; each must be a probability if the rows are."""
         numbers = self._read(value, low, high)
-        bad = ~np.isfinite(numbers)
-        if self.provenance.is_probability:
-            bad |= ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
-        if bad.any():
-            flaw = "NaN or infinity"
-            if self.provenance.is_probability:
-                wrong = numbers[bad]
-                flaw = "NaN" if np.isnan(wrong).any() else f"{wrong[0]:.12g}, which is not a probability,"
-            raise BadProbability(f"the values for {self.label} have {flaw} at {self._listing(bad)}")
+        if (bad := ~np.isfinite(numbers)).any():
+            raise self._bad_values(bad, "NaN or infinity")
+        if self.provenance.is_probability and (bad := ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))).any():
+            raise self._bad_values(bad, f"{numbers[bad][0]:.12g}, which is not a probability,")
         return numbers
+
+    def _bad_values(self, bad: np.ndarray, flaw: str) -> BadProbability:
+        """An error for the marked values, with their labels."""
+        at = "its only row" if self.index is None else join_names(self.index[bad])
+        return BadProbability(f"the values for {self.label} have {flaw} at {at}")
 
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
         """Read a number, or a Series, whose values for impossible labels must agree with what these are."""
@@ -1130,9 +1087,6 @@ class Block:
             self._refuse_unlabelled(value, "compared")
         return np.full(len(self), check_number(value, f"the value of every {self.label}"))
 
-    def _listing(self, at: np.ndarray) -> str:
-        return "its only row" if self.index is None else join_names(self.index[at])
-
     def _first_rows(self) -> tuple[str, pd.DataFrame]:
         """The size of the block, and its first ten rows: how many terms each has, and their coefficients."""
         size = "a single expression"
@@ -1140,11 +1094,10 @@ class Block:
             size = f"{pluralize(len(self), 'row')} by {list(self.index.names)}"
         ends = self.matrix.indptr[: min(10, len(self)) + 1]
         coefficients = [self.matrix.data[start:end] for start, end in itertools.pairwise(ends)]
-        ranges = [
-            dict.fromkeys(f"{side:.4g}" for side in (row.min(initial=np.inf), row.max(initial=-np.inf)))
-            for row in coefficients
-        ]
-        texts = [" to ".join(sides) if len(row) else "0" for sides, row in zip(ranges, coefficients, strict=True)]
+        texts = []
+        for row in coefficients:
+            sides = [f"{row.min():.4g}", f"{row.max():.4g}"] if len(row) else ["0"]
+            texts.append(" to ".join(dict.fromkeys(sides)))
         table = pd.DataFrame({"terms": [len(row) for row in coefficients], "coefficients": texts})
         if self._constant.any():
             table["constant"] = self._constant[: len(table)]
@@ -1153,23 +1106,12 @@ class Block:
 
     def __repr__(self) -> str:
         size, table = self._first_rows()
-        return (
-            f"<Block: {self._title}, {size}>" + f"\n{table.to_string()}" * bool(len(self)) + "\n..." * (len(self) > 10)
-        )
+        rows = f"\n{table.to_string()}" if len(self) else ""
+        return f"<Block: {self._title}, {size}>{rows}" + "\n..." * (len(self) > len(table))
 
     def _repr_html_(self) -> str:
         size, table = self._first_rows()
         return as_html(f"<{self._title}: {size}>", TablePreview(table, "rows", len(self)))
-
-
-class _Locator:
-    """``block.loc``, which reads labels in brackets."""
-
-    def __init__(self, block: Block) -> None:
-        self._block = block
-
-    def __getitem__(self, key: object) -> Any:
-        return self._block[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -1216,7 +1158,7 @@ def _pick_values(values: np.ndarray, at: np.ndarray, absent: float) -> np.ndarra
     return np.append(values, absent)[at]
 
 
-def _nobody(empty: np.ndarray) -> str:
+def _nobody(empty: Iterable[str]) -> str:
     """Name the first three empty groups."""
     return f"nobody is {' or '.join(list(dict.fromkeys(empty))[:3])}"
 
@@ -1249,7 +1191,10 @@ def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[st
 def _steps(
     index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
 ) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
-    """Pair rows with those of the value before, along a level whose values have an order."""
+    """Pair rows with those of the value before, along a level whose values have an order.
+
+    Returns the labels of the steps and the rows of each, those of the value before, and the first value; -1 is no row.
+    """
     place = index.names.index(level)
     codes, values = level_of(index, place)
     domain = ordered_values(axes, level)
@@ -1259,34 +1204,22 @@ def _steps(
         domain = domain[~domain.isin(dropped)]
     n = len(domain)
     rank = domain.get_indexer(values)[codes]
-    others = [level_of(index, i) for i in range(index.nlevels) if i != place]
-    group = np.zeros(len(index), dtype=np.int64)
-    if others:
-        group = group_codes([of for of, _ in others], [len(labels) for _, labels in others])
-    key = group * n + rank
-    order = np.argsort(key, kind="stable")
-    if (np.diff(key[order]) == 0).any():
-        raise LabelMismatch(f"labels are repeated: {repeated(index)}; differences need unique labels")
-    numbers = np.unique(np.concatenate([key[rank > 0], key[rank < n - 1] + 1]))
-    first = (
-        np.unique(group, return_index=True)[1][numbers // max(n, 1)] if len(numbers) else np.zeros(0, dtype=np.int64)
-    )
+    group, first = group_rows(index, [name for name in level_names(index) if name != level])
+    # One number per label, so that the value before, with the same values of the other levels, is the number before.
+    numbers = pd.Index(group * n + rank)
+    if numbers.has_duplicates:  # those of integers are found faster than those of labels
+        check_unique(index, "the rows, which need unique labels,")
+    later = np.union1d(numbers[rank > 0], numbers[rank < n - 1] + 1)
 
-    def labels(ranks: np.ndarray) -> pd.Index:
-        parts = [level_of(index, i) for i in range(index.nlevels)]
-        if len(parts) == 1:
-            return domain[ranks]
-        levels = [domain if i == place else of for i, (_, of) in enumerate(parts)]
-        return multi_index(levels, [ranks if i == place else at[first] for i, (at, _) in enumerate(parts)], index.names)
+    def labels(steps: np.ndarray) -> pd.Index:
+        if not isinstance(index, pd.MultiIndex):
+            return domain[steps % n]
+        rows = first[steps // n]
+        levels, codes = list(index.levels), [np.asarray(code)[rows] for code in index.codes]
+        levels[place], codes[place] = domain, steps % n
+        return multi_index(levels, codes, index.names)
 
-    def rows(keys: np.ndarray) -> np.ndarray:
-        if not len(key):
-            return np.full(len(keys), -1)
-        places = order[np.minimum(np.searchsorted(key[order], keys), len(key) - 1)]
-        return np.where(key[places] == keys, places, -1)
-
-    later = numbers % max(n, 1)
-    return labels(later), rows(numbers), rows(numbers - 1), labels(later - 1), domain[:1]
+    return labels(later), numbers.get_indexer(later), numbers.get_indexer(later - 1), labels(later - 1), domain[:1]
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
@@ -1306,15 +1239,11 @@ def _both(low: Rows, high: Rows, label: str) -> Rows:
     if low.matrix.shape == high.matrix.shape and abs(low.matrix - high.matrix).sum() == 0:
         return Rows(low.matrix, low.low, high.high, low.label, low.index, low.view)
     side = np.repeat([0, 1], [len(low), len(high)])
-    sides = pd.Index(["low", "high"])
+    sides = pd.Index(["low", "high"], name="side")
     if low.index is None or high.index is None:
-        index: pd.Index = sides.rename("side")
+        index = sides
     else:
-        both = low.index.append(high.index)
-        levels = [level_of(both, i) for i in range(both.nlevels)]
-        index = multi_index(
-            [*(values for _, values in levels), sides], [*(codes for codes, _ in levels), side], [*both.names, "side"]
-        )
+        index = attach(low.index.append(high.index), np.arange(len(side)), sides, side)
     matrix = sp.csr_array(sp.vstack([low.matrix, high.matrix]))
     sizes = np.concatenate([low.low, high.low]), np.concatenate([low.high, high.high])
     return Rows(matrix, *sizes, label, index, low.view)

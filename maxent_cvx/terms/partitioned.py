@@ -22,30 +22,19 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError
-from .._utils.tables import choose, group_codes, multi_index
+from .._utils.tables import choose, multi_index
 from ..releases.base import View
 from ..releases.partitioned import ReleasePart
-from .axes import Axes, as_names, mark_tuples
+from .axes import Axes, as_names, group_rows, mark_tuples
 from .block import Block
 from .people import People
 from .space import Space
 
-__all__ = [
-    "Combinations",
-    "GlobalMarginals",
-    "MissingMarginal",
-    "NoPattern",
-    "PartSpace",
-    "PartitionView",
-    "Pattern",
-    "PatternSpace",
-    "described_as",
-    "joint_of",
-]
-
 #: Combinations of QI values that a source can distinguish: every partition stores a term for each of them with each
 #: sensitive value, and a partition has some hundreds of thousands of terms of its own.
 MOST_COMBINATIONS = 20_000
+
+NO_BUCKETS = "rows about single buckets cannot be divided among partitions; use rows about people, by quasi-identifiers"
 
 
 class MissingMarginal(Exception):
@@ -70,14 +59,10 @@ class Combinations:
 
     def of(self, tuples: pd.MultiIndex) -> np.ndarray:
         """The combination of each QI tuple; -1 for another one."""
-        known, codes_of_tuples = np.zeros(len(self.codes), dtype=np.int64), np.zeros(len(tuples), dtype=np.int64)
-        for column, codes in zip(self.columns, self.codes.T, strict=True):
-            place = tuples.names.index(column)
-            size, code = len(tuples.levels[place]), np.asarray(tuples.codes[place])
-            # Dense again after each column, so that the mixed-radix key cannot overflow.
-            keys, known = np.unique(known * size + codes, return_inverse=True)
-            codes_of_tuples = _find(keys, np.where(codes_of_tuples < 0, -1, codes_of_tuples * size + code))
-        return codes_of_tuples if len(self.codes) else np.full(len(tuples), -1)
+        if not self.columns:
+            return np.full(len(tuples), len(self.codes) - 1)  # one combination, or none
+        codes = [np.asarray(tuples.codes[tuples.names.index(column)]) for column in self.columns]
+        return pd.MultiIndex.from_arrays(list(self.codes.T)).get_indexer(pd.MultiIndex.from_arrays(codes))
 
     def tuples(self, like: pd.MultiIndex) -> pd.MultiIndex:
         """The combinations as QI tuples with arbitrary values of the other attributes."""
@@ -91,32 +76,18 @@ class Combinations:
         cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
     ) -> Combinations:
         """Count the records of every combination that occurs; an error if there are too many."""
-        ordered = tuple(str(name) for name in tuples.names if name in columns)
-        places = [tuples.names.index(column) for column in ordered]
-        of_tuple = np.zeros(len(tuples), dtype=np.int64)
-        if ordered:
-            of_tuple = group_codes(
-                [np.asarray(tuples.codes[i]) for i in places], [len(tuples.levels[i]) for i in places]
-            )
-        known, first = np.unique(of_tuple, return_index=True)
-        if len(known) > MOST_COMBINATIONS:
+        ordered = [str(name) for name in tuples.names if name in columns]
+        of_tuple, first = group_rows(tuples, ordered)
+        if len(first) > MOST_COMBINATIONS:
             raise StatementError(
-                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(known):,} combinations of their "
+                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(first):,} combinations of their "
                 f"values occur, and at most {MOST_COMBINATIONS:,} are possible; use fewer attributes"
             )
-        codes = np.empty((len(known), len(places)), dtype=np.int64)
-        for at, i in enumerate(places):
-            codes[:, at] = np.asarray(tuples.codes[i])[first]
-        n = np.bincount(of_tuple, records, len(known)).astype(np.int64)
-        return cls(ordered, codes, n, np.ones((len(known), n_values), dtype=bool))
-
-
-def _find(keys: np.ndarray, sought: np.ndarray) -> np.ndarray:
-    """The position of each key among sorted ones; -1 if it is not one of them."""
-    if not len(keys):
-        return np.full(len(sought), -1)
-    at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-    return np.where(keys[at] == sought, at, -1)
+        codes = np.empty((len(first), len(ordered)), dtype=np.int64)
+        for i, column in enumerate(ordered):
+            codes[:, i] = np.asarray(tuples.codes[tuples.names.index(column)])[first]
+        n = np.bincount(of_tuple, records, len(first)).astype(np.int64)
+        return cls(tuple(ordered), codes, n, np.ones((len(first), n_values), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,20 +152,12 @@ class PartitionView(View):
         records = np.concatenate([records, unrepresented])
         return cls(part, marginals, tuples, records, np.arange(len(part_tuples)), places[marginals.of_name])
 
-    @property
-    def qi(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The columns of the release."""
-        return self.part.qi
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The columns of the release."""
-        return self.part.sensitive
-
-    @property
-    def sensitive_values(self) -> pd.Index:  # type: ignore[override]
-        """The sensitive values of the whole."""
-        return self.part.sensitive_values
+    # Columns, values and numbers of records of the whole, as every part has them.
+    qi = property(lambda self: self.part.qi)
+    sensitive = property(lambda self: self.part.sensitive)
+    sensitive_values = property(lambda self: self.part.sensitive_values)
+    n_s = property(lambda self: self.part.n_s)
+    n_records = property(lambda self: self.part.n_records)
 
     @property
     def quasi_identifiers(self) -> pd.MultiIndex:  # type: ignore[override]
@@ -209,16 +172,6 @@ class PartitionView(View):
         return self.records
 
     @property
-    def n_s(self) -> np.ndarray:
-        """Records of the whole with each sensitive value."""
-        return self.part.n_s
-
-    @property
-    def n_records(self) -> int:
-        """N, the records of the whole."""
-        return self.part.n_records
-
-    @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
         """QI tuples, sensitive values, buckets."""
         return {
@@ -230,7 +183,7 @@ class PartitionView(View):
     @property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
         """Not available: a partition does not know single buckets of the whole."""
-        raise StatementError("rows about single buckets cannot be divided among partitions; use rows about people")
+        raise StatementError(NO_BUCKETS)
 
     def need(self, columns: tuple[str, ...] | list[str]) -> None:
         """Require that combinations of values of some attributes are distinguished."""
@@ -283,10 +236,7 @@ class PartitionAxes(Axes):
     def _check(self, name: str) -> None:
         view = self.view
         if name in ("bucket", view.part.bucket):
-            raise StatementError(
-                "rows about single buckets cannot be divided among partitions; use rows about people, by "
-                "quasi-identifiers"
-            )
+            raise StatementError(NO_BUCKETS)
         view.need([*view.qi] if name == "q" else [name] * (name in view.qi))
 
 

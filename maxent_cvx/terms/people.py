@@ -45,11 +45,11 @@ def described_table(described: object, view: View) -> pd.DataFrame:
         twice = described.columns[described.columns.duplicated()]
         raise StatementError(f"the table of people has several columns called {join_names(twice)}; drop all but one")
     for attribute in view.qi:
-        if attribute not in described.columns or (missing := described[attribute].isna()).all():
-            raise StatementError(f"the descriptions of people lack {attribute!r}; every QI attribute is needed")
+        is_given = attribute in described.columns
+        missing = described[attribute].isna() if is_given else np.ones(len(described), dtype=bool)
         if missing.any():
             raise StatementError(
-                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; every QI attribute is needed"
+                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; all QI are needed"
             )
     return described
 
@@ -59,9 +59,8 @@ def checked_names(index: pd.Index) -> pd.Index:
     if strange := [name for name in index if not is_name(name)]:
         raise StatementError(f"a person's name must be a text or an integer, not {short_repr(strange[0])}")
     if index.has_duplicates:
-        raise StatementError(
-            f"people must be described once each, but several rows describe {join_names(index[index.duplicated()].unique())}"
-        )
+        twice = index[index.duplicated()].unique()
+        raise StatementError(f"people must be described once each, but several rows describe {join_names(twice)}")
     return index
 
 
@@ -189,8 +188,7 @@ class People(ReprMixin):
 
     def find(self, who: object) -> np.ndarray:
         """Mark the named people, by name: one, or a list of them."""
-        names = who if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        sought = list(names)
+        sought = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         if not len(self):
             raise StatementError(
                 f"{', '.join(map(short_repr, sought[:5]))} is unknown: the model has no named people; give their descriptions "

@@ -68,10 +68,7 @@ class Penalty:
             )
         if self.delta is not None and self.sd is None:
             raise StatementError("delta is used with sd only, as the cost of a weight is linear already")
-        for name in ("sd", "weight", "delta"):
-            value = getattr(self, name)
-            if value is None:
-                continue
+        for name, value in self._given.items():
             if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
                 object.__setattr__(self, name, check_number(value, name))
             numbers = np.atleast_1d(getattr(self, name))
@@ -90,34 +87,31 @@ class Penalty:
 
     def at(self, rows: np.ndarray) -> Penalty:
         """Keep the costs of some rows."""
-        return Penalty(*(side[rows] if isinstance(side, np.ndarray) else side for side in self._sides))
+        chosen = {name: side[rows] if isinstance(side, np.ndarray) else side for name, side in self._given.items()}
+        return Penalty(**chosen)
 
     def same_as(self, other: object) -> bool:
         """Whether another penalty is the same."""
-        return isinstance(other, Penalty) and all(
-            np.array_equal(a, b, equal_nan=True) for a, b in zip(self._as_arrays, other._as_arrays, strict=True)
-        )
+        if not isinstance(other, Penalty) or self._given.keys() != other._given.keys():
+            return False
+        return all(np.array_equal(np.ravel(side), np.ravel(other._given[name])) for name, side in self._given.items())
 
     @property
     def n_rows(self) -> int | None:
         """How many rows there are costs of; None if they are the same for any number."""
-        return max((side.size for side in self._sides if isinstance(side, np.ndarray)), default=None)
+        return max((side.size for side in self._given.values() if isinstance(side, np.ndarray)), default=None)
 
     @property
-    def _sides(self) -> tuple[float | np.ndarray | None, ...]:
-        return self.sd, self.weight, self.delta
-
-    @property
-    def _as_arrays(self) -> list[np.ndarray]:
-        return [np.asarray(np.nan if side is None else side, dtype=float).ravel() for side in self._sides]
+    def _given(self) -> dict[str, float | np.ndarray]:
+        """The arguments that are not None, by name."""
+        return {name: side for name in ("sd", "weight", "delta") if (side := getattr(self, name)) is not None}
 
     def __str__(self) -> str:
-        sides = {"sd": self.sd, "weight": self.weight, "delta": self.delta}
-        known = {name: np.atleast_1d(side) for name, side in sides.items() if side is not None}
-        ranges = {name: (side.min(initial=np.inf), side.max(initial=-np.inf)) for name, side in known.items()}
-        return ", ".join(
-            f"{name} {low:.12g}" + ("" if low == high else f" to {high:.12g}") for name, (low, high) in ranges.items()
-        )
+        texts = []
+        for name, side in self._given.items():
+            low, high = np.min(side, initial=np.inf), np.max(side, initial=-np.inf)
+            texts.append(f"{name} {low:.12g}" + ("" if low == high else f" to {high:.12g}"))
+        return ", ".join(texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,15 +175,14 @@ class Rows(ReprMixin):
     penalty: Penalty | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.matrix, sp.csr_array):
-            raise StatementError(f"the matrix of rows must be a csr_array of SciPy, not {short_repr(self.matrix)}")
+        check_instance(self.matrix, sp.csr_array, "the matrix of rows")
         object.__setattr__(self, "matrix", condensed(self.matrix))
         if not is_text(self.label):
             raise StatementError(f"the label of rows is a text, not {short_repr(self.label)}")
-        if self.penalty is not None and not isinstance(self.penalty, Penalty):
-            raise StatementError(f"the penalty of {self.label} is a Penalty, or None, not {short_repr(self.penalty)}")
-        if self.penalty is not None and self.penalty.n_rows not in (None, len(self)):
-            raise StatementError(f"{self.label} has {len(self)} rows, and costs of {self.penalty.n_rows}; one each")
+        if self.penalty is not None:
+            check_instance(self.penalty, Penalty, f"the penalty of {self.label}")
+            if self.penalty.n_rows not in (None, len(self)):
+                raise StatementError(f"{self.label} has {len(self)} rows, and costs of {self.penalty.n_rows}; one each")
         for name in ("low", "high"):
             value = getattr(self, name)
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
@@ -221,13 +214,13 @@ class Rows(ReprMixin):
     @property
     def relation(self) -> str:
         """The relation between expression and value, if it is the same for all rows, or "between"; "~" if soft."""
-        if self.penalty is not None:
-            return replace(self, penalty=None).relation.replace("==", "~").replace("=", "~")
         if np.array_equal(self.low, self.high):
-            return "=="
-        if np.isneginf(self.low).all():
-            return "<="
-        return ">=" if np.isposinf(self.high).all() else "between"
+            relation = "=="
+        elif np.isneginf(self.low).all():
+            relation = "<="
+        else:
+            relation = ">=" if np.isposinf(self.high).all() else "between"
+        return relation if self.penalty is None else relation.replace("==", "~").replace("=", "~")
 
     def __repr__(self) -> str:
         size = f"{pluralize(len(self), 'row')} ({self.relation}) of {pluralize(self.matrix.shape[1], 'term')}"
@@ -263,9 +256,9 @@ class Rows(ReprMixin):
         """
         rows = check_positions(rows, "rows", len(self))
         index = None if self.index is None else self.index[rows]
-        selected = replace(self, matrix=self.matrix[rows], low=self.low[rows], high=self.high[rows], index=index)
         penalty = None if self.penalty is None else self.penalty.at(rows)
-        return replace(selected, typed=self.typed if len(selected) else None, penalty=penalty)
+        typed, low, high = self.typed if len(rows) else None, self.low[rows], self.high[rows]
+        return replace(self, matrix=self.matrix[rows], low=low, high=high, index=index, typed=typed, penalty=penalty)
 
     def name(self, i: int) -> str:
         """The label of row `i`, computed on demand, since a release has tens of thousands of rows.

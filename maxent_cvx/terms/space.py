@@ -24,7 +24,7 @@ from .._utils.validation import check_instance, check_label, check_positions
 from ..priors import QIDistribution
 from ..releases.base import View
 from ..solvers.sparse import compact
-from .axes import Axes, as_names, level_of, subset_keys, tuples_described, values_named
+from .axes import Axes, as_names, group_rows, level_of, subset_keys, tuples_described, values_named
 from .block import Block, Groups, Provenance
 from .people import People, count_terms
 
@@ -419,15 +419,15 @@ class Space(ReprMixin):
             raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
         tuples = self.view.axes["q"][1]
-        levels = [level_of(tuples, self.view.qi.index(column)) for column in self.axes.columns(given)]
-        group = group_codes([codes for codes, _ in levels], [len(values) for _, values in levels])
+        columns = self.axes.columns(given)
+        group, first = group_rows(tuples, columns)
         share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
-        given_tuples = subset_keys(tuples, self.axes.columns(given))[np.unique(group, return_index=True)[1]]
+        given_tuples = subset_keys(tuples, columns)[first]
         given_tuples = given_tuples if given_tuples.nlevels > 1 else given_tuples.get_level_values(0)
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)
-        label = f"P({', '.join(self.axes.columns(of))} | {', '.join(self.axes.columns(given))})"
+        label = f"P({', '.join(self.axes.columns(of))} | {', '.join(columns)})"
         return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(given_tuples),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:

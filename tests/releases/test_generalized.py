@@ -36,6 +36,16 @@ def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTE
 class TestWithAPopulation:
     """A voter list says who may be in which group."""
 
+    def test_more_people(self):
+        """Of four women and men between 20 and 29 three are in the release, each with probability 3/4."""
+        release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
+        assert isinstance(release, GroupedRelease)
+        post = MaxEnt(release).solve()
+        assert post.prob(OUTSIDE, given={"Age": 22}) == pytest.approx(1 / 4)
+        assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
+        assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
+        assert "5 records in 2 groups, of a population of 6 people" in repr(release)
+
     def test_knowing_who_is_in_it(self):
         """'Is in the release' is knowledge like any other; so is a person's name."""
         release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22, 22], "Sex": ["f", "f"]})]))
@@ -199,13 +209,3 @@ def test_sets_are_read_back_from_texts(size):
     values = pd.Index(AWKWARD)
     for chosen in itertools.combinations(AWKWARD, size):
         np.testing.assert_array_equal(covers(label_of(frozenset(chosen)), values, "A", {}), values.isin(chosen))
-
-    def test_more_people(self):
-        """Of four women and men between 20 and 29 three are in the release, each with probability 3/4."""
-        release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
-        assert isinstance(release, GroupedRelease)
-        post = MaxEnt(release).solve()
-        assert post.prob(OUTSIDE, given={"Age": 22}) == pytest.approx(1 / 4)
-        assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
-        assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
-        assert "5 records in 2 groups, of a population of 6 people" in repr(release)

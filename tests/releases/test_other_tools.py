@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import GroupedRelease, MaxEnt, QITable, Release, StatementError, TableError, UnknownName
+from maxent_cvx import GroupedRelease, MaxEnt, QITable, Release, TableError, UnknownName
 from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
 
@@ -147,10 +147,6 @@ class TestArx:
         assert p.loc[("[0, 20[", "*", "130**"), "HIV"] == pytest.approx(1 / 3)
         with refused(TableError, "hierarchy"):
             Release.from_generalized(table.assign(Age="[80, 99["), **ALL, hierarchies=files)
-        with refused(StatementError, "population"):
-            Release.from_generalized(table, **ALL, hierarchies={"Age": {}})
-        with refused(UnknownName, "'Agee'"):
-            Release.from_generalized(table, **ALL, hierarchies={"Agee": files["Age"]})
 
 
 class TestSdcMicro:

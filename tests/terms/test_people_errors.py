@@ -16,81 +16,37 @@ def model(release: mx.Release) -> mx.MaxEnt:
     return mx.MaxEnt(release, people=FIG_4)
 
 
+MAN = {"Gender": "male", "Degree": "college"}
+JUNIOR = {"Gender": "female", "Degree": "junior"}
+
 WRONG = {
-    "not in the release": (
-        {"Alice": {"Gender": "male", "Degree": "junior"}},
+    "not in the release": ({"Alice": {"Gender": "male", "Degree": "junior"}}, StatementError, ["nobody", "'Alice'"]),
+    "unknown value": ({"Alice": MAN | {"Gender": "mael"}}, UnknownName, ["'mael'", "'Alice'", "'male' or 'female'"]),
+    "more than there are": ({"Alice": JUNIOR, "Bob": JUNIOR}, StatementError, ["2 people", "contains 1"]),
+    "named twice": (pd.DataFrame(MAN, index=["Alice", "Bob", "Alice"]), StatementError, ["once", "'Alice'"]),
+    "incomplete": ({"Alice": MAN, "Bob": {"Gender": "male"}}, StatementError, ["'Bob'", "'Degree'"]),
+    "incomplete, all": ({"Alice": {"Gender": "male"}}, StatementError, ["'Alice'", "'Degree'"]),
+    "nothing": ({"Alice": {}}, StatementError, ["'Alice'", "'Gender'"]),
+    "no attribute": ({"Alice": MAN | {"Disease": "Flu"}}, UnknownName, ["'Disease'", "'Gender', 'Degree'"]),
+    "no dictionary": ({"Alice": "male"}, StatementError, ["'Alice'", "'male'", "dictionary"]),
+    "names only": (["Alice"], StatementError, ["dictionary", "['Alice']"]),
+    "several values": ({"Alice": MAN | {"Gender": ["male"]}}, StatementError, ["'Gender'", "single value"]),
+    "no name": ({None: MAN}, StatementError, ["None"]),
+    "the others": ({"(others)": MAN}, StatementError, ["'(others)'"]),
+    "a column twice": (
+        pd.DataFrame([["male", "male", "college"]], ["Alice"], ["Gender", "Gender", "Degree"]),
         StatementError,
-        "nobody in the release has the Gender, Degree of 'Alice': each value occurs, but not together; "
-        "correct the description",
-    ),
-    "unknown value": (
-        {"Alice": {"Gender": "mael", "Degree": "college"}},
-        UnknownName,
-        "'mael' is not a value of 'Gender' (of 'Alice'); did you mean 'male' or 'female'?",
-    ),
-    "more than there are": (
-        {name: {"Gender": "female", "Degree": "junior"} for name in ("Alice", "Bob")},
-        StatementError,
-        "2 people have the same description, 'Alice', 'Bob', but the release contains 1 with that Gender, Degree; "
-        "correct the descriptions, or name fewer people",
-    ),
-    "named twice": (
-        pd.DataFrame({"Gender": "male", "Degree": "college"}, index=["Alice", "Bob", "Alice"]),
-        StatementError,
-        "people must be described once each, but several rows describe 'Alice'",
-    ),
-    "incomplete": (
-        {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "male"}},
-        StatementError,
-        "the description of 'Bob' lacks 'Degree'; every QI attribute is needed",
-    ),
-    "incomplete, all": (
-        {"Alice": {"Gender": "male"}},
-        StatementError,
-        "the descriptions of people lack 'Degree'; every QI attribute is needed",
-    ),
-    "nothing": (
-        {"Alice": {}},
-        StatementError,
-        "the descriptions of people lack 'Gender'; every QI attribute is needed",
-    ),
-    "no attribute": (
-        {"Alice": {"Gender": "male", "Degree": "college", "Disease": "Flu"}},
-        UnknownName,
-        "'Disease' is not a quasi-identifier of the release; expected one of 'Gender', 'Degree'",
-    ),
-    "no dictionary": (
-        {"Alice": "male"},
-        StatementError,
-        "'Alice' is described by 'male'; a dictionary {attribute: value} is expected",
-    ),
-    "names only": (
-        ["Alice"],
-        StatementError,
-        "people must be a dictionary {name: {attribute: value}}, or a table with the QI columns indexed by name, "
-        "not ['Alice']",
-    ),
-    "several values": (
-        {"Alice": {"Gender": ["male"], "Degree": "college"}},
-        StatementError,
-        "'Gender' of every person must be a single value: unhashable type: 'list'",
-    ),
-    "no name": ({None: FIG_4["Alice"]}, StatementError, "a person's name must be a text or an integer, not None"),
-    "the others": (
-        {"(others)": FIG_4["Alice"]},
-        StatementError,
-        "a person's name must be a text or an integer, not '(others)'",
+        ["'Gender'"],
     ),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_descriptions(release, case):
-    """The error says who, what and what to do."""
-    people, kind, message = WRONG[case]
-    with pytest.raises(kind) as caught:
+    """The error names the person or the attribute, and what is expected."""
+    people, error, says = WRONG[case]
+    with refused(error, *says):
         mx.MaxEnt(release, people=people)
-    assert str(caught.value) == message
 
 
 def test_wrong_statements(model, release):

@@ -137,12 +137,15 @@ def test_rows_say_what_they_are(genders):
     assert [(genders == GENDERS).name(i) for i in range(2)] == ["P(Gender): female", "P(Gender): male"]
 
 
-def test_residual(space, genders, hospital):
-    """A row's residual is how far it is from holding, and nothing while it holds."""
-    p = space.count(hospital) / 10
-    assert (genders == GENDERS).residual(p) == pytest.approx([0, 0])
-    assert (genders <= 0.5).residual(p) == pytest.approx([0, 0.1])
-    assert (genders >= 0.5).residual(p) == pytest.approx([0.1, 0])
+def test_costs_of_selected_rows(genders):
+    """Selected rows keep their own costs."""
+    rows = genders.softly(GENDERS, sd=pd.Series({"male": 0.1, "female": 0.2}).rename_axis("Gender"), delta=0.3)
+    assert rows.penalty.sd.tolist() == [0.2, 0.1]
+    (male,) = np.flatnonzero(rows.index == "male")
+    assert str(rows.at(np.array([male])).penalty) == "sd 0.1, delta 0.3"
+    assert rows.at(rows.index == "nobody").penalty.n_rows == 0
+    assert not rows.same_as(genders.softly(GENDERS, sd=0.1, delta=0.3))
+    assert rows.same_as(rows.at(np.arange(2)))
 
 
 def test_rows_that_say_the_same(space):

@@ -300,6 +300,15 @@ def test_what_was_left_out_is_not_impossible(smokers):
     assert len(block.loc["yes", [20, 50]].diff("age")) == 1  # 50 against 20
 
 
+def test_differences_of_a_sum_with_a_single_expression(smokers):
+    """The value of such a sum at other labels is not known, but no other labels are needed here: it cancels."""
+    block = Space.of(smokers).conditional("s", given="age")
+    steps = (block + block.loc["yes", 20]).diff("age")
+    assert not steps.constant.any()
+    assert abs(steps.matrix - block.diff("age").matrix).max() == 0
+    assert len(steps <= 0.5) == len(steps)
+
+
 def test_order_of_categories():
     """Ordered categories are in their order, not in that of the alphabet; unordered ones have none."""
     table = pd.DataFrame({"age": ["old", "young", "mid"] * 4, "s": ["yes", "no"] * 6, "b": 1})
