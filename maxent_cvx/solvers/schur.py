@@ -503,7 +503,8 @@ class DenseSystem:
     """Solves A diag(x) A' d = g at any x, with A as a dense array."""
 
     def __init__(self, form: LinearForm) -> None:
-        self.matrix, self.n_published = np.vstack([form.published.toarray(), form.known.toarray()]), form.n_published
+        self.n_published = form.n_published
+        self.matrix = np.vstack([form.published.toarray(), form.known.toarray()]) if form.dense is None else form.dense
         self.products = 0  # systems are solved directly
         self.schur: SchurComplement | None = None  # without a preconditioner
 
