@@ -55,11 +55,6 @@ __all__ = [
 
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
-#: The commands that read a table, as they are typed.
-COMMANDS = {
-    "quantify:quantify": "quantify", "quantify:report": "report", "publish:run": "publish", "solvers:compare": "compare",
-    "attack:worst_case": "attack worst-case", "attack:definetti": "attack definetti",
-}  # fmt: skip
 #: The most people that a table with counts is expanded to.
 MOST_PEOPLE = 10**8
 #: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
@@ -99,7 +94,7 @@ def read_records(options: TableOptions) -> Records:
     if qi is None and options.id is not None:  # a pseudonym may be all that is known
         qi = ()
     if qi is None or sa is None:
-        qi, sa = chosen_roles(table, _name(options.table), COMMANDS[options.command], qi, sa)
+        qi, sa = chosen_roles(table, _name(options.table), options.program, qi, sa)
     return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
 
 

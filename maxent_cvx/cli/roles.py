@@ -42,7 +42,7 @@ OTHER_SA = "sensitive, too: judge it by itself"
 
 
 def chosen_roles(
-    table: pd.DataFrame, name: str, command: str, qi: Sequence[str] | None, sa: Sequence[str] | None
+    table: pd.DataFrame, name: str, program: str, qi: Sequence[str] | None, sa: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
     """The quasi-identifiers and the sensitive columns: those given, and for the others what a user answers.
 
@@ -66,15 +66,7 @@ def chosen_roles(
             for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
         return asked[QI], asked[SA]
-    arguments = [
-        "maxent-cvx",
-        *command.split(),
-        name,
-        "--qi",
-        format_list(proposed[QI]),
-        "--sa",
-        format_list(proposed[SA]),
-    ]
+    arguments = [*program.split(), name, "--qi", format_list(proposed[QI]), "--sa", format_list(proposed[SA])]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
     raise TableError(f"{missing} must be given. If the proposals above are right, type:  {shlex.join(arguments)}")
 
