@@ -44,22 +44,6 @@ from ._utils.validation import (
 )
 from .releases.base import View
 
-__all__ = [
-    "SCORES",
-    "NonRules",
-    "Patterns",
-    "RuleSet",
-    "Thresholds",
-    "check_names",
-    "count_patterns",
-    "decimals_of",
-    "find_values",
-    "mined_rules",
-    "non_rules",
-    "records_of_scores",
-    "rule_patterns",
-]
-
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 

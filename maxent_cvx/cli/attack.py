@@ -22,12 +22,6 @@ from .options import DefinettiOptions, ReconstructOptions, ReleaseOptions, Worst
 from .output import PICTURES, check_output, draw, without_formulas, write, write_tables
 from .streams import say, table_text
 
-__all__ = [
-    "definetti",
-    "reconstruct",
-    "worst_case",
-]
-
 #: The most certain inferences that are printed.
 LISTED = 10
 

@@ -29,12 +29,6 @@ import pandas as pd
 from .._utils.errors import TableError, join_names
 from .streams import read_bytes, say, source_name
 
-__all__ = [
-    "Format",
-    "read_csv",
-    "read_table",
-]
-
 #: The signs that cells may be separated by, the likeliest first.
 SEPARATORS = (",", ";", "\t", "|")
 #: Byte order marks and their encodings; that of UTF-32 begins with that of UTF-16.

@@ -31,28 +31,6 @@ from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptio
 from .roles import chosen_roles
 from .streams import DASH, left_out, read_text, say
 
-__all__ = [
-    "CommandInput",
-    "Records",
-    "anatomize",
-    "as_dates",
-    "as_text",
-    "check_buckets",
-    "free_name",
-    "located",
-    "numbers_by_value",
-    "people_of",
-    "read_domain",
-    "read_input",
-    "read_people",
-    "read_records",
-    "read_release",
-    "read_statistics",
-    "statements_of",
-    "values_as_printed",
-    "where_of",
-]
-
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
 #: The most people that a table with counts is expanded to.

@@ -19,26 +19,6 @@ from typing import Any, NoReturn, TypeVar
 
 from .streams import Output
 
-__all__ = [
-    "CompareOptions",
-    "DefinettiOptions",
-    "ExposureOptions",
-    "Options",
-    "PublishOptions",
-    "QuantifyOptions",
-    "ReconstructOptions",
-    "ReleaseOptions",
-    "ReportOptions",
-    "TableOptions",
-    "UsageError",
-    "WorstCaseOptions",
-    "format_list",
-    "is_json",
-    "names",
-    "parse",
-    "with_dataset_defaults",
-]
-
 T = TypeVar("T", bound="Options")
 
 # --------------------------------------------------------------------------------------- how the values of options are read

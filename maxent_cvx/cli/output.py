@@ -30,19 +30,6 @@ if TYPE_CHECKING:
 
     from .quantify import Verdict
 
-__all__ = [
-    "PICTURES",
-    "check_output",
-    "draw",
-    "not_a_formula",
-    "without_formulas",
-    "write",
-    "write_failure",
-    "write_result",
-    "write_scores",
-    "write_tables",
-]
-
 #: The version of the JSON document; it changes if a key goes or changes its meaning, but not if a key is added.
 FORMAT = 1
 #: With more statements, the exposure is not attributed to them, which takes a solve each.

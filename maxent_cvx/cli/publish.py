@@ -21,10 +21,6 @@ from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
 
-__all__ = [
-    "run",
-]
-
 #: Options that a method needs.
 NEEDED = {
     "anatomy": ["l"], "mondrian": ["k"], "republish": ["before", "before_sa", "id", "bucket", "l"],

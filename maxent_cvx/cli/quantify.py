@@ -41,12 +41,6 @@ from .options import ExposureOptions, QuantifyOptions, ReportOptions, format_lis
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
 
-__all__ = [
-    "Verdict",
-    "quantify",
-    "report",
-]
-
 #: What the columns of the worst disclosure mean.
 LEGEND = (
     "max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values; entropy_l: exp of the least\n"

@@ -13,11 +13,6 @@ from .._utils.errors import TableError, unknown_name
 from .options import format_list, names
 from .streams import say, table_text
 
-__all__ = [
-    "chosen_roles",
-    "proposed_roles",
-]
-
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
 IDENTIFIERS = (
     r"id|key|uuid|ssn|name|vorname|nachname|nom|prenom|nombre|e-?mail|phone|telefon|tel|iban|nummer|number|nr|no"

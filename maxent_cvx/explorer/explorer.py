@@ -26,13 +26,6 @@ from .state import Answer, Assumptions, NoAnswer, State, answered, assumptions_o
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Exploration",
-    "Explorer",
-    "explore",
-    "heat_map",
-]
-
 #: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 #: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.

@@ -29,26 +29,6 @@ from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from ..sources.statements import Probability, Statement
 
-__all__ = [
-    "MOST_STATEMENTS",
-    "Adjustable",
-    "Answer",
-    "Assumptions",
-    "Contradiction",
-    "NoAnswer",
-    "Scale",
-    "Setting",
-    "State",
-    "adjustable",
-    "answered",
-    "assumptions_of",
-    "contradiction",
-    "intervals",
-    "solved",
-    "typed",
-    "verdict",
-]
-
 
 @dataclass(frozen=True)
 class Setting:

@@ -19,25 +19,6 @@ from .._utils.validation import check_dataframe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "AGAINST",
-    "BARS",
-    "COLOURS",
-    "FAINT",
-    "FOR",
-    "LINES",
-    "MARKERS",
-    "READABLE",
-    "STYLES",
-    "as_floats",
-    "axes_for",
-    "check_table",
-    "legend_beside",
-    "line_style",
-    "name_points",
-    "shortened",
-]
-
 #: Characters of a line of a title or of a label below, of a label on the left, and of a legend.
 WRAPPED_ACROSS, WRAPPED_UPWARDS, WRAPPED_LEGEND = 56, 42, 34
 #: Lines of text in a column of a legend, which is then about as high as the axes.

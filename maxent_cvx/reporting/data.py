@@ -20,15 +20,6 @@ from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.release import Release
 
-__all__ = [
-    "Attack",
-    "Attempt",
-    "ReportData",
-    "Settings",
-    "merge_buckets",
-    "solve_again",
-]
-
 #: From a release to what an attack infers from it: a result of :mod:`maxent_cvx.attacks`, or a table.
 Attack: TypeAlias = Callable[[Any], Any]
 #: Why some questions have no answer for a release in partitions.

@@ -20,15 +20,6 @@ from typing import Any
 from .._utils.formatting import Message
 from .._utils.validation import check_in
 
-__all__ = [
-    "Language",
-    "current_language",
-    "languages",
-    "localized",
-    "speaking",
-    "text",
-]
-
 #: A number as Python writes it, "1,234.5" or "12.3%".
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\s?%?")
 

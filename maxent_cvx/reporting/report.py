@@ -56,10 +56,6 @@ from .data import Attack, Attempt, ReportData, Settings, merge_buckets, solve_ag
 from .language import current_language, languages, speaking, text
 from .tables import percent
 
-__all__ = [
-    "report",
-]
-
 #: Attacks that can be requested by name.
 KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 #: Values, groups and statements that are named in a sentence.

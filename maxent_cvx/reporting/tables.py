@@ -30,39 +30,6 @@ from .language import localized, text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "SPACE",
-    "Cell",
-    "Column",
-    "Picture",
-    "Table",
-    "at_most",
-    "attack_result_table",
-    "below",
-    "certain_table",
-    "certificate_table",
-    "count",
-    "exposed_tables",
-    "from_on",
-    "group_name",
-    "heat_map",
-    "interval_tables",
-    "label",
-    "measures_table",
-    "number",
-    "percent",
-    "plain_table",
-    "price_table",
-    "provenance_table",
-    "records_table",
-    "statements_of",
-    "summary_table",
-    "table_of",
-    "threshold_curve",
-    "value_name",
-    "who_values",
-]
-
 #: Probabilities this close to 0 or 1 are written as such, since solvers consider them exact.
 NEAR = 1e-9
 #: A threshold above a round number by less than this means "more than" that number.
