@@ -86,7 +86,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
     if len(values):
         p, people = who["P"].to_numpy(float), int(who["people"].iloc[0])
         surest = {
-            "group": tables.group_name(who.index, 0), "value": tables.value_name(data.view.sensitive, values[0]),
+            "group": tables.group_name(who.index, 0), "value": tables.value_name(data.judged, values[0]),
             "people": people, "p": p[0], "ties": len(p) > 1 and p[1] >= p[0] - data.exact,
             "baseline": who["baseline"].iloc[0] if "baseline" in who else None,
         }  # fmt: skip
@@ -95,7 +95,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
         "caveat": bool((exposure.warnings and not exposure.people) or not certificate_holds),
         "surest": surest,
         "excluded": [
-            (tables.value_name(data.view.sensitive, value), int(row["anyway"]), row["baseline"])
+            (tables.value_name(data.judged, value), int(row["anyway"]), row["baseline"])
             for value, row in excluded.head(NAMED).iterrows()
         ],
     }  # fmt: skip
