@@ -19,8 +19,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -141,36 +143,34 @@ def _say_format(
         say(f"{source_name(path)} is read with {', '.join(detected)}")
 
 
-def _decoded(path: str, data: bytes, encoding: str | None) -> tuple[str, str]:
+def _decoded(path: str, data: bytes, given: str | None) -> tuple[str, str]:
     """The text of a file, and its encoding."""
-    if encoding is None:
-        encoding = next((name for mark, name in MARKS if data.startswith(mark)), None)
-    for name in [encoding] if encoding else ["utf-8", _likeliest_encoding(data)]:
-        try:
-            return data.decode(name), name
-        except UnicodeDecodeError:
-            continue
-        except LookupError:
-            raise TableError(f"--encoding: there is no encoding {name!r}; give one such as utf-8 or cp1252") from None
-    raise TableError(
-        f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
-    )
+    encoding = given or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    try:
+        if encoding is not None:
+            return data.decode(encoding), encoding
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-8"), "utf-8"
+        likeliest = _likeliest_encoding(data)
+        return data.decode(likeliest), likeliest
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
+        ) from None
+    except LookupError:
+        raise TableError(f"--encoding: there is no encoding {encoding!r}; give one such as utf-8 or cp1252") from None
 
 
 def _likeliest_encoding(data: bytes) -> str:
     """Guess an encoding from bytes that are not UTF-8; without a guess, that of Western Europe."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        from charset_normalizer import from_bytes
+    from charset_normalizer import from_bytes
 
-        # Digits say nothing, and a value that occurs often no more than one that occurs once.
-        words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
-        guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
-        # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
-        japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
-        return next((guess.encoding for guess in japanese + guesses), "cp1252")
-    return "utf-8"
+    # Digits say nothing, and a value that occurs often no more than one that occurs once.
+    words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
+    guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
+    # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
+    japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
+    return next((guess.encoding for guess in japanese + guesses), "cp1252")
 
 
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
@@ -208,22 +208,14 @@ def _separator(text: str) -> str:
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
-    for cells in _columns(rows):
-        numbers = pd.Series(cells, dtype=str)
-        # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
-        signs = "," if separator != "," else ",."
+    # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
+    signs = "," if separator != "," else ",."
+    for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
+        numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
         has_signs = all(numbers.str.contains(sign, regex=False).any() for sign in signs)
         if has_signs and numbers.str.fullmatch(NUMBERS[","]).all():
             return ","
     return "."
-
-
-def _columns(rows: list[list[str]]) -> Iterable[list[str]]:
-    """The cells of every column below the header that are not missing; none of a column without any."""
-    for i in range(len(rows[0])):
-        cells = [cell for row in rows[1:] if i < len(row) and (cell := row[i].strip()) not in MISSING]
-        if cells:
-            yield cells
 
 
 def _check_header(path: str, header: Iterable[object]) -> None:

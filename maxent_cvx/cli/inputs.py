@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
 from .files import Format, read_csv, read_table
-from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, format_list, with_dataset_defaults
+from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, typed, with_dataset_defaults
 from .roles import chosen_roles
 from .streams import DASH, left_out, read_text, say
 
@@ -144,11 +143,14 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
-    """The values that are printed as some texts, with commas for combinations; other texts stay texts."""
-    printed: dict[str, object] = {
-        ",".join(map(str, value if isinstance(value, tuple) else [value])): value for value in values
-    }
-    return [printed.get(text, text) for text in texts]
+    """The values that are printed as some texts; other texts stay texts."""
+    by_text = {printed(value): value for value in values}
+    return [by_text.get(text, text) for text in texts]
+
+
+def printed(value: object) -> str:
+    """Write a sensitive value, a combination with commas."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def numbers_by_value(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
@@ -270,16 +272,9 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
     if generalized := _generalized_column(records, options):
         say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
-        arguments = [
-            "maxent-cvx",
-            "publish",
-            options.table,
-            "--qi",
-            format_list(records.qi),
-            "--sa",
-            format_list(records.sa),
-        ]
-        command = shlex.join([*arguments, "--method", "mondrian", "--k", "5"])
+        command = typed(
+            "maxent-cvx publish", [options.table], records.qi, records.sa, "--method", "mondrian", "--k", "5"
+        )
         say(f"{' and '.join(many)} can be published in ranges instead:  {command}")
     return table.assign(**{name: groups}), name
 

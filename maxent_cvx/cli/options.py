@@ -11,6 +11,7 @@ import csv
 import inspect
 import io
 import platform
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -42,6 +43,11 @@ def format_list(items: Sequence[str]) -> str:
     text = io.StringIO()
     csv.writer(text).writerow(items)
     return text.getvalue().removesuffix("\r\n")
+
+
+def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[str], *more: str) -> str:
+    """Write a command as a user types it."""
+    return shlex.join([*program.split(), *tables, "--qi", format_list(qi), "--sa", format_list(sa), *more])
 
 
 def counts(text: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -32,12 +31,13 @@ from .inputs import (
     check_buckets,
     located,
     numbers_by_value,
+    printed,
     read_input,
     read_people,
     statements_of,
     values_as_printed,
 )
-from .options import ExposureOptions, QuantifyOptions, ReportOptions, format_list, with_dataset_defaults
+from .options import ExposureOptions, QuantifyOptions, ReportOptions, typed, with_dataset_defaults
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
 
@@ -295,10 +295,10 @@ def _baseline(source: str | None, view: Any) -> Any:
 def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
     """P by value; the values as the release has them, whatever type the file gave them."""
     shares = numbers_by_value(table, list(view.sensitive), path, "a column of probabilities")
-    printed = [",".join(map(str, value if isinstance(value, tuple) else [value])) for value in shares.index]
-    values: Any = values_as_printed(printed, view.sensitive_values)
+    texts = [printed(value) for value in shares.index]
+    values: Any = values_as_printed(texts, view.sensitive_values)
     if len(lost := set(view.sensitive_values) - {*values}) == len(view.sensitive_values):
-        raise unknown_name(f"sensitive value (in {path!r})", next(iter(printed)), lost)
+        raise unknown_name(f"sensitive value (in {path!r})", texts[0], lost)
     return shares.set_axis(pd.MultiIndex.from_tuples(values) if len(view.sensitive) > 1 else pd.Index(values))
 
 
@@ -417,12 +417,13 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
 
 
 def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> str:
-    command = ["maxent-cvx", "publish", options.table, "--qi", format_list(source.qi), "--sa", format_list(source.sa)]
-    command += ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
+    more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
     for name in ("rows", "count"):
         if (value := getattr(options, name)) is not None:
-            command += [f"--{name}", str(value)]
-    return shlex.join([*command, *(["--missing", "drop"] if options.missing == "drop" else [])])
+            more += [f"--{name}", str(value)]
+    if options.missing == "drop":
+        more += ["--missing", "drop"]
+    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more)
 
 
 def _withholding(above: Exposure, options: ExposureOptions) -> Iterator[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 
 import pandas as pd
 
 from .._utils.errors import TableError, unknown_name
-from .options import format_list, names
+from .options import format_list, names, typed
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -61,9 +60,9 @@ def chosen_roles(
             for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
         return asked[QI], asked[SA]
-    arguments = [*program.split(), name, "--qi", format_list(proposed[QI]), "--sa", format_list(proposed[SA])]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
-    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {shlex.join(arguments)}")
+    command = typed(program, [name], proposed[QI], proposed[SA])
+    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
 
 
 def is_terminal() -> bool:
