@@ -22,6 +22,8 @@ from ._style import (
     as_floats,
     axes_for,
     check_table,
+    describe,
+    joined,
     legend_beside,
     line_style,
     shortened,
@@ -45,7 +47,12 @@ LENGTH, EACH = 5.0, 0.32
 
 
 def draw_dumbbells(
-    ax: Axes | None, rows: Sequence[object], first: np.ndarray, second: np.ndarray, labels: tuple[str, str], title: str
+    ax: Axes | None,
+    rows: Sequence[object] | pd.Index,
+    first: np.ndarray,
+    second: np.ndarray,
+    labels: tuple[str, str],
+    title: str,
 ) -> Axes:
     """Plot a row for each pair of probabilities, the first row on top."""
     place = np.arange(len(rows))
@@ -140,10 +147,9 @@ def before_and_after(
     table = table.sort_values(["second", "first"], ascending=False, kind="stable")
     whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
     of_all = f" (the {max_rows} values of {len(values)} that change most)" if cut else ""
-    rows = [", ".join(map(str, value)) if isinstance(value, tuple) else value for value in table.index]
     title = f"P({', '.join(attributes)} | {whom}){of_all}"
     pair = (str(labels[0]), str(labels[1]))
-    return draw_dumbbells(ax, rows, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
+    return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
 
 
 def _inferred(post: Posterior, who: object) -> pd.Series:
@@ -201,7 +207,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     order = np.argsort(-np.abs(p[:, 1] - p[:, 0]), kind="stable")[:max_rows]
     alone, together = p[order].T
     rows = [
-        f"{person}: {', '.join(map(str, value)) if isinstance(value, tuple) else value} (release {release})"
+        f"{person}: {joined(value)} (release {release})"
         for person, value, release in table.iloc[order][["person", "value", "release"]].itertuples(index=False)
     ]
     of_all = f" (the {max_rows} largest of {len(table)})" if len(table) > max_rows else ""
@@ -276,9 +282,10 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
         remarks.append(f"{(~is_seen).sum()} values below {SMALLEST_SHOWN:g} left out")
         table = table.iloc[:, np.flatnonzero(is_seen)]
-    columns = [_label(s) for s in table.columns]
+    columns = [shortened(s) for s in table.columns]
     rows = [
-        f"{_label(q)}{f' and {n - 1} more' if n > 1 else ''}" for q, n in zip(table.index, sizes.tolist(), strict=True)
+        f"{shortened(q)}{f' and {n - 1} more' if n > 1 else ''}"
+        for q, n in zip(table.index, sizes.tolist(), strict=True)
     ]
     numbers = len(columns) <= NUMBERED
     width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(table), LEAST) * CELL[1]
@@ -288,8 +295,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         across = numbers and all(len(name) <= ACROSS for name in columns)
         turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
         drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
-        drawn.set_ylabel(_label(tuple(every.index.names)))
-        drawn.set_xlabel(_label(tuple(view.sensitive)))
+        drawn.set_ylabel(shortened(tuple(every.index.names)))
+        drawn.set_xlabel(shortened(tuple(view.sensitive)))
         if numbers:
             _write(drawn, table.to_numpy())
         remark = f" ({'; '.join(remarks)})" if remarks else ""
@@ -318,11 +325,6 @@ def _most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.
     _, first, sizes = np.unique(p.round(SAME_PLACES), axis=0, return_index=True, return_counts=True)
     order = np.lexsort((first, -p[first].max(axis=1)))[:max_rows]
     return table.iloc[first[order]], sizes[order]
-
-
-def _label(labels: object) -> str:
-    """The name of a row or a column."""
-    return shortened(", ".join(map(str, labels)) if isinstance(labels, tuple) else labels)
 
 
 def _write(ax: Axes, p: np.ndarray) -> None:
@@ -383,7 +385,7 @@ def intervals(
         order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
     with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
         _draw(drawn, ends[order], None if point is None else point[order])
-        drawn.set_yticks(range(len(order)), [_written(label) for label in bounds.index[order]], parse_math=False)
+        drawn.set_yticks(range(len(order)), [shortened(label) for label in bounds.index[order]], parse_math=False)
         if cut:
             drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
         legend_beside(drawn)
@@ -415,11 +417,6 @@ def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
     ax.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
     ax.set_xlabel("probability")
     ax.grid(axis="x", alpha=0.3)
-
-
-def _written(label: object) -> str:
-    """The name of an interval: what was asked, or the values of q and s."""
-    return shortened(", ".join(map(str, label)) if isinstance(label, tuple) else label)
 
 
 def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
@@ -484,10 +481,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
         for number, (name, (probability, share)) in enumerate(lines.items()):
             drawn.step(probability, share, where="pre", label=str(name), **line_style(number, len(share)))
         drawn.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
-        drawn.set_xlabel("probability of the likeliest value, at least")
-        drawn.set_ylabel("share of the records")
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "probability of the likeliest value, at least", "share of the records")
     return drawn
 
 
@@ -618,9 +612,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
             ordered = part.sort_values(along)
             label = f"{each} = {setting:.4g}"
             drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
-        drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
-        drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
-        drawn.grid(alpha=0.3)
-        if table[each].nunique() > 1:
-            legend_beside(drawn)
+        x = {"eps": "vagueness, eps", "value": "the value that is known"}[along]
+        y = {"entropy": "entropy, nats"}.get(measured, measured)
+        describe(drawn, x, y, has_legend=table[each].nunique() > 1)
     return drawn

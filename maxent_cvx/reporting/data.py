@@ -110,7 +110,7 @@ class ReportData:
     @property
     def sa(self) -> str:
         """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
-        return ", ".join(map(as_label, self.view.sensitive))
+        return as_label(self.view.sensitive)
 
     @property
     def judged(self) -> tuple[str, ...]:

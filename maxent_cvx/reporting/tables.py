@@ -170,11 +170,6 @@ def number(x: float, digits: int = 3) -> Cell:
     return Cell(localized(f"{x:.{digits}g}"), float(x))
 
 
-def label(value: object) -> str:
-    """Write a value, or a combination of values."""
-    return ", ".join(map(as_label, value)) if isinstance(value, tuple) else as_label(value)
-
-
 def value_name(sensitive: Sequence[str], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     values = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
@@ -215,7 +210,7 @@ def probabilities(name: str, p: Iterable[float], exact: float = 0.0) -> tuple[Co
 def group_columns(index: pd.Index, at: Any) -> list[tuple[Column, list[Cell]]]:
     """The columns that name some groups; more than MOST_COLUMNS are joined in one."""
     names = [text("Name") if name == "who" else str(name) for name in index.names]
-    levels = [[label(value) for value in index.get_level_values(i)[at]] for i in range(index.nlevels)]
+    levels = [[as_label(value) for value in index.get_level_values(i)[at]] for i in range(index.nlevels)]
     if len(names) <= MOST_COLUMNS:
         return [column(name, labels) for name, labels in zip(names, levels, strict=True)]
     return [column(" \u00b7 ".join(names), map(" \u00b7 ".join, zip(*levels, strict=True)), "group")]
@@ -244,8 +239,8 @@ def heat_map(data: ReportData) -> Picture | None:
     alt = text(
         "Heat map of the probability of each {attribute} for the {n} groups with the largest probabilities; the largest is "
         "{p}, for {value} and {group}.",
-        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=label(p.columns[s]),
-        group=label(p.index[q]),
+        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=as_label(p.columns[s]),
+        group=as_label(p.index[q]),
     )  # fmt: skip
     ax.set_title("")  # the caption says the same
     caption = text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n)
@@ -336,7 +331,7 @@ def who_values(data: ReportData) -> list[object]:
 
 def exposed_tables(data: ReportData) -> list[Table]:
     """The exposed groups, the values that expose them, and everybody by the largest probability."""
-    exposure, rows, attribute = data.exposure, data.settings.rows, ", ".join(map(as_label, data.judged))
+    exposure, rows, attribute = data.exposure, data.settings.rows, as_label(data.judged)
     tables = []
     if len(exposure.who):
         who = exposure.who.iloc[:rows, len(data.judged) :]
@@ -345,7 +340,7 @@ def exposed_tables(data: ReportData) -> list[Table]:
             heading = text("{attribute}, to within {distance}", attribute=attribute, distance=exposure.closeness)
         columns = [
             *group_columns(who.index, slice(None)),
-            column(heading, map(label, who_values(data)[:rows])),
+            column(heading, map(as_label, who_values(data)[:rows])),
             probabilities(text("Probability"), who["P"], data.exact),
         ]
         if "baseline" in who:
@@ -362,7 +357,7 @@ def exposed_tables(data: ReportData) -> list[Table]:
         shown = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable").head(rows)
         tables.append(
             table_of(
-                text("Inferred values"), column(attribute, map(label, shown.index)),
+                text("Inferred values"), column(attribute, map(as_label, shown.index)),
                 probabilities(text("Baseline"), shown["baseline"]), counts(text("Exposed people"), shown["exposed"]),
                 counts(text("With certainty"), shown["certain"]),
                 counts(text("Likely, but expected from the baseline"), shown["anyway"]),
@@ -404,8 +399,8 @@ def records_table(data: ReportData) -> Table:
         text("Original records of exposed groups, as requested"),
         column(text("Row"), map(str, original.index[shown])),
         *(column(str(name), map(str, tuples.get_level_values(name)[code[shown]])) for name in view.qi),
-        column(text("Inferred"), map(label, values)),
-        column(text("True {attribute}", attribute=", ".join(map(as_label, data.judged))), map(label, truths)),
+        column(text("Inferred"), map(as_label, values)),
+        column(text("True {attribute}", attribute=as_label(data.judged)), map(as_label, truths)),
         column(text("Right"), [text("yes" if is_right else "no") for is_right in are_right]),
         total=len(at),
     )
@@ -467,7 +462,7 @@ def published_values_table(data: ReportData) -> Table:
     shown = np.argsort(-n_s, kind="stable")[: data.settings.rows]
     return table_of(
         text("Published number of people with each {attribute}", attribute=data.sa),
-        column(data.sa, map(label, data.view.sensitive_values[shown])),
+        column(data.sa, map(as_label, data.view.sensitive_values[shown])),
         counts(text("People"), n_s[shown]), probabilities(text("Share"), n_s[shown] / n_s.sum()),
         total=len(n_s), order="the most frequent first",
     )  # fmt: skip
@@ -554,7 +549,7 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
     table = table_of(
         text("Estimates and their intervals"),
         *group_columns(index, q[shown]),
-        column(data.sa, map(label, view.sensitive_values[s[shown]])),
+        column(data.sa, map(as_label, view.sensitive_values[s[shown]])),
         probabilities(text("Estimate"), estimate[shown], data.exact),
         column(text("Possible"), possible_values, "range"),
         total=len(order),
@@ -620,7 +615,7 @@ def attack_result_table(result: AttackResult, rows: int) -> Table:
     return table_of(
         text("Inferences of the attack"),
         *group_columns(result.table.index, i),
-        column(text("Likeliest"), map(label, result.table.columns[j])),
+        column(text("Likeliest"), map(as_label, result.table.columns[j])),
         probabilities(text("Probability"), p[i, j]),
         probabilities(text("Without the attack"), result.baseline.to_numpy()[i, j]),
         counts(text("People"), result.records.iloc[i]),
@@ -637,7 +632,7 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
         counts(text("Pieces of knowledge"), shown["k"]),
         probabilities(text("Largest probability"), shown["disclosure"]),
         column(text("Person"), map(str, shown["person"])),
-        column(sa, map(label, shown["value"])),
+        column(sa, map(as_label, shown["value"])),
         column(
             text("Example of such knowledge"), ["; ".join(s) or text("nothing") for s in shown["sentences"]], "code"
         ),
