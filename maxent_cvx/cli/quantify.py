@@ -113,7 +113,6 @@ def quantify(options: QuantifyOptions) -> int:
         divergence = measures.overall_divergence(post, source.original)
         print(f"Divergence from the truth: {divergence:.6f} bits")
     risks = _other_risks(post, source.original, options)
-    _print_risks(risks)
     _print_limit(verdict)
     advice = list(question.advice(verdict))
     say(*advice)
@@ -131,7 +130,7 @@ def quantify(options: QuantifyOptions) -> int:
         write_report({"": post}, {"": source.original}, options, options.report)
     if options.json:
         write_result(
-            options, post, model.knowledge, verdict, advice=advice, risks=risks.to_dict("records"),
+            options, post, model.knowledge, verdict, advice=advice, risks=risks,
             divergence_bits=divergence,
             people=[] if named is None else [{"person": who, "P": p} for who, p in named.to_dict("index").items()],
         )  # fmt: skip
@@ -348,15 +347,6 @@ def _print_groups(exposure: Exposure) -> None:
         print(f"... and {len(exposure.who) - len(shown)} more groups; --json lists all of them")
 
 
-def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> pd.DataFrame:
-    """Re-identification risk and utility; not for a series of releases."""
-    size = _population_size(post, options)
-    if isinstance(post.space.view, ReleaseSeries):
-        return pd.DataFrame(columns=["kind", "measure", "value", "unit", "says"])
-    table = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
-    return table.drop("inference risk", level="kind").reset_index()
-
-
 def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None:
     size = options.population_size
     if size is None:
@@ -368,7 +358,13 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     return size
 
 
-def _print_risks(risks: pd.DataFrame) -> None:
+def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[dict[str, Any]]:
+    """Compute the re-identification risk and the utility, except of a series of releases; print the main ones."""
+    size = _population_size(post, options)
+    if isinstance(post.space.view, ReleaseSeries):
+        return []
+    table = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
+    risks = table.drop("inference risk", level="kind").reset_index()
     shown = risks[risks["measure"].isin(PRINTED)]
     if len(shown):
         print("\nOther measures (--json lists all of them):")
@@ -376,6 +372,7 @@ def _print_risks(risks: pd.DataFrame) -> None:
         for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
             rounded = 0.0 if abs(value) < 1e-12 else value  # rounding of sums of shares
             say(f"  {measure:<{width}}  {rounded:>9.4g} {unit:<11}  {says}")
+    return risks.to_dict("records")
 
 
 # ---------------------------------------------------------------------------------------------------------------- advice

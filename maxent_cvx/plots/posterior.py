@@ -61,14 +61,19 @@ def draw_dumbbells(
         hollow: dict[str, Any] = {"facecolor": "white", "edgecolor": AGAINST, "linewidth": 1.8}
         drawn.scatter(first, place, marker="o", s=52, label=labels[0], zorder=3, clip_on=False, **hollow)
         drawn.scatter(second, place, marker="D", s=30, color=FOR, label=labels[1], zorder=4, clip_on=False)
-        drawn.set_yticks(place, [shortened(row) for row in rows], parse_math=False)
-        drawn.set_ylim(len(rows) - 0.5, -0.5)
         drawn.set_xlim(0.0, 1.0)
-        drawn.set_xlabel("probability")
         drawn.set_title(title)
-        drawn.grid(axis="x", alpha=0.3)
-        legend_beside(drawn)
+        _rows_of_probabilities(drawn, rows)
     return drawn
+
+
+def _rows_of_probabilities(ax: Axes, rows: Sequence[object] | pd.Index) -> None:
+    """Name the rows, the first one on top, and the axis of probabilities below them."""
+    ax.set_yticks(range(len(rows)), [shortened(row) for row in rows], parse_math=False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlabel("probability")
+    ax.grid(axis="x", alpha=0.3)
+    legend_beside(ax)
 
 
 #: Values that are drawn by default.
@@ -273,7 +278,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     check_instance(post, Posterior, "post")
     check_int(max_rows, "max_rows", 1)
     every, view = post.conditional(), post.space.view
-    table = every if sensitive is None else every.loc[:, _values_to_show(sensitive, every.columns)]
+    table = every
+    if sensitive is not None:
+        values = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+        if unknown := [value for value in values if value not in every.columns]:
+            raise unknown_name("sensitive value", unknown[0], every.columns)
+        table = every.loc[:, values]
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
         table, sizes = _most_exposed(table, max_rows)
@@ -308,15 +318,6 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         else:
             drawn.figure.colorbar(image, ax=drawn, label="probability")
     return drawn
-
-
-def _values_to_show(sensitive: object, values: pd.Index) -> list[object]:
-    """The sensitive values that a user asks for, as a list."""
-    several = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
-    for value in several:
-        if value not in values:
-            raise unknown_name("sensitive value", value, values)
-    return several
 
 
 def _most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -377,46 +378,30 @@ def intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['P(Flu | Gender=male)', 'P(HIV | Gender=male)']
     """
-    ends = _read(bounds)
-    check_int(max_rows, "max_rows", 1)
-    point = None if estimates is None else _estimated(bounds.index, estimates)
-    order = np.arange(len(bounds))
-    if cut := len(bounds) > max_rows:
-        order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
-    with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
-        _draw(drawn, ends[order], None if point is None else point[order])
-        drawn.set_yticks(range(len(order)), [shortened(label) for label in bounds.index[order]], parse_math=False)
-        if cut:
-            drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
-        legend_beside(drawn)
-    return drawn
-
-
-def _read(bounds: object) -> np.ndarray:
-    """The ends of the intervals, shape (n, 2)."""
     check_table(bounds, ("low", "high"), "MaxEnt.bounds")
-    assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
         raise TableError("the table of bounds is empty; give the result of MaxEnt.bounds")
     ends = as_floats(bounds[["low", "high"]], "low and high")
     if (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low must not be above high")
-    return ends
-
-
-def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
-    """Plot lines with ticks at their ends, and points."""
-    place, (low, high) = np.arange(len(ends)), ends.T
-    ax.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
-    ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
-    ax.scatter(np.append(low, high), np.append(place, place), **ticks)
-    if point is not None:
-        shape: dict[str, Any] = {"color": AGAINST, "marker": "D", "s": 26, "clip_on": False, "zorder": 3}
-        ax.scatter(point, place, label="estimate: maximum entropy", **shape)
-    ax.set_ylim(len(ends) - 0.5, -0.5)
-    ax.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
-    ax.set_xlabel("probability")
-    ax.grid(axis="x", alpha=0.3)
+    check_int(max_rows, "max_rows", 1)
+    point = None if estimates is None else _estimated(bounds.index, estimates)
+    order = np.arange(len(bounds))
+    if cut := len(bounds) > max_rows:
+        order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
+    place, (low, high) = np.arange(len(order)), ends[order].T
+    with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
+        drawn.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
+        ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
+        drawn.scatter(np.append(low, high), np.append(place, place), **ticks)
+        if point is not None:
+            shape: dict[str, Any] = {"color": AGAINST, "marker": "D", "s": 26, "clip_on": False, "zorder": 3}
+            drawn.scatter(point[order], place, label="estimate: maximum entropy", **shape)
+        drawn.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
+        _rows_of_probabilities(drawn, bounds.index[order])
+        if cut:
+            drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
+    return drawn
 
 
 def _estimated(index: pd.Index, estimates: object) -> np.ndarray:

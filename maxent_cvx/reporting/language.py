@@ -33,10 +33,6 @@ class Language:
     thousands_sign: str = ","
     messages: Mapping[str, str] = field(default_factory=dict)
 
-    def write_number(self, number: str) -> str:
-        """Exchange the signs of a number that Python has written."""
-        return number.translate({ord(","): self.thousands_sign, ord("."): self.decimal_sign})
-
 
 ENGLISH = Language()
 _CURRENT: ContextVar[Language] = ContextVar("language", default=ENGLISH)
@@ -78,7 +74,8 @@ def current_language() -> Language:
 
 def localized(number: str) -> str:
     """Write a number, which Python has written, in the current language."""
-    return _CURRENT.get().write_number(number)
+    language = _CURRENT.get()
+    return number.translate({ord(","): language.thousands_sign, ord("."): language.decimal_sign})
 
 
 class _Formatter(string.Formatter):

@@ -553,12 +553,14 @@ def report(
     {'knows nothing': 0, 'knows medicine': 1}
     """
     named, file = _named(posts), None if path is None else path_of(path)
+    if population is not None and not isinstance(population, pd.DataFrame | QITable):
+        check_int(population, "population", 1)
     settings = Settings(
         threshold=check_float(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
         within=within,
-        population=_population(population),
+        population=population,
         records=check_bool(records, "records"),
         attacks=_read_attacks(attacks),
         about={
@@ -608,13 +610,6 @@ def _originals(original: object, named: Mapping[str, object]) -> dict[str, pd.Da
     for name in original:
         check_label(name, "name of a posterior (in original)", named)
     return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in original.items()}
-
-
-def _population(population: object) -> object:
-    """Read the population, or its size."""
-    if population is None or isinstance(population, pd.DataFrame | QITable):
-        return population
-    return check_int(population, "population", 1)
 
 
 def _read_attacks(attacks: object) -> dict[str, Attack]:
