@@ -214,11 +214,11 @@ def check_array(
 
 def check_positions(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
     """Read positions among so many, or a mask of that length."""
-    positions = np.asarray(value) if isinstance(value, range) else value
-    kind = positions.dtype.kind if isinstance(positions, np.ndarray) and positions.ndim == 1 else None
-    if kind not in ("i", "u") and (kind != "b" or len(positions) != size):
+    array = np.asarray(value) if isinstance(value, range | np.ndarray) else np.empty(0)  # of floats, which is refused
+    is_mask = array.dtype == bool and array.shape == (size,)
+    if array.ndim != 1 or not (is_mask or array.dtype.kind in "iu"):
         raise StatementError(f"{what} must be positions or a mask of {size}, not {short_repr(value)}")
-    at = np.flatnonzero(positions) if kind == "b" else positions.astype(np.int64)
+    at = np.flatnonzero(array) if is_mask else array.astype(np.int64)
     if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
         raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
     return at % max(size, 1)

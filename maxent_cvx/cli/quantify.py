@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -358,7 +358,7 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     return size
 
 
-def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[dict[str, Any]]:
+def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[Any]:
     """Compute the re-identification risk and the utility, except of a series of releases; print the main ones."""
     size = _population_size(post, options)
     if isinstance(post.space.view, ReleaseSeries):
@@ -532,7 +532,7 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
         raise TableError(f"cannot write {options.out!r}: it exists already; give the name of a new folder")
     check_output(options.report, PAGES)
     people = None if options.people is None else read_people(options.people)
-    with _workers(options) as client:
+    with _client(options) as client:
         release = Release.from_parquet(
             list(options.tables), qi=list(options.qi), sa=list(options.sa), bucket=options.bucket, count=options.count
         )
@@ -559,31 +559,24 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
     return verdict.status
 
 
-def _workers(options: QuantifyOptions) -> Any:
-    """The client of a cluster, or of processes of this machine, while it is needed; None for threads."""
-    if options.cluster is None and options.workers is None:
-        return nullcontext()
-    if options.cluster is not None and options.workers is not None:
-        raise TableError("--cluster uses existing workers, and --workers starts new ones; give one of them")
-    if options.workers is not None and options.workers < 1:
-        raise TableError(f"--workers {options.workers}: at least one process is needed")
-    return _client(options.cluster, options.workers)
-
-
 @contextmanager
-def _client(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Connect to a scheduler, or start a cluster on this machine."""
+def _client(options: QuantifyOptions) -> Iterator[Any]:
+    """The client of a cluster, or of processes of this machine, while it is needed; None for threads."""
+    address, workers = options.cluster, options.workers
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise TableError("--cluster uses existing workers, and --workers starts new ones; give one of them")
+    if workers is not None and workers < 1:
+        raise TableError(f"--workers {workers}: at least one process is needed")
     try:
         from distributed import Client
     except ImportError:
         raise TableError("--cluster and --workers need Dask: pip install 'maxent-cvx[dask]'") from None
-    if workers is not None:
-        with local_client(workers) as client:
-            yield client
-        return
     try:
-        client = Client(address, timeout="10s")
+        started = local_client(workers) if workers is not None else Client(address, timeout="10s")
     except (OSError, ValueError) as error:  # ValueError for a wrong address, OSError if nobody answers
         raise TableError(f"--cluster {address}: no Dask scheduler answers at this address ({error})") from error
-    with client:
+    with started as client:
         yield client

@@ -115,7 +115,7 @@ class ReportData:
     @property
     def judged(self) -> tuple[str, ...]:
         """The sensitive attributes whose values count, all of them or some."""
-        return tuple(self.exposure.values.index.names)
+        return tuple(map(str, self.exposure.values.index.names))
 
     @property
     def is_compared(self) -> bool:
