@@ -114,7 +114,7 @@ def safety(text: str) -> tuple[float, int]:
 # ------------------------------------------------------------------------------------------------- the options of commands
 
 
-def option(group: str | None, metavar: str | None, help: str | None, default: Any = None, **settings: Any) -> Any:
+def option(group: str | None, metavar: str | None, help: str, default: Any = None, **settings: Any) -> Any:
     """A field that is an option, in a group of the help; `settings` are what else argparse has to know."""
     if default is False:
         settings["action"] = "store_true"
@@ -131,14 +131,15 @@ GROUPS = {
     "its baseline probability is below the threshold.",
     "association rules": "If TABLE is a file of rules, and only rules are published:",
 }
+# Options in one of the groups, or in none: in_table("N", "use the first N rows only", type=int).
 in_table, in_anatomy, in_release = (partial(option, group) for group in ("the table", "Anatomy", "the release"))
 in_knowledge, in_exposure = partial(option, "background knowledge"), partial(option, "exposure")
 in_rules, in_answer = partial(option, "association rules"), partial(option, "the answer")
-in_report, alone = partial(option, "the report"), partial(option, None)
+in_report, ungrouped = partial(option, "the report"), partial(option, None)
 
 #: What a TABLE can be.
 TABLE = "a CSV, .xlsx or .parquet file with a header, - for standard input, or the built-in adult or hospital"
-#: What every method of publish and every attack says of itself.
+# The help of options that several commands have.
 ESCAPE = (
     "put an apostrophe before texts that begin with =, +, -, @, a tab or a line break, so that spreadsheets do not run "
     "them as formulas"
@@ -163,7 +164,7 @@ class Options:
 class TableOptions(Options):
     """A table of people, or several, and how Anatomy makes buckets of it."""
 
-    table: str = alone("TABLE", TABLE, MISSING)
+    table: str = ungrouped("TABLE", TABLE, MISSING)
     qi: tuple[str, ...] | None = in_table(
         "A,B,...",
         "quasi-identifier columns: what others know about a person (proposed, if it is not given)",
@@ -276,7 +277,7 @@ class ExposureOptions(ReleaseOptions):
 class QuantifyOptions(ExposureOptions):
     """The options of ``quantify``."""
 
-    more: tuple[str, ...] = alone("MORE", "further releases of a series, or Parquet files", (), nargs="*")
+    more: tuple[str, ...] = ungrouped("MORE", "further releases of a series, or Parquet files", (), nargs="*")
     top: tuple[int, ...] = in_knowledge("K,K,...", "score Top-K associations: K+, K- and half of each", (), type=counts)
     min_support: int = in_knowledge("N", "records behind an association (3)", 3, type=int)
     solver: str = in_answer("S", SOLVER, "auto")
@@ -302,7 +303,7 @@ class QuantifyOptions(ExposureOptions):
 class ReportOptions(ExposureOptions):
     """The options of ``report``."""
 
-    more: tuple[str, ...] = alone("MORE", "further releases: side by side, or with --id a series", (), nargs="*")
+    more: tuple[str, ...] = ungrouped("MORE", "further releases: side by side, or with --id a series", (), nargs="*")
     out: str = in_report("FILE", "where to write it, .html (report.html)", "report.html")
     attack: tuple[str, ...] = in_report(
         None, "add an attack (repeatable)", (), action="append", choices=["worst-case", "definetti"]
@@ -327,22 +328,22 @@ in_mining = partial(option, "rules")
 class PublishOptions(TableOptions):
     """The options of ``publish``; those that a method needs are not None when it runs."""
 
-    method: str = alone(
+    method: str = ungrouped(
         None,
         "the method (anatomy)",
         "anatomy",
         choices=["anatomy", "mondrian", "republish", "similar-linkage", "rules"],
     )
-    out: str = alone("NAME", "beginning of the file names (published)", "published")
-    escape_formulas: bool = alone(None, ESCAPE, False)
-    id: str | None = alone("I", "column of pseudonyms to publish: anatomy, mondrian, republish")
-    safe: tuple[float, int] | None = alone(
+    out: str = ungrouped("NAME", "beginning of the file names (published)", "published")
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish")
+    safe: tuple[float, int] | None = ungrouped(
         "C,K",
         "anatomy, mondrian: after any K implications that an adversary knows, nobody's value has a probability of C or "
         "more; for mondrian not if the adversary also knows the algorithm",
         type=safety,
     )
-    count: str | None = alone("N", "column with the number of people that a row of TABLE stands for")
+    count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for")
     k: Any = in_mondrian(None, "least number of people per group", type=int)
     before: Any = in_republish("FILE", "the previous release: people with pseudonym, QI and bucket")
     before_sa: Any = in_republish("FILE", "its sensitive values by bucket")
@@ -372,45 +373,45 @@ class PublishOptions(TableOptions):
 class WorstCaseOptions(ReleaseOptions):
     """The options of ``attack worst-case``; the tables after the first are `more`."""
 
-    table: str = alone("TABLE", TABLE, MISSING, nargs="+")
-    k: tuple[int, ...] = alone("K,K,...", "pieces known (0,1,2,3)", (0, 1, 2, 3), type=counts)
-    sensitive: tuple[str, ...] = alone(
+    table: str = ungrouped("TABLE", TABLE, MISSING, nargs="+")
+    k: tuple[int, ...] = ungrouped("K,K,...", "pieces known (0,1,2,3)", (0, 1, 2, 3), type=counts)
+    sensitive: tuple[str, ...] = ungrouped(
         "VALUE", "a value that must not be inferred (all); with several columns: S,T", (), action="append"
     )
-    json: bool = alone(None, RESULT, False)
-    out: str | None = alone("FILE", WRITTEN)
-    escape_formulas: bool = alone(None, ESCAPE, False)
-    plot: str | None = alone("FILE", "plot the disclosure against k: .png, .pdf or .svg")
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot the disclosure against k: .png, .pdf or .svg")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DefinettiOptions(ReleaseOptions):
     """The options of ``attack definetti``."""
 
-    smoothing: float = alone(None, "records added to each count of naive Bayes (1)", 1.0, type=float)
-    iterations: int = alone("N", "largest number of iterations (60)", 60, type=int)
-    json: bool = alone(None, RESULT, False)
-    out: str | None = alone("FILE", WRITTEN)
-    escape_formulas: bool = alone(None, ESCAPE, False)
-    plot: str | None = alone("FILE", "plot how sure the likeliest values are: .png, .pdf or .svg")
+    smoothing: float = ungrouped(None, "records added to each count of naive Bayes (1)", 1.0, type=float)
+    iterations: int = ungrouped("N", "largest number of iterations (60)", 60, type=int)
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot how sure the likeliest values are: .png, .pdf or .svg")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReconstructOptions(Options):
     """The options of ``attack reconstruct``."""
 
-    table: str = alone("TABLES", "the CSV file, or - for standard input", MISSING)
-    domain: str = alone(
+    table: str = ungrouped("TABLES", "the CSV file, or - for standard input", MISSING)
+    domain: str = ungrouped(
         "A=V;...", "the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'", MISSING, required=True
     )
-    of: str | None = alone("A", "the attribute of means and medians (the numeric one)")
-    decimals: int | None = alone("N", "their decimals (as many as the longest has)", type=int)
-    limit: int = alone("N", "solutions that are listed (10)", 10, type=int)
-    time_limit: float = alone("S", "seconds (60)", 60.0, type=float)
-    json: bool = alone(None, RESULT, False)
-    out: str | None = alone("FILE", WRITTEN)
-    escape_formulas: bool = alone(None, ESCAPE, False)
-    plot: str | None = alone("FILE", "plot how sure the records are: .png, .pdf or .svg")
+    of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)")
+    decimals: int | None = ungrouped("N", "their decimals (as many as the longest has)", type=int)
+    limit: int = ungrouped("N", "solutions that are listed (10)", 10, type=int)
+    time_limit: float = ungrouped("S", "seconds (60)", 60.0, type=float)
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot how sure the records are: .png, .pdf or .svg")
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -422,16 +423,16 @@ class ReconstructOptions(Options):
 class CompareOptions(TableOptions):
     """The options of ``compare``."""
 
-    bucket: str | None = alone("B", "column of the published buckets (else Anatomy, --l)")
-    known: int = alone("K", "known associations, half of each kind (0)", 0, type=natural)
-    min_support: int = alone("N", "records behind an association (3)", 3, type=int)
-    solvers: tuple[str, ...] | None = alone(
+    bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)")
+    known: int = ungrouped("K", "known associations, half of each kind (0)", 0, type=natural)
+    min_support: int = ungrouped("N", "records behind an association (3)", 3, type=int)
+    solvers: tuple[str, ...] | None = ungrouped(
         "A,B,...", "solvers that 'maxent-cvx solvers' lists (all installed)", type=names
     )
-    no_presolve: bool = alone(None, "solve the problem without presolve", False)
-    json: bool = alone(None, "print the table as one JSON document, and nothing else", False)
-    out: str | None = alone("FILE", "write the table: .csv, or - for standard output")
-    plot: str | None = alone("FILE", "plot errors against seconds: .png, .pdf or .svg")
+    no_presolve: bool = ungrouped(None, "solve the problem without presolve", False)
+    json: bool = ungrouped(None, "print the table as one JSON document, and nothing else", False)
+    out: str | None = ungrouped("FILE", "write the table: .csv, or - for standard output")
+    plot: str | None = ungrouped("FILE", "plot errors against seconds: .png, .pdf or .svg")
 
 
 # -------------------------------------------------------------------------------- defaults of the tables that come along
