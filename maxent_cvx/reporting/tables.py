@@ -176,19 +176,13 @@ def value_name(sensitive: Sequence[str], value: object) -> str:
     return ", ".join(f"{as_label(name)} = {as_label(part)}" for name, part in zip(sensitive, values, strict=True))
 
 
-def _levels(index: pd.Index, at: int) -> tuple[object, ...]:
-    return index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
-
-
 def group_name(index: pd.Index, at: int) -> str:
     """Write a group: "Gender = female, Degree = junior", or "Iris" for a named person."""
-    pairs = [
-        (name, part)
-        for name, part in zip(index.names, _levels(index, at), strict=True)
-        if (name, part) != ("who", OTHERS)
-    ]
+    labels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
     return ", ".join(
-        as_label(part) if name == "who" else f"{as_label(name)} = {as_label(part)}" for name, part in pairs
+        as_label(label) if name == "who" else f"{as_label(name)} = {as_label(label)}"
+        for name, label in zip(index.names, labels, strict=True)
+        if (name, label) != ("who", OTHERS)
     )
 
 
@@ -209,8 +203,9 @@ def probabilities(name: str, p: Iterable[float], exact: float = 0.0) -> tuple[Co
 
 def group_columns(index: pd.Index, at: Any) -> list[tuple[Column, list[Cell]]]:
     """The columns that name some groups; more than MOST_COLUMNS are joined in one."""
-    names = [text("Name") if name == "who" else str(name) for name in index.names]
-    levels = [[as_label(value) for value in index.get_level_values(i)[at]] for i in range(index.nlevels)]
+    shown = index[at]
+    names = [text("Name") if name == "who" else str(name) for name in shown.names]
+    levels = [[as_label(label) for label in shown.get_level_values(i)] for i in range(shown.nlevels)]
     if len(names) <= MOST_COLUMNS:
         return [column(name, labels) for name, labels in zip(names, levels, strict=True)]
     return [column(" \u00b7 ".join(names), map(" \u00b7 ".join, zip(*levels, strict=True)), "group")]
@@ -390,7 +385,8 @@ def records_table(data: ReportData) -> Table:
     code, tuples = sort_distinct(original[list(view.qi)])
     at = np.flatnonzero(np.array([key in inferred for key in tuples])[code])
     shown = at[: data.settings.rows]
-    values = [inferred[tuples[q]] for q in code[shown]]
+    groups = tuples[code[shown]]
+    values = [inferred[group] for group in groups]
     truths: list[Any] = list(original.iloc[shown][list(data.judged)].itertuples(index=False, name=None))
     if len(data.judged) == 1:
         truths = [truth for (truth,) in truths]
@@ -398,7 +394,7 @@ def records_table(data: ReportData) -> Table:
     return table_of(
         text("Original records of exposed groups, as requested"),
         column(text("Row"), map(str, original.index[shown])),
-        *(column(str(name), map(str, tuples.get_level_values(name)[code[shown]])) for name in view.qi),
+        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(view.qi)),
         column(text("Inferred"), map(as_label, values)),
         column(text("True {attribute}", attribute=as_label(data.judged)), map(as_label, truths)),
         column(text("Right"), [text("yes" if is_right else "no") for is_right in are_right]),
@@ -471,11 +467,11 @@ def published_values_table(data: ReportData) -> Table:
 def named_people_table(data: ReportData) -> Table:
     """The people that the adversary knows by name."""
     people, tuples = data.post.space.people, data.view.quasi_identifiers  # type: ignore[union-attr]
-    q = people.q[: data.settings.rows]
+    groups = tuples[people.q[: data.settings.rows]]
     return table_of(
         text("People whom the adversary knows by name"),
         column(text("Name"), map(str, people.names[: data.settings.rows])),
-        *(column(str(name), map(str, tuples.get_level_values(name)[q])) for name in data.view.qi),
+        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(data.view.qi)),
         total=len(people),
     )
 
